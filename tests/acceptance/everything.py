@@ -129,8 +129,10 @@ name=${INSTANCE:-$SOURCE-$TARGET}
 thing=$HOME/things/$name
 order=$HOME/orders/$ORDITO_STEP
 if [ -e "$order" ]; then . "$order"; fi
-case ${ORDITO_STEP##*.} in
-    check | again)
+step=${ORDITO_STEP%.again}
+step=${step%.ready}
+case ${step##*.} in
+    check)
         # Of what was at work when the program died it knows nothing.
         [ -z "${in_doubt:-}" ] || echo '{"ordito.done": false}' >"$ORDITO_OUTPUTS"
         [ -e "$thing.started" ] || exit 1 ;;

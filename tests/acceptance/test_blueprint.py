@@ -77,7 +77,7 @@ def test_the_blueprint_is_deployed_scaled_healed_and_removed(tmp_path: Path) -> 
     in_order(log, "war_1 unlink database_2", "database_2 unlink from war_1", "database_2 stop")
     assert made.lines_of("war_1", "databases") == ["database_1"]
 
-    log = made.run("heal", "webserver_1")
+    log = made.run("heal", "webserver_1", "--scope", "host")
     in_order(
         log,
         "war_1 stop",

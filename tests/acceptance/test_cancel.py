@@ -128,7 +128,7 @@ def test_the_time_of_the_command_is_over(orders: Orders) -> None:
     [
         (("deploy", "--force"), "base_1.Standard.start", 1),
         (("restart", "base"), "base_1.Standard.stop", 0),
-        (("heal", "base_1"), "base_1.Standard.delete", 0),
+        (("heal", "base_1", "--reinstall"), "base_1.Standard.delete", 0),
         (("run", "Standard.configure", "--dependency-order"), "base_1.Standard.configure", 0),
     ],
 )

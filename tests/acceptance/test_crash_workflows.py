@@ -40,9 +40,13 @@ CHECKS = ("db_1.Maintain.check", "db_1.Maintain.check.again")
 CASES: Mapping[str, Case] = {
     "heal, not needed": Case("heal db_1"),
     "heal, mended": Case("heal db_1", fail=CHECKS[:1]),
-    "heal, made anew": Case("heal db_1", fail=CHECKS),
-    "heal, not removed": Case("heal app_1", fail=("app_1.Standard.stop", "db_1.Standard.delete"), code=1),
-    "heal, not made": Case("heal app_1", fail=("db_1.Standard.start",), code=1),
+    "heal, restarted": Case("heal db_1", fail=CHECKS),
+    "heal, made anew": Case("heal db_1", fail=(*CHECKS, "db_1.Maintain.check.ready")),
+    "heal, made anew after a start that fails": Case("heal app_1", fail=("app_1.Standard.start",)),
+    "heal, in vain": Case("heal app_1", fail=("app_1.Standard.start", "app_1.Standard.start.again"), code=1),
+    "heal, a whole host": Case("heal db_1 --scope host", fail=CHECKS),
+    "heal, not removed": Case("heal app_1 --scope host", fail=("app_1.Standard.stop", "db_1.Standard.delete"), code=1),
+    "heal, not made": Case("heal app_1 --scope host", fail=("db_1.Standard.start",), code=1),
     "scale out": Case("scale web=4 --no-scale-compute"),
     "scale out, taken back": Case("scale web=4 --no-scale-compute", fail=("web_4.Standard.start",), code=1),
     "scale out, going on": Case(

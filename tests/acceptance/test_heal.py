@@ -33,6 +33,7 @@ node_types:
         operations: { create: do.sh, configure: do.sh, start: do.sh, stop: do.sh, delete: do.sh }
   orders.Watched:
     derived_from: orders.Hosted
+    metadata: { ordito.ready: 0 }
     interfaces:
       Maintain:
         type: ordito.interfaces.Maintain
@@ -90,7 +91,7 @@ def test_what_can_be_mended_is_mended(orders: Orders) -> None:
     orders.order("db_1.Maintain.check", "exit 1")
     done = orders.run("heal", "db_1", "--yes")
     assert done.code == 0, done.both
-    assert "Made anew with it, where that is needed: host_1, app_1.\n" in done.err
+    assert "  = host_1  not taken along\n  = app_1   not taken along\n" in done.err
     assert done.out == "db_1  was mended in place\n"
     assert orders.completed() == ["db_1.Maintain.heal", "db_1.Maintain.check.again"]
     assert set(statuses(orders).values()) == {"ok"}
@@ -100,13 +101,14 @@ def test_what_cannot_be_mended_is_made_anew_with_all_that_is_on_its_host(orders:
     """Ids stay, survivors are unlinked and linked again; what is no part of it is not touched."""
     for step in ("db_1.Maintain.check", "db_1.Maintain.check.again"):
         orders.order(step, "exit 1")
-    done = orders.run("heal", "db_1", "--yes", "-o", "json")
+    done = orders.run("heal", "db_1", "--scope", "host", "--yes", "-o", "json")
     assert done.code == 0, done.both
+    assert "Made anew with it, where that is needed: host_1, app_1.\n" in done.err
     data = json.loads(done.out)
     assert data["instances"] == {"db_1": {"healing": "made anew", "local": "ok", "state": "started"}}
     ran = orders.completed()
     assert ran[0] == "db_1.Maintain.heal"
-    assert sorted(ran[1:]) == sorted([*DOWN, *UP])
+    assert sorted(ran[1:]) == sorted([*DOWN, *UP, "db_1.Maintain.check.ready"])
     assert set(statuses(orders).values()) == {"ok"}
     assert orders.run("plan", "--detailed-exitcode").code == 0
     orders.log.unlink()
@@ -117,7 +119,7 @@ def test_what_cannot_be_mended_is_made_anew_with_all_that_is_on_its_host(orders:
 def test_what_cannot_be_removed_is_told_and_made_again_all_the_same(orders: Orders) -> None:
     orders.order("app_1.Standard.stop", "exit 3")
     orders.order("db_1.Standard.delete", "exit 3")
-    done = orders.run("heal", "app_1", "--yes")
+    done = orders.run("heal", "app_1", "--scope", "host", "--yes")
     assert done.code == 1
     assert done.out == "app_1  was made anew\n"
     assert set(statuses(orders).values()) == {"ok"}
@@ -128,12 +130,12 @@ def test_what_cannot_be_removed_is_told_and_made_again_all_the_same(orders: Orde
 
 def test_what_cannot_be_made_is_healed_by_the_same_command(orders: Orders) -> None:
     orders.order("db_1.Standard.start", "exit 3")
-    done = orders.run("heal", "app_1", "--yes")
+    done = orders.run("heal", "app_1", "--scope", "host", "--yes")
     assert done.code == 1
     assert done.out == "app_1  is absent: it could not be healed\n"
     assert statuses(orders)["web_1"] == "ok"
     orders.forget("db_1.Standard.start")
-    done = orders.run("heal", "app_1", "--yes")
+    done = orders.run("heal", "app_1", "--scope", "host", "--yes")
     assert done.code == 0, done.both
     assert set(statuses(orders).values()) == {"ok"}
 
@@ -144,7 +146,7 @@ def test_a_healing_that_was_cut_off_is_resumed(orders: Orders, step: str) -> Non
     orders.order("db_1.Maintain.check", "exit 1")
     orders.order("db_1.Maintain.check.again", "exit 1")
     orders.order(step, "rm orders/$ORDITO_STEP; kill -9 $PPID")
-    process = orders.begin("heal", "db_1")
+    process = orders.begin("heal", "db_1", "--scope", "host")
     rest(process)
     assert orders.run("heal", "db_1", "--yes").code == 5
     done = orders.run("jobs", "resume", "--yes")
@@ -160,7 +162,7 @@ def test_a_healing_that_was_cut_off_is_resumed(orders: Orders, step: str) -> Non
         (("heal",), "INSTANCE"),
         (("heal", "bd_1"), "did you mean db_1"),
         (("heal", "db_2"), 'there is no node or instance "db_2"'),
-        (("plan", "heal", "db", "web"), "are on different hosts"),
+        (("plan", "heal", "db", "web"), "are not healed in one job"),
         (("heal", "db", "--on-failure", "rollback"), "a heal cannot be taken back"),
     ],
 )
@@ -171,9 +173,9 @@ def test_what_is_wrong_is_said_before_anything_runs(orders: Orders, words: tuple
     assert not orders.log.exists()
 
 
-def test_what_is_on_several_hosts_is_healed_host_by_host(orders: Orders) -> None:
+def test_several_are_healed_one_after_the_other_those_first_that_others_require(orders: Orders) -> None:
     orders.order("web_1.Standard.stop", "exit 3")
-    done = orders.run("heal", "web", "db", "--yes", "-o", "json")
+    done = orders.run("heal", "web", "db", "--scope", "host", "--yes", "-o", "json")
     assert done.code == 1, done.both
     data = json.loads(done.out)
     assert {i: one["healing"] for i, one in data["instances"].items()} == {"web_1": "made anew", "db_1": "not needed"}
@@ -192,7 +194,8 @@ def test_the_plan_says_what_would_be_made_anew_and_when(orders: Orders) -> None:
     done = orders.run("plan", "heal", "db", "--full", "--out", "heal.plan")
     assert done.code == 0, done.both
     assert "-/+ db_1" in done.out
-    assert "if not all that are to be healed are found to be ok" in done.out
+    assert "it is to be healed, if it is not ok after being stopped and started" in done.out
+    assert "= app_1   not taken along" in done.out
     done = orders.run("deploy", "heal.plan", "--yes")
     assert done.code == 0, done.both
     assert orders.completed() == ["db_1.Maintain.check"]

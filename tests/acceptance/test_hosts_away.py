@@ -110,7 +110,7 @@ def test_no_more_hosts_are_given_up_than_there_are_others(ssh_hosts: SshHosts, t
         assert service.deploy().code == 0
         first.stop()
         second.stop()
-        healed = service.run("heal", "machine_1", "machine_2", "--reinstall", "--yes")
+        healed = service.run("heal", "machine_1", "machine_2", "--reinstall", "--scope", "host", "--yes")
         assert healed.code == 4, healed.both
         assert "keeps it, since there is no other: no host of" in healed.err
         assert ", which is to be healed as well" in healed.err
@@ -119,7 +119,7 @@ def test_no_more_hosts_are_given_up_than_there_are_others(ssh_hosts: SshHosts, t
         assert service.taken() == {"first": "taken", "second": "taken"}
         assert service.state("app_1") == service.state("app_2") == ("started", "ok")
         second.start_again()
-        healed = service.run("heal", "machine_1", "machine_2", "--reinstall", "--yes")
+        healed = service.run("heal", "machine_1", "machine_2", "--reinstall", "--scope", "host", "--yes")
         assert healed.code == 0, healed.both
         assert {service.host_of("machine_1"), service.host_of("machine_2")} == {"second", "third"}
         assert service.taken() == {"first": "lost", "second": "taken", "third": "taken"}

@@ -14,6 +14,7 @@ imports: [ profile:ordito ]
 node_types:
   my.Node:
     derived_from: tosca.nodes.Root
+    metadata: { ordito.ready: 0 }
     interfaces:
       Standard: { operations: { create: say.sh, start: say.sh, stop: say.sh, delete: say.sh } }
       Maintain:
@@ -64,7 +65,8 @@ def test_what_finds_out_whether_something_is_needed_and_what_joins_others(deploy
     assert "    after point " in planned
     assert not any(name in planned for name in IDS)
     healed = deployed("-e", "e", "heal", "web_1", "--yes")
-    assert healed.code == 0, healed.err
+    assert healed.code == 1, healed.err
+    assert "FAILED web_1 check: it is not ready, its check says error" in healed.err
     assert " whether needed " in healed.err
     assert not any(name in healed.err for name in IDS)
     ids = [step["id"] for step in deployed("-e", "e", "plan", "heal", "web_1", "-o", "json").json["steps"]]

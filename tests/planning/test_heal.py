@@ -9,6 +9,7 @@ import pytest
 
 from ordito.instances.records import Delta, Instance
 from ordito.model.service import NodeTemplate
+from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
 from tests.support.runs import OPTIONS, Answers, Reply, World, assert_order, failing, steps_of
@@ -36,19 +37,28 @@ def shop(*by: str) -> World:
     return world
 
 
-def heal(world: World, *instances: str, answers: Answers = lambda *_: None, reinstall: bool = False):  # type: ignore[no-untyped-def]
-    options = replace(OPTIONS, instances=frozenset(instances), reinstall=reinstall)
+def heal(  # type: ignore[no-untyped-def]
+    world: World,
+    *instances: str,
+    answers: Answers = lambda *_: None,
+    reinstall: bool = False,
+    scope: str = WHOLE_HOST,
+    may_lose: tuple[str, ...] = (),
+):
+    options = replace(
+        OPTIONS, instances=frozenset(instances), reinstall=reinstall, scope=scope, may_lose=frozenset(may_lose)
+    )
     return world.run("heal", answers, options=options)
 
 
 def checks(*codes: int, otherwise: Answers = lambda *_: None) -> Answers:
-    """What the checks exit with, one after the other; -1 where one cannot be carried out."""
+    """What the checks exit with, one after the other, and 0 then; -1 where one cannot be carried out."""
     left = list(codes)
 
     def answer(step: Step, name: str) -> Reply:
         if name != "Maintain.check":
             return otherwise(step, name)
-        code = left.pop(0)
+        code = left.pop(0) if left else 0
         if code < 0:
             return Outcome(Ending.UNREACHABLE, message="no route")
         return Outcome(Ending.FAILED if code else Ending.SUCCEEDED, exit_code=code)
@@ -61,6 +71,7 @@ def statuses(world: World) -> dict[str, str]:
 
 
 CHECK, HEAL, AGAIN = "db_1.Maintain.check", "db_1.Maintain.heal", "db_1.Maintain.check.again"
+READY = "db_1.Maintain.check.ready"
 ANEW = {"db_1.Standard.create", "app_1.Standard.create", "server_1.delegate.deploy"}
 
 
@@ -104,7 +115,8 @@ def test_what_is_made_anew_and_when(
     """Only what a check does not find to be ok, and its own operation does not mend, is made anew."""
     world = shop(*by)
     heal(world, "db_1", answers=checks(*codes, otherwise=failing(*(f"Maintain.{name}" for name in fails))))
-    assert [s for s in world.ran if "Maintain" in s] == looked
+    afterwards = [READY] if anew and "check" in by else []
+    assert [s for s in world.ran if "Maintain" in s] == looked + afterwards
     assert set(world.ran) >= ANEW if anew else not ANEW & set(world.ran)
     assert set(statuses(world).values()) == {"ok"}
     assert {i.state for i in world.snapshot.instances.values()} == {"started"}
@@ -124,7 +136,7 @@ def test_without_asking() -> None:
     world = shop("check", "heal")
     heal(world, "db_1", reinstall=True)
     assert set(world.ran) >= ANEW
-    assert not [s for s in world.ran if "Maintain" in s]
+    assert [s for s in world.ran if "Maintain" in s] == [READY]
 
 
 def test_one_that_is_ok_does_not_keep_another_from_being_made_anew() -> None:
@@ -149,7 +161,8 @@ def test_what_is_known_to_be_gone_is_made_without_asking_and_so_is_what_it_hoste
     world = shop("check", "heal")
     gone(world, "server_1")
     heal(world, "db_1")
-    assert not [s for s in world.ran if s.endswith((".stop", ".delete", ".undeploy")) or "Maintain" in s]
+    assert not [s for s in world.ran if s.endswith((".stop", ".delete", ".undeploy"))]
+    assert [s for s in world.ran if "Maintain" in s] == [READY]
     assert set(world.ran) >= ANEW
     assert set(statuses(world).values()) == {"ok"}
     assert world.plan().is_empty
@@ -250,3 +263,114 @@ def test_what_deploying_continues_is_linked_with_those_that_run() -> None:
     assert "web_1.db.db_2.Configure.add_target" in world.ran
     assert set(statuses(world).values()) == {"ok"}
     assert world.plan().is_empty
+
+
+def one_host(*by: str) -> World:
+    """A web of three, a database and a proxy on one host."""
+    keeps = msgspec.structs.replace(looked_after("db", on("server"), by=by), kinds=DATABASE)
+    world = World(
+        service(
+            compute("server"),
+            keeps,
+            msgspec.structs.replace(
+                looked_after("web", on("server"), Requires("db", *PAIR), by=by), occurrences=(3, 3)
+            ),
+            looked_after("app", on("web"), by=by),
+            node("proxy", on("server"), Requires("web", *PAIR), operations=ALL),
+        )
+    )
+    world.run()
+    return world
+
+
+DATABASE = ("tosca.nodes.Database", "tosca.nodes.Root")
+RESTARTED = {"web_2.Standard.stop", "web_2.Standard.start"}
+WEB_ANEW = {"web_2.Standard.delete", "web_2.Standard.create", "app_2.Standard.create"}
+
+
+def of_others(world: World) -> set[str]:
+    """What was done to instances that are no part of web_2."""
+    own = {s.split(".")[0] for s in world.ran if ".Standard." in s or ".delegate." in s}
+    return own - {"web_2", "app_2"}
+
+
+@pytest.mark.parametrize(
+    ("by", "codes", "fails", "ran"),
+    [
+        (("check", "heal"), (0,), (), set()),
+        (("check", "heal"), (1, 0), (), set()),
+        (("check", "heal"), (1, 1, 0), (), RESTARTED),
+        (("check",), (1, 0), (), RESTARTED),
+        (("check",), (1, 1, 0), (), RESTARTED | WEB_ANEW),
+        (("check",), (1, 0, 0), ("web_2.Standard.start",), RESTARTED | WEB_ANEW),
+        ((), (), (), RESTARTED),
+        ((), (), ("web_2.Standard.start",), RESTARTED | WEB_ANEW),
+    ],
+)
+def test_healing_goes_no_further_than_it_has_to(
+    by: tuple[str, ...], codes: tuple[int, ...], fails: tuple[str, ...], ran: set[str]
+) -> None:
+    """One that is not ok is mended, else stopped and started, else made anew: and nothing else on its host."""
+    world = one_host(*by)
+    heal(world, "web_2", answers=checks(*codes, otherwise=failing(*fails)), scope=AUTO)
+    done = {s.removesuffix(".again") for s in world.ran + world.failed if s.startswith(("web_2.S", "app_2.S"))}
+    assert done >= ran
+    assert (not done & WEB_ANEW) if ran in (set(), RESTARTED) else done >= WEB_ANEW
+    assert of_others(world) == set()
+    assert set(statuses(world).values()) == {"ok"}
+    assert world.plan().is_empty
+    links = {"proxy_1.web.web_2.Configure.add_target", "proxy_1.web.web_2.Configure.remove_target"}
+    assert bool(links & set(world.ran)) is bool(ran)
+
+
+def test_what_is_not_ok_in_the_end_makes_the_healing_fail() -> None:
+    world = one_host("check")
+    heal(world, "web_2", answers=checks(1, 1, 1), scope=AUTO)
+    assert statuses(world)["web_2"] == "error"
+    assert {s for s in world.failed if "ready" in s} == {
+        "web_2.Maintain.check.ready",
+        "web_2.Maintain.check.ready.again",
+    }
+    assert "web_2.ordito.healed" in world.skipped
+
+
+def test_to_reinstall_begins_with_making_the_instance_anew_and_spares_its_host() -> None:
+    world = one_host("check", "heal")
+    heal(world, "web_2", scope=AUTO, reinstall=True)
+    assert set(world.ran) >= {
+        "web_2.Standard.stop",
+        *WEB_ANEW,
+        "web_2.Maintain.check.ready",
+        "app_2.Maintain.check.ready",
+    }
+    assert of_others(world) == set()
+    assert statuses(world)["web_2"] == "ok"
+
+
+def test_the_plan_says_what_is_not_taken_along() -> None:
+    world = one_host("check")
+    plan = heal(world, "web_2", scope=INSTANCE)
+    assert {c.instance: c.reason for c in plan.kept} == dict.fromkeys(
+        ["db_1", "web_1", "web_3", "app_1", "app_3", "proxy_1", "server_1"], "not taken along"
+    )
+
+
+def test_data_are_not_lost_unless_somebody_has_said_that_they_may_be() -> None:
+    """What keeps data is checked, and stopped and started, and made anew only where that was said."""
+    world = one_host("check")
+    plan = heal(world, "db_1", answers=checks(1, 1), scope=AUTO)
+    assert "db_1.Standard.delete" not in world.ran
+    assert world.failed == ["db_1.Maintain.check.ready", "db_1.ordito.healed"]
+    assert ("db_1", "not made anew whatever is found: data of db_1 would be lost (--allow-data-loss)") in {
+        (c.instance, c.reason) for c in plan.kept
+    }
+    assert plan.losing == ()
+    plan = heal(world, "db_1", answers=checks(1, 1, 0), scope=AUTO, may_lose=("db",))
+    assert "db_1.Standard.delete" in world.ran
+    assert plan.losing == ("db_1",)
+    assert set(statuses(world).values()) == {"ok"}
+
+
+def test_a_plan_for_the_whole_host_tells_whose_data_it_loses() -> None:
+    world = one_host("check")
+    assert heal(world, "web_2", answers=checks(0), scope=WHOLE_HOST).losing == ("db_1",)

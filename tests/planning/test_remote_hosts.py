@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from ordito.instances.records import CANNOT_BE_ASKED, CANNOT_BE_REACHED
-from ordito.planning.options import Goal, Maker, Scaling
+from ordito.planning.options import AUTO, WHOLE_HOST, Goal, Maker, Scaling
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
 from ordito.work.targets import HOST, SSH
@@ -153,7 +153,8 @@ def test_healing_on_a_host_that_lets_nobody_in_does_nothing(asked: str, checks: 
     """What runs there must not be forgotten, since it would be started once more later."""
     world = shop(checks=checks)
     records, links = dict(world.snapshot.instances), dict(world.snapshot.links)
-    options = replace(REMOTE, instances=frozenset(asked.split()), reinstall=reinstall)
+    scope = WHOLE_HOST if " " in asked else AUTO
+    options = replace(REMOTE, instances=frozenset(asked.split()), reinstall=reinstall, scope=scope)
     world.run("heal", locked("machine_2"), options=options)
     assert {step.rpartition(".")[2] for step in world.ran} <= {"look", "check", "heal", "known", "whether"}
     assert world.failed == ["machine_2.delegate.look"]

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from ordito.instances.records import Delta
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import WHOLE_HOST, PlanOptions
 from ordito.planning.refused import PlanRefused
 from tests.support.runs import OPTIONS, World, assert_order, codes, failing, is_before, steps_of
 from tests.support.services import Requires, compute, node, on, service
@@ -39,7 +39,8 @@ def locals_of(world: World) -> dict[str, str]:
 
 
 def run(world: World, workflow: str, *instances: str, **how: object):  # type: ignore[no-untyped-def]
-    return world.run(workflow, options=about(*instances), **how)  # type: ignore[arg-type]
+    options = replace(about(*instances), scope=WHOLE_HOST)
+    return world.run(workflow, options=options, **how)  # type: ignore[arg-type]
 
 
 def test_a_stop_takes_a_member_out_and_a_start_takes_it_in() -> None:

@@ -56,7 +56,8 @@ def lines(given: Mapping[str, Any], workflow: str) -> Iterator[tuple[list[Line],
         case "trigger":
             yield [deploy], ["notify", every["told"], "trouble"]
         case _:
-            yield from (([deploy], [workflow, moved]) for moved in every["moved"])
+            whole = ["--scope", "host"] if workflow == "heal" else []
+            yield from (([deploy], [workflow, moved, *whole]) for moved in every["moved"])
 
 
 class Stage(Play):

@@ -56,6 +56,8 @@ def words_for(workflow: str, play: Play, data: st.DataObject) -> list[str]:
         return ["start", "--all"]
     if workflow == "run":
         return ["run", "Standard.configure"]
+    if workflow == "heal":
+        return ["heal", chosen, "--scope", "host"]
     if workflow == "undeploy":
         return ["undeploy"]
     return [workflow, chosen]
@@ -121,4 +123,29 @@ def test_whatever_fails_the_same_command_completes_it(
         # What was called by hand has changed what there is.
         play.run("undeploy", "--allow-changed")
         assert play.existing() == []
+        assert play.snapshot().links == {}
+
+
+@SOME
+@given(topologies(most=4, largest=2), SEEDS, st.data())
+def test_healing_goes_on_past_what_fails_and_tells_how_it_came_out(
+    nodes: Nodes, seed: int, data: st.DataObject
+) -> None:
+    """Whatever fails of stopping and starting is made good by making anew, or the healing fails; never is something not
+    well that a healing which ended well has touched."""
+    with played(nodes, seed) as play:
+        play.deploy()
+        chosen = data.draw(st.sampled_from(sorted(i.id for i in play.existing())))
+        fails = FailsOnce(data.draw(st.integers(1, 12)))
+        play.commands.hands.answer = fails
+        ran = play.commands.run("heal", chosen, "--yes")
+        play.commands.hands.answer = always_well
+        said = f"{chosen}: {fails.failed}\n{ran.err}"
+        assert ran.code in (0, 1), said
+        if ran.code == 0:
+            assert {i.local for i in play.existing()} == {"ok"}, said
+        again = play.commands.run("heal", chosen, "--yes")
+        assert again.code == 0, f"{said}\nagain: {again.err}"
+        assert {i.local for i in play.existing()} == {"ok"}, said
+        play.run("undeploy")
         assert play.snapshot().links == {}

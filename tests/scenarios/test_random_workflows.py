@@ -160,7 +160,7 @@ def test_healing_leaves_what_was_there(nodes: Nodes, seed: int, data: st.DataObj
         for _ in range(2):
             chosen = data.draw(st.sampled_from([i.id for i in made]))
             anew = Expected(nodes, made).contained_with(chosen)
-            ran = play.run("heal", chosen)
+            ran = play.run("heal", chosen, "--scope", "host")
             down, up = dict.fromkeys(anew, REMOVE), dict.fromkeys(anew, MAKE)
             Expected(nodes, made, down=down, up=up, later=later).check(ran.log)
             later = anew

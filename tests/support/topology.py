@@ -120,6 +120,8 @@ def _relationship_type(kind: str, operations: str) -> Tree:
 
 def _template(name: str, node: Mapping[str, Any]) -> Tree:
     made: Tree = {"type": _type(name)}
+    if "maintain" in node:
+        made["metadata"] = {"ordito.ready": 0}  # What is not ok at once will not be.
     if "count" in node:
         made |= {"occurrences": [0, "UNBOUNDED"], "instance_count": node["count"]}
     requirements: list[Tree] = [

@@ -17,17 +17,25 @@ class Refused(Exception):
     """What was asked for does not make sense here; ``code`` names the reason, ``hint`` says what to do instead.
 
     ``next_words`` are those of a command about the same ensemble that helps (without the program's name), and
-    ``purpose`` says what it does.
+    ``purpose`` says what it does. Where there are ``more_words`` it is the same command with these.
     """
 
     def __init__(
-        self, code: str, message: str, hint: str = "", *, next_words: tuple[str, ...] = (), purpose: str = ""
+        self,
+        code: str,
+        message: str,
+        hint: str = "",
+        *,
+        next_words: tuple[str, ...] = (),
+        more_words: tuple[str, ...] = (),
+        purpose: str = "",
     ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.hint = hint
         self.next_words = next_words
+        self.more_words = more_words
         self.purpose = purpose
 
 

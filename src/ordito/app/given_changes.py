@@ -13,12 +13,14 @@ class GivenChanges(msgspec.Struct, frozen=True):
     """How what runs is to be changed. ``prune`` is when what the template has lost is removed: ``last``, ``early``,
     ``no``, or "" for what the verb does by itself. ``replaced`` are nodes whose instances are made anew though that
     need not be, ``max_unavailable`` is how many instances of a node may be down at one time where the node says
-    nothing. With ``skip_heal`` what is not as it should be is not mended first."""
+    nothing. With ``skip_heal`` what is not as it should be is not mended first. ``may_lose`` are the nodes and
+    instances whose data may be lost."""
 
     prune: str = ""
     replaced: tuple[str, ...] = ()
     max_unavailable: Portion = ALL
     skip_heal: bool = False
+    may_lose: tuple[str, ...] = ()
 
 
 class GivenHooks(msgspec.Struct, frozen=True):
@@ -46,6 +48,7 @@ def told(changes: GivenChanges, hooks: GivenHooks) -> dict[str, object]:
         "replace": list(changes.replaced),
         "max_unavailable": str(changes.max_unavailable),
         "skip_heal": changes.skip_heal,
+        "allow_data_loss": list(changes.may_lose),
         "hooks": hooks.which if hooks.which != USUAL_HOOKS.which else "",
         "lifecycle": hooks.lifecycle,
         "catalog": list(hooks.catalogs),
@@ -55,12 +58,17 @@ def told(changes: GivenChanges, hooks: GivenHooks) -> dict[str, object]:
 
 def as_told(said: Mapping[str, object]) -> tuple[GivenChanges, str]:
     """What was kept with a job, as it was given; and which lifecycle steps are carried out."""
-    replaced = said.get("replace")
+
+    def names(option: str) -> tuple[str, ...]:
+        found = said.get(option)
+        return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
+
     changes = GivenChanges(
         prune=str(said.get("prune", "")),
-        replaced=tuple(map(str, replaced)) if isinstance(replaced, list | tuple) else (),
+        replaced=names("replace"),
         max_unavailable=portion_of(str(said.get("max_unavailable", ""))) or ALL,
         skip_heal=said.get("skip_heal") is True,
+        may_lose=names("allow_data_loss"),
     )
     return changes, str(said.get("hooks", "")) or USUAL_HOOKS.which
 
@@ -83,6 +91,8 @@ def words_of_changes(changes: GivenChanges, hooks: GivenHooks) -> tuple[str, ...
     if changes.max_unavailable.amount:
         words += ["--max-unavailable", str(changes.max_unavailable)]
     words += ["--skip-heal"] if changes.skip_heal else []
+    for name in changes.may_lose:
+        words += ["--allow-data-loss", name]
     words += ["--hooks", hooks.which] if hooks.which != USUAL_HOOKS.which else []
     words += ["--strict"] if hooks.strict else []
     return (*words, *words_of_steps({"lifecycle": hooks.lifecycle, "catalog": hooks.catalogs}))

@@ -10,6 +10,7 @@ import click
 
 from ordito.app.given_changes import GivenChanges, GivenHooks
 from ordito.base.portion import ALL, Portion, portion_of
+from ordito.cli.options import data_loss_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -97,16 +98,18 @@ def change_options(*, prunes: str) -> Callable[[Callable[..., Any]], Callable[..
             replaced: tuple[str, ...],
             max_unavailable: Portion,
             skip_heal: bool,
+            may_lose: tuple[str, ...],
             **others: Any,
         ) -> Any:
             if prune and no_prune:
                 raise click.UsageError("--prune and --no-prune exclude each other")
-            changes = GivenChanges(NO if no_prune else prune or "", replaced, max_unavailable, skip_heal)
+            changes = GivenChanges(NO if no_prune else prune or "", replaced, max_unavailable, skip_heal, may_lose)
             return function(*arguments, changes=changes, **others)
 
+        decorated = data_loss_option(with_changes)
         decorated = click.option(
             "--skip-heal", is_flag=True, help="Change also what is not as it should be without mending it first."
-        )(with_changes)
+        )(decorated)
         decorated = click.option(
             "--max-unavailable",
             type=PortionType(),

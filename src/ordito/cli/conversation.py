@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
+from ordito.app.data_at_stake import refuse_risks
 from ordito.app.errors import NobodyToAsk, Refused
 from ordito.app.proposal import Proposal
 from ordito.base.diagnostics import Diagnostic
@@ -75,6 +76,7 @@ class CliConversation:
         if self._explains and session.stream is None:
             self._explain(proposal)
         if settings.yes:
+            refuse_risks(proposal.risks)
             if proposal.unapproved:
                 raise Refused(
                     "changed-meanwhile",
@@ -90,7 +92,12 @@ class CliConversation:
         if not session.can_ask:
             raise NobodyToAsk(proposal.workflow)
         write_plan(proposal, session.err)
-        return self._ask(proposal, session.err)
+        return self._ask(proposal, session.err) and all(self._may_lose(name, session.err) for name in proposal.risks)
+
+    def _may_lose(self, instance: str, channel: Channel) -> bool:
+        """Whether somebody has written the name of an instance whose data will be lost."""
+        channel.write(f"Data of {instance} will be lost. Write its name to go ahead: ")
+        return sys.stdin.readline().strip() == instance
 
     def _explain(self, proposal: Proposal) -> None:
         from ordito.app.diff import diff_of

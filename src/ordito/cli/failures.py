@@ -125,6 +125,8 @@ def _refused(error: Refused, session: Session) -> ExitCode:
     session.fail(error.code, error.message, error.hint)
     if error.next_words:
         session.next(NextCommand(session.settings.command(*error.next_words), error.purpose))
+    elif error.more_words:
+        session.next(NextCommand(session.settings.again(*error.more_words), error.purpose))
     return ExitCode.REFUSED
 
 

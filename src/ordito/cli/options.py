@@ -204,6 +204,17 @@ def allow_changed_option(function: F) -> F:
     )(function)
 
 
+def data_loss_option(function: F) -> F:
+    """The option of verbs that may remove what keeps data; the verb gets the names as ``may_lose``."""
+    return click.option(
+        "--allow-data-loss",
+        "may_lose",
+        metavar="NODE",
+        multiple=True,
+        help="The data of this node, or instance, may be lost; may be repeated.",
+    )(function)
+
+
 def fetch_option(function: F) -> F:
     """The option of verbs that read a service."""
     return click.option(

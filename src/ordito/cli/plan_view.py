@@ -23,7 +23,7 @@ from ordito.cli.chosen_view import write_chosen
 from ordito.cli.progress.ledger import called, node_of, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
-from ordito.planning.choose_anew import SHARES
+from ordito.planning.choose_anew import TO_HEAL
 from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
 from ordito.work.plan import UNDO, Change, Difference, KeptCount, Plan
 
@@ -61,6 +61,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
     _write_makers(proposal.plan.makers, channel)
     write_kept(proposal.plan.kept, channel)
     write_kept_counts(proposal.plan.kept_counts or {}, channel)
+    _write_losing(proposal.plan, channel)
     _write_drifted(proposal.plan, channel)
     _write_warnings(shown, channel)
     channel.line(totals(shown, full=level is Level.FULL))
@@ -69,6 +70,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
 def write_brief(proposal: Proposal, channel: Channel) -> None:
     """What is to be known of a plan that nobody is asked about."""
     shown = shown_of(proposal)
+    _write_losing(proposal.plan, channel)
     _write_drifted(proposal.plan, channel)
     _write_warnings(shown, channel)
     _write_sharing(proposal.plan, channel)
@@ -76,11 +78,12 @@ def write_brief(proposal: Proposal, channel: Channel) -> None:
 
 
 def _write_sharing(plan: Plan, channel: Channel) -> None:
-    """What would be made anew with what is to be healed, since it is on the same host: nobody has named it."""
+    """What would be made anew with what is to be healed, since nobody has named it, and what would not be."""
     if plan.workflow == "heal":
-        others = [change.instance for change in plan.changes if change.reason.startswith(SHARES)]
+        others = [c.instance for c in plan.changes if c.symbol == "-/+" and not c.reason.startswith(TO_HEAL)]
         if others:
             channel.line(f"Made anew with it, where that is needed: {listed(others, MOST_IN_WAVE)}.")
+        write_kept(plan.kept, channel)
 
 
 def shown_of(proposal: Proposal) -> Preview:
@@ -105,11 +108,18 @@ def totals(shown: Preview, *, full: bool = False) -> str:
 
 
 def write_kept(kept: Sequence[Change], channel: Channel) -> None:
-    """What stays though everything else is removed, and why."""
-    if kept:
-        names = max(width(change.instance) for change in kept)
-        channel.line("Kept")
-        channel.lines(f"  = {pad(c.instance, names)}  {printable(c.reason)}" for c in kept)
+    """What stays though everything else is removed, and why; those of one reason together, where they are many."""
+    if not kept:
+        return
+    channel.line("Kept")
+    named: dict[str, list[str]] = {}
+    for change in kept:
+        named.setdefault(change.reason, []).append(change.instance)
+    rows = [(change.instance, change.reason) for change in kept]
+    if len(kept) > MOST_IN_WAVE:
+        rows = [(listed(names, MOST_IN_WAVE), reason) for reason, names in named.items()]
+    longest = max(width(name) for name, _ in rows)
+    channel.lines(f"  = {pad(name, longest)}  {printable(reason)}" for name, reason in rows)
 
 
 def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:
@@ -128,6 +138,13 @@ def _write_makers(makers: Mapping[str, str], channel: Channel) -> None:
         names = max(map(width, makers))
         channel.line("Made by")
         channel.lines(f"    {pad(node, names)}  {printable(maker)}" for node, maker in makers.items())
+
+
+def _write_losing(plan: Plan, channel: Channel) -> None:
+    """Whose data go with what is removed."""
+    if plan.losing:
+        is_lost = "is lost" if len(plan.losing) == 1 else "are lost"
+        channel.line(channel.paint("bad", f"data of {listed(plan.losing, MOST_IN_WAVE)} {is_lost}"))
 
 
 def _write_drifted(plan: Plan, channel: Channel) -> None:

@@ -17,12 +17,29 @@ from ordito.model.imperative import Group, Policy, Workflow
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Artifact, Interface
 from ordito.model.schema import DataType, NodeFilter, PropertyDefinition, Schema
-from ordito.model.settings import NO_SETTINGS, Settings
+from ordito.model.settings import KEPT, NO_SETTINGS, Settings
 from ordito.model.substitution import Substitution, Way
 from ordito.syntax.expressions import Value
 
 UNBOUNDED = None
 """The upper bound of occurrences without limit."""
+
+KEEP_DATA = frozenset(
+    {
+        "tosca.nodes.Database",
+        "tosca.nodes.DBMS",
+        "tosca.nodes.Abstract.Storage",
+        "tosca.nodes.Storage.BlockStorage",
+        "tosca.nodes.Storage.ObjectStorage",
+        "cloudify.nodes.Database",
+        "cloudify.nodes.DBMS",
+        "cloudify.nodes.FileSystem",
+        "cloudify.nodes.ObjectStorage",
+        "cloudify.nodes.Volume",
+        "ordito.nodes.Container.Volume",
+    }
+)
+"""The node types, with all that derive from them, whose instances hold data which are lost when they are removed."""
 
 
 class Capability(msgspec.Struct, frozen=True):
@@ -128,6 +145,14 @@ class NodeTemplate(msgspec.Struct, frozen=True):
     def is_compute(self) -> bool:
         """Whether operations of hosted nodes run on instances of this node."""
         return COMPUTE in self.kinds
+
+    @property
+    def keeps_data(self) -> bool:
+        """Whether its instances keep data that are lost when they are removed: its settings say so, or its type does
+        and they do not say otherwise, or it is protected."""
+        if self.settings.protected or self.settings.data is not None:
+            return self.settings.protected or self.settings.data == KEPT
+        return not KEEP_DATA.isdisjoint(self.kinds)
 
 
 class Output(msgspec.Struct, frozen=True):

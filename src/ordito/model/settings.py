@@ -9,6 +9,7 @@ They are the one exception to metadata changing nothing (§3.6.2): every other e
 | ordito.attempts | 1 to 1000 | how often each operation is tried at most |
 | ordito.interval | a time, or seconds | what lies between two attempts |
 | ordito.protected | true, false | undeploying and upgrading leave it alone |
+| ordito.data | kept, none | whether it keeps data that are lost with it, where its type does not say so |
 | ordito.reach | a time, or seconds | how long is waited for it until it can be reached, if it is a Compute |
 | ordito.ready | a time, or seconds | how long is waited for its checks to say ok, before what comes after it begins |
 | ordito.concurrency | 1 to 10000 | how many operations run on it at one time, if it is a Compute |
@@ -47,6 +48,7 @@ REQUIRED = "required"
 ATTEMPTS = range(1, 1001)
 PLACES = range(1, 10_001)
 LONGEST_INTERVAL = 86_400
+KEPT, NO_DATA = "kept", "none"
 SPREAD, PACK = "spread", "pack"
 PLACEMENTS = (SPREAD, PACK)
 CREATED, CONFIGURED, STARTED = "created", "configured", "started"
@@ -74,14 +76,15 @@ class OperationSettings(msgspec.Struct, frozen=True, omit_defaults=True):
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the metadata of a node say to Ordito; None where they say nothing. ``labels``, ``resources`` and
     ``placement`` are what a Compute wants of the host that it is given. ``max_unavailable`` is how many instances are
-    changed at one time. ``undone_once`` is, of the type of a block, the node state to which a component has to come
-    again before what the block did is undone. ``operations`` is what they say of single operations, by
-    ``Interface.operation``."""
+    changed at one time, ``data`` whether they keep data, where that is said. ``undone_once`` is, of the type of a
+    block, the node state to which a component has to come again before what the block did is undone. ``operations`` is
+    what they say of single operations, by ``Interface.operation``."""
 
     priority: str | None = None
     attempts: int | None = None
     interval: float | None = None
     protected: bool = False
+    data: str | None = None
     concurrency: int | None = None
     labels: Mapping[str, str] = {}
     resources: Mapping[str, float] = {}
@@ -250,6 +253,10 @@ def _seconds(text: str) -> float | None:
     return seconds if 0 <= seconds <= LONGEST_INTERVAL else None
 
 
+def _data(text: str) -> str | None:
+    return text if text in {KEPT, NO_DATA} else None
+
+
 def _placement(text: str) -> str | None:
     return text if text in PLACEMENTS else None
 
@@ -287,6 +294,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "attempts": _within(ATTEMPTS),
     "interval": _seconds,
     "protected": _flag,
+    "data": _data,
     "concurrency": _within(PLACES),
     "labels": _labels,
     "resources": _resources,
@@ -299,6 +307,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
 """What reads the value of each setting; None for one that is wrong."""
 WORDS: Mapping[str, tuple[str, ...]] = {
     "priority": (REQUIRED, OPTIONAL),
+    "data": (KEPT, NO_DATA),
     "placement": PLACEMENTS,
     "undone_once": UNDONE_ONCE,
 }
@@ -309,6 +318,7 @@ MEANT = {
     "attempts": f"a whole number from {ATTEMPTS[0]} to {ATTEMPTS[-1]}",
     "interval": 'a time of at most a day, such as "10 s"',
     "protected": "true or false",
+    "data": f"{KEPT} or {NO_DATA}",
     "reach": 'a time of at most a day, such as "10 min"',
     "ready": 'a time of at most a day, such as "10 min"',
     "concurrency": f"a whole number from {PLACES[0]} to {PLACES[-1]}",

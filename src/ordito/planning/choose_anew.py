@@ -1,71 +1,104 @@
-"""Transform: which instances are removed and made again: everything on the host of what is asked for, and that host."""
+"""Which instances are made anew to heal one: that one, or the host on which it is, with all that they contain."""
 
 from __future__ import annotations
 
-from collections import deque
-
+from ordito.instances.records import Instance
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.keep import why_kept
+from ordito.planning.losing import holds_data
 from ordito.planning.members import Member
 
 TO_HEAL = "it is to be healed"
 """Why what is asked for is made anew; more may follow."""
 
 SHARES = "it shares a host with"
-"""How the reason begins why something else is made anew."""
+LIES_ON = "it lies on"
+"""How the reasons begin why something else is made anew."""
 
 
 def choose_anew(draft: Draft) -> None:
-    """The contained subgraph of what is asked for is made anew: the nearest Compute up its hosts, else the instance
-    itself, and all that these contain, save what is protected and what this ensemble has not created. Ids, slots and
+    """Transform: the contained subgraph of what is asked for is made anew: the nearest Compute up its hosts, else the
+    instance itself, and all that these contain, save what this ensemble has not created. Ids, slots and
     hosts stay, and so does everything else. What is gone already,
     with its host or by itself, is only made."""
+    absent = put_existing(draft)
+    for name in sorted(draft.options.instances or ()):
+        make_anew(draft, absent, outermost(draft, name), name, SHARES)
+
+
+def put_existing(draft: Draft, nodes: frozenset[str] | None = None) -> dict[str, Member]:
+    """Put all instances that there are, or those of some nodes, as they are; gives those that are missed, or asked for,
+    and are not there."""
     chosen = draft.options.instances or frozenset()
-    hosted: dict[str, list[Member]] = {}
     absent: dict[str, Member] = {}
     for node in draft.ordered:
+        if nodes is not None and node.name not in nodes:
+            continue
         for record in draft.snapshot.records_of(node.name):
-            member = Member(record, node, Fate.KEEP, "")
             if record.exists:
-                draft.put(member)
+                draft.put(Member(record, node, Fate.KEEP, ""))
             elif record.is_missed or record.id in chosen:
-                absent[record.id] = member
-            else:
-                continue
-            hosted.setdefault(record.host, []).append(member)
+                absent[record.id] = Member(record, node, Fate.KEEP, "")
         draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)
-    for name in sorted(chosen):
-        _anew(draft, _outermost(draft, name, absent), name, hosted)
-    for member in absent.values():
-        if member.fate is Fate.ANEW:
+    _put_hosts(draft, absent)
+    return absent
+
+
+def _put_hosts(draft: Draft, absent: dict[str, Member]) -> None:
+    """Put what carries the instances: what is done on them is done there."""
+    waiting = [*draft.members.values(), *absent.values()]
+    for member in waiting:  # grows while it is read
+        host = draft.snapshot.instances.get(member.record.host)
+        if host is not None and host.exists and host.id not in draft.members and host.node in draft.service.nodes:
+            waiting.append(Member(host, draft.service.nodes[host.node], Fate.KEEP, ""))
+            draft.put(waiting[-1])
+
+
+def outermost(draft: Draft, name: str) -> str:
+    """The nearest Compute up the hosts of an instance, else the instance itself."""
+    current = draft.snapshot.instances.get(name)
+    while current is not None and not is_compute(draft, current):
+        current = draft.snapshot.instances.get(current.host)
+        if current is not None and not (current.exists or current.is_missed):
+            return name
+    return current.id if current is not None else name
+
+
+def is_compute(draft: Draft, record: Instance) -> bool:
+    """Whether an instance is a Compute."""
+    node = draft.service.nodes.get(record.node)
+    return node is not None and node.is_compute
+
+
+def contained(draft: Draft, name: str) -> list[str]:
+    """An instance with all that lies on it, however deep, what is missed there included."""
+    found = [name]
+    for current in found:  # grows while it is read
+        found += draft.snapshot.hosted_on(current)
+        found += draft.missed_on.get(current, ())
+    return found
+
+
+def make_anew(draft: Draft, absent: dict[str, Member], top: str, asked: str, how: str) -> None:
+    """Have an instance made anew with all that it contains, for the sake of one that is ``asked`` for, which may be
+    deeper; ``how`` is how the reason of the others begins."""
+    for name in contained(draft, top):
+        member = draft.members.get(name)
+        if member is None:
+            member = absent.get(name)
+            if member is None:
+                continue  # Nothing is known of its node any more.
             draft.put(member)
             draft.of_node[member.template.name].sort(key=lambda m: m.record.index)
-
-
-def _outermost(draft: Draft, name: str, absent: dict[str, Member]) -> Member:
-    """The nearest Compute up the hosts of an instance, else the instance itself."""
-    asked = current = draft.members.get(name) or absent[name]
-    while not current.template.is_compute:
-        host = draft.members.get(current.record.host) or absent.get(current.record.host)
-        if host is None:
-            return asked
-        current = host
-    return current
-
-
-def _anew(draft: Draft, outermost: Member, asked: str, hosted: dict[str, list[Member]]) -> None:
-    waiting = deque([outermost])
-    while waiting:
-        member = waiting.popleft()
-        waiting.extend(hosted.get(member.id, ()))
         if member.fate is Fate.ANEW:
             continue
-        if reason := why_kept(draft, member):
+        # What is protected goes with what it lies on, so that whoever is asked about its data is asked about it.
+        if (reason := why_kept(draft, member)) and not holds_data(member):
             member.reason = reason
             draft.kept.append(member)
             continue
         member.fate = Fate.ANEW
-        member.reason = TO_HEAL if member.id == asked else f"{SHARES} {asked}"
+        member.reason = TO_HEAL if member.id == asked else f"{how} {asked}"
         host = draft.members.get(member.record.host)
         member.is_lost = not member.record.exists or (bool(member.record.host) and (host is None or host.is_lost))

@@ -95,7 +95,7 @@ def _start(draft: Draft, member: Member) -> None:
 
 def _refuse_unmade(draft: Draft, member: Member) -> bool:
     """Refuse what never got as far as to be started; says whether it did."""
-    missing = _unmade(draft, member.template, member.record)
+    missing = unmade(draft, member.template, member.record)
     if missing:
         draft.refusals.error(
             "not-configured",
@@ -106,7 +106,7 @@ def _refuse_unmade(draft: Draft, member: Member) -> bool:
     return bool(missing)
 
 
-def _unmade(draft: Draft, node: NodeTemplate, record: Instance) -> str:
+def unmade(draft: Draft, node: NodeTemplate, record: Instance) -> str:
     """The first operation before the start that was not carried out; "" for none."""
     if record.state in (STARTED, CONFIGURED):
         return ""
@@ -165,7 +165,7 @@ def _requires_what_is_not_up(draft: Draft, node: NodeTemplate) -> bool:
 
 def _is_stopped(draft: Draft, member: Member) -> bool:
     is_started = member.record.local in OPERATIONAL and member.record.state == STARTED
-    return not is_started and not _unmade(draft, member.template, member.record)
+    return not is_started and not unmade(draft, member.template, member.record)
 
 
 def _requiring(draft: Draft, node: NodeTemplate) -> Iterator[tuple[Member, str]]:

@@ -14,6 +14,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.instances.records import Applied, Instance, Snapshot
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.differences import Differences
+from ordito.planning.fates import Fate
 from ordito.planning.forms import Formed, FormsOfPlan
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.options import PlanOptions
@@ -39,7 +40,8 @@ class Draft:
     ``order`` is the order of the steps that are left in the end, ``linking`` the number of operations of pairs.
     ``overlaps``, ``halts``, ``scopes``, ``hooks`` and ``undone`` are those of the plan. ``redone`` are the ids of links
     that stay and are undone and made again, ``again`` the joins between the way down of an instance and its way up,
-    ``observed`` is that of the plan.
+    ``observed`` is that of the plan. A draft may have several *stages*, one after the other, each with fates of its own
+    for the instances: ``members`` are those of the one in the making, and of all once ``end_stages`` was called.
     """
 
     def __init__(
@@ -85,12 +87,40 @@ class Draft:
         self.linked_alike: set[str] = set()
         self.again: set[int] = set()
         self.observed: dict[str, str] = {}
+        self._stages: list[dict[str, Member]] = []
+        self._missed_on: dict[str, list[str]] | None = None
         self._is_change: bool | None = None
         self._is_in_one_form: bool | None = None
         self._computes: dict[str, str] = {}
         self._computes_before: dict[str, str] | None = None
         self._inside: tuple[dict[str, str], dict[str, str]] = ({}, {})
         self._first_hosted: dict[str, dict[str, str]] = {}
+
+    def next_stage(self) -> None:
+        """Begin a stage: what was laid so far stays, and nothing is chosen yet of what becomes of any instance."""
+        if self.members:
+            self._stages.append(self.members)
+        self.members, self.of_node = {}, {}
+        self.redone = set()
+        self._computes, self._computes_before, self._first_hosted = {}, None, {}
+
+    def end_stages(self) -> None:
+        """Have the members be those of all stages: of an instance of several that of the last one that changes it. What
+        is done in several has an id of its own in each."""
+        self.next_stage()
+        for stage in self._stages:
+            for name, member in stage.items():
+                if name not in self.members or member.fate is not Fate.KEEP:
+                    self.members[name] = member
+        for member in self.members.values():
+            self.of_node.setdefault(member.template.name, []).append(member)
+        for members in self.of_node.values():
+            members.sort(key=lambda m: m.record.index)
+        known: set[str] = set()
+        for step in self.steps:
+            while step.id in known:
+                step.id += ".again"
+            known.add(step.id)
 
     def add(self, step: DraftStep) -> int:
         """Add a step; gives its number."""
@@ -198,6 +228,16 @@ class Draft:
                 if not member.goes:
                     first.setdefault(member.record.host, member.id)
         return first.get(host, "")
+
+    @property
+    def missed_on(self) -> Mapping[str, list[str]]:
+        """The ids of the instances that are not there and are missed, by the host on which they were."""
+        if self._missed_on is None:
+            self._missed_on = {}
+            for record in self.snapshot.instances.values():
+                if not record.exists and record.is_missed:
+                    self._missed_on.setdefault(record.host, []).append(record.id)
+        return self._missed_on
 
     @property
     def is_change(self) -> bool:

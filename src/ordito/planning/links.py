@@ -335,7 +335,7 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turn
     only_stops = HALVES[source.fate].down is Down.STOP
     for pairs in unlink:
         for target in reversed(pairing.targets(source, pairs.relationship, falls=True)):
-            if _is_spared(source, target) or not was_begun(draft, source, target, pairs):
+            if _is_spared(draft, source, target) or not was_begun(draft, source, target, pairs):
                 continue
             if only_stops and not pairs.is_link and pairs.relationship.key not in source.dropped:
                 continue
@@ -373,7 +373,11 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
             is_redone = is_dropped or (bool(draft.redone) and _id(source, target, own[0].relationship) in draft.redone)
             if not target.falls and not is_redone and not _is_left(draft, source, target, own):
                 continue
-            if target.fate is Fate.DROP or _is_spared(target, source) or not was_begun(draft, source, target, own[0]):
+            if (
+                target.fate is Fate.DROP
+                or _is_spared(draft, target, source)
+                or not was_begun(draft, source, target, own[0])
+            ):
                 continue
             removed = is_dropped or HALVES[target.fate].down is Down.REMOVE
             reason = f"a pair with {target.id}, which {_happens(target, is_dropped=is_dropped)}"
@@ -438,9 +442,10 @@ def _is_left(draft: Draft, source: Member, target: Member, unlink: list[Pairs]) 
     return link is not None and any(e.key in link.failed for p in unlink if p.is_link for e in p.entries)
 
 
-def _is_spared(member: Member, other: Member) -> bool:
-    """Whether a pair is not undone, because an instance is made anew and the other one, which stays, is not up."""
-    return member.fate is Fate.ANEW and other.fate is Fate.KEEP and not other.is_up
+def _is_spared(draft: Draft, member: Member, other: Member) -> bool:
+    """Whether a pair is not undone, because an instance is healed and the other one, which stays, is not up."""
+    is_healed = member.fate is Fate.ANEW or (member.fate is Fate.RESTART and draft.workflow == "heal")
+    return is_healed and other.fate is Fate.KEEP and not other.is_up
 
 
 def was_begun(draft: Draft, source: Member, target: Member, pairs: Pairs) -> bool:

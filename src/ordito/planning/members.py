@@ -89,6 +89,7 @@ class Member:
     What is done with one that ``is_conditional`` is left out where it is found that it need not be done.
     One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
     which of the instances of its node come before it, where they are changed some at a time: from 0.
+    One that is ``presumed`` up is asked first, and all that relies on it is left out where it says otherwise.
     ``kind`` is its class in a deployment or an upgrade, ``changed`` the values by which it is to be updated, with what
     they were and are, ``adopted`` what is recorded of it without being carried out, ``dropped`` are relationships by
     which it was linked and is not to be any more. ``was_on`` is the host on which it lies where ``record`` has the one
@@ -109,6 +110,7 @@ class Member:
         "is_nested",
         "is_taken_back",
         "kind",
+        "presumed",
         "reason",
         "record",
         "template",
@@ -140,6 +142,7 @@ class Member:
         self.was_on: str | None = None
         self.is_nested = False
         self.is_conditional = False
+        self.presumed = False
         self.turn = 0
 
     @property
@@ -168,4 +171,6 @@ class Member:
         nothing worse is known."""
         if self.rises or self.falls:
             return self.rises
+        if self.presumed:
+            return True
         return self.record.local in OPERATIONAL or (self.record.local == UNKNOWN and self.record.state == STARTED)

@@ -27,7 +27,7 @@ def mend_first(draft: Draft) -> None:
     """Ask and mend first, where every instance that is asked for can be asked or mended: else all is made anew in any
     case."""
     chosen = [m for m in draft.members.values() if m.id in (draft.options.instances or ())]
-    if draft.options.reinstall or not all(_may_be_spared(draft, member) for member in chosen):
+    if draft.options.reinstall or not all(may_be_spared(draft, member) for member in chosen):
         _hosts_first(draft, {}, len(draft.steps))
         return
     for member in draft.members.values():
@@ -35,9 +35,9 @@ def mend_first(draft: Draft) -> None:
             member.reason += ", if not all that are to be healed are found to be ok"
     first = len(draft.steps)
     own = [number for number, step in enumerate(draft.steps) if step.action is not Action.JOIN]
-    asked = {member.id: _mend(draft, member) for member in chosen}
+    asked = {member.id: mend(draft, member) for member in chosen}
     found = list(asked.values())
-    looks = [_look(draft, member) for member in chosen]
+    looks = [look_whether(draft, member) for member in chosen]
     for last in found:
         for look in looks:
             draft.edge(last, look, draft.why("everything is tried before anything is made anew"))
@@ -53,22 +53,6 @@ def mend_first(draft: Draft) -> None:
     _hosts_first(draft, asked, first)
 
 
-def spare_absent(draft: Draft) -> None:
-    """Transform: what a check finds to be absent, or on a host that is, is not removed before it is made again."""
-    for member in draft.members.values():
-        if member.fate is Fate.ANEW and member.down is not None:
-            for number in member.down.steps:
-                step = draft.steps[number]
-                step.condition = step.condition or Condition.UNLESS_ABSENT
-    lost = {m.id for m in draft.members.values() if m.fate is Fate.ANEW and m.template.is_compute}
-    for member in draft.members.values():
-        # On a host that is lost nothing of pairs can be undone either.
-        for number in member.undone:
-            step = draft.steps[number]
-            if step.runs_on in lost:
-                step.condition = step.condition or Condition.UNLESS_ABSENT
-
-
 def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
     """Look first whether the hosts that are made anew can be reached: on those that cannot nothing is asked, mended or
     taken down, and where one lets nobody in nothing is done at all. ``asked`` are the instances that are asked for,
@@ -81,7 +65,7 @@ def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
             continue
         if member.id not in asked or maintaining(member.template, CHECK) is not None:
             looks[member.id] = look_at(draft, member, "whether its host can be reached is found out first")
-            _can_do_without(draft.steps[looks[member.id]])
+            can_do_without(draft.steps[looks[member.id]])
     reason = draft.why("on a host that cannot be reached nothing is tried")
     for number, step in enumerate(draft.steps[:before]):
         place = step.runs_on or (draft.compute_of(step.owner) if step.action is Action.DELEGATE else "")
@@ -92,7 +76,7 @@ def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
     looked_at = _looked_at(draft, asked, looks)
     if not (looks or looked_at):
         return
-    known, reason = _known(draft, {**looks, **looked_at}), draft.why("what is not known to be gone is left alone")
+    known, reason = look_known(draft, {**looks, **looked_at}), draft.why("what is not known to be gone is left alone")
     for number, step in enumerate(draft.steps[:before]):
         if step.action is not Action.JOIN and not (number >= first and step.owner in looked_at):
             step.gate = Gate.ALL
@@ -108,7 +92,7 @@ def _looked_at(draft: Draft, asked: Mapping[str, int], looks: Mapping[str, int])
     return {m.id: asked[m.id] for m in hosts if can_be_looked_at(draft, m)}
 
 
-def _known(draft: Draft, looks: Mapping[str, int]) -> int:
+def look_known(draft: Draft, looks: Mapping[str, int]) -> int:
     """The step with which everything is left out where one of the hosts that are looked at lets nobody in, or who knows
     of it cannot be asked: what runs there must not be forgotten, and begun once more."""
     reason = draft.why("whether it was found out how the host is")
@@ -128,7 +112,7 @@ def _known(draft: Draft, looks: Mapping[str, int]) -> int:
     return join
 
 
-def _may_be_spared(draft: Draft, member: Member) -> bool:
+def may_be_spared(draft: Draft, member: Member) -> bool:
     """Whether there is a way to find an instance to be ok, or to mend it; what is gone is made again in any case."""
     if member.is_lost:
         return False
@@ -137,7 +121,7 @@ def _may_be_spared(draft: Draft, member: Member) -> bool:
     )
 
 
-def _mend(draft: Draft, member: Member) -> int:
+def mend(draft: Draft, member: Member) -> int:
     """The steps that look at an instance, and try to mend it; gives the last one's number."""
     checks = maintaining(member.template, CHECK) is not None or can_be_looked_at(draft, member)
     steps: list[int] = []
@@ -161,19 +145,19 @@ def _step(draft: Draft, member: Member, name: str, reason: str, *, again: bool =
     number = probe(draft, member, name, reason)
     assert number is not None
     step = draft.steps[number]
-    _can_do_without(step, is_check=name == CHECK)
+    can_do_without(step, is_check=name == CHECK)
     if again:
         step.id += ".again"
     return number
 
 
-def _can_do_without(step: DraftStep, *, is_check: bool = True) -> None:
+def can_do_without(step: DraftStep, *, is_check: bool = True) -> None:
     step.optional = True
     step.dispensable = is_check
     step.anew = step.action is Action.DELEGATE
 
 
-def _look(draft: Draft, member: Member) -> int:
+def look_whether(draft: Draft, member: Member) -> int:
     """The step that is left out where an instance is ok, and with it all that follows."""
     call = draft.calls.nothing(member.template, "ordito", WHETHER)
     return draft.add(

@@ -95,6 +95,12 @@ class Forms(msgspec.Struct, frozen=True):
     own: str = ""
 
 
+AUTO, INSTANCE, WHOLE_HOST = "auto", "instance", "host"
+SCOPES = (AUTO, INSTANCE, WHOLE_HOST)
+"""How far healing goes: to the instance with what is contained in it, and to its whole host where that is not ok
+itself; never to the host; or to the whole host at once, as TOSCA orchestrators used to do."""
+
+
 class Upgrading(msgspec.Struct, frozen=True):
     """How what runs is changed: what the template has lost is removed ``last``, ``early`` or not at all (``no``);
     ``replaced`` are nodes whose instances are made anew though that need not be; ``max_unavailable`` is how many
@@ -222,7 +228,8 @@ class PlanOptions:
     which nothing exists any more: they are part of the service as they were deployed, and deploying leaves them alone.
     ``kept_behind`` are those of them that are not removed whatever is said.
     ``instances`` are those that a workflow is about which is not about all, None for all; with
-    ``reinstall`` what is to be healed is neither checked nor mended first. Undeploying keeps what is
+    ``reinstall`` what is to be healed is neither checked, mended nor restarted first; ``scope`` says how far healing
+    goes at most, and ``may_lose`` names instances, and nodes, whose data may be lost. Undeploying keeps what is
     protected and what this ensemble has not created, unless that is to be included.
     ``kept`` are the numbers of instances that were set by scaling, by node.
     ``rolled_back`` is for ``ROLLBACK`` alone, ``run`` and ``scaling`` for `run` and `scale`.
@@ -248,6 +255,8 @@ class PlanOptions:
     deployed: Callable[[], Deployed | None] = _nothing
     instances: frozenset[str] | None = None
     reinstall: bool = False
+    scope: str = AUTO
+    may_lose: frozenset[str] = frozenset()
     include_protected: bool = False
     include_unmanaged: bool = False
     rolled_back: RolledBack = NOTHING_ROLLED_BACK

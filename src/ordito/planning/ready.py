@@ -32,25 +32,34 @@ def ready_steps(draft: Draft, among: Collection[str] = ()) -> list[int]:
     named, for the instances of these alone, which are asked once more in the end."""
     found: list[int] = []
     for node in (n for n in draft.ordered if n.name in among) if among else _concerned(draft):
-        members = [m for m in draft.of_node.get(node.name, ()) if not m.goes and _can_be_asked(draft, m)]
-        call = -1
-        for member in members:
-            number = probe(draft, member, CHECK, "it is to be ready before what comes after it begins")
-            if number is None:
-                continue
-            step = draft.steps[number]
-            if call < 0:
-                within = WITHIN if node.settings.ready is None else node.settings.ready
-                call = draft.calls.put(msgspec.structs.replace(draft.calls.all[step.call], within=within))
-            # To be asked is no change of the instance.
-            step.id, step.call, step.owner = f"{step.id}.{AGAIN if among else READY}", call, ""
-            step.tolerant, step.condition = False, Condition.UNTIL_READY
-            step.optional = step.dispensable = node.settings.is_optional
-            found.append(number)
+        for member in draft.of_node.get(node.name, ()):
+            if not member.goes and can_be_asked(draft, member):
+                number = ask_until_ready(draft, member, "it is to be ready before what comes after it begins", WITHIN)
+                if number >= 0:
+                    found.append(number)
+                    if among:
+                        draft.steps[number].id = f"{draft.steps[number].id.removesuffix(READY)}{AGAIN}"
     return found
 
 
-def _can_be_asked(draft: Draft, member: Member) -> bool:
+def ask_until_ready(draft: Draft, member: Member, reason: str, within: float) -> int:
+    """Add the step that asks an instance until it is ready, ``within`` so many seconds where its node says nothing; -1
+    where nobody can be asked."""
+    number = probe(draft, member, CHECK, reason)
+    if number is None:
+        return -1
+    step, settings = draft.steps[number], member.template.settings
+    within = within if settings.ready is None else settings.ready
+    # To be asked is no change of the instance.
+    call = msgspec.structs.replace(draft.calls.all[step.call], within=within)
+    step.call = draft.calls.put_once((call.owner, "", str(step.call), f"ready {within:g}", call.name), call)
+    step.id, step.owner = f"{step.id}.{READY}", ""
+    step.tolerant, step.condition = False, Condition.UNTIL_READY
+    step.optional = step.dispensable = settings.is_optional
+    return number
+
+
+def can_be_asked(draft: Draft, member: Member) -> bool:
     """Whether there is somebody to ask how an instance is. That a host can be reached was seen to when it was made."""
     node = member.template
     if maintaining(node, CHECK) is not None:

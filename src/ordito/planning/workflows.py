@@ -25,7 +25,6 @@ from ordito.planning.check_existing import check_existing
 from ordito.planning.check_interpreters import check_interpreters
 from ordito.planning.check_references import check_references
 from ordito.planning.check_requirements import check_requirements
-from ordito.planning.choose_anew import choose_anew
 from ordito.planning.choose_instances import all_instances, choose_instances
 from ordito.planning.choose_moved import choose_restarted, choose_started, choose_stopped
 from ordito.planning.counts import counts
@@ -41,7 +40,6 @@ from ordito.planning.leftovers import forget_leftovers
 from ordito.planning.links import links, unlinks
 from ordito.planning.lossy_steps import check_lossy
 from ordito.planning.mapped import mapped
-from ordito.planning.mend_first import mend_first, spare_absent
 from ordito.planning.options import PlanOptions
 from ordito.planning.phases import phases, removal_phases, without_steps
 from ordito.planning.placement import check_placement
@@ -58,6 +56,7 @@ from ordito.planning.static_inputs import check_called_inputs
 from ordito.planning.tell_changes import tell_changes
 from ordito.planning.undo_hooks import undo_hooks
 from ordito.planning.waits import install_waits, uninstall_waits
+from ordito.planning.widening import widening
 from ordito.planning.workflow_names import ALIASES
 from ordito.work.plan import Plan
 
@@ -68,6 +67,20 @@ ROLLBACK = "rollback of a job"
 
 UNDOING = "undoing of lifecycle steps"
 """What is planned where nothing else of a job can be taken back."""
+
+LAYING: tuple[Transform, ...] = (
+    check_dependencies,
+    install_chains,
+    uninstall_chains,
+    links,
+    unlinks,
+    skip_done,
+    mapped,
+    install_waits,
+    uninstall_waits,
+    stages,
+)
+"""From what becomes of each instance to its steps, where a part of what exists is taken down and up again."""
 
 TO_A_DESCRIPTION: tuple[Transform, ...] = (
     check_requirements,
@@ -165,24 +178,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         tell_changes,
         reduce,
     ),
-    "heal": (
-        check_requirements,
-        choose_anew,
-        check_dependencies,
-        install_chains,
-        uninstall_chains,
-        links,
-        unlinks,
-        skip_done,
-        mapped,
-        install_waits,
-        uninstall_waits,
-        stages,
-        spare_absent,
-        mend_first,
-        tell_changes,
-        reduce,
-    ),
+    "heal": (check_requirements, widening(LAYING), tell_changes, reduce),
     "scale": (
         check_requirements,
         scale_instances,

@@ -48,15 +48,21 @@ class Conditions:
         if not step.condition or step.condition is Condition.IF_OTHER_INPUTS:
             return self._left_out(step) if step.action is FILTER else ""
         record = self._snapshot.instances[self._called.owner(step)]
-        if unknown := self._not_found_out(step, record):
-            return unknown
+        return self._not_found_out(step, record) or self._needless(step, record)
+
+    def _needless(self, step: Step, record: Instance) -> str:
+        """Why a step is not needed, as its instance is."""
         match step.condition:
-            case Condition.UNLESS_OK if self._is_up(record):
+            case Condition.UNLESS_OK if self.is_up(record):
+                return f"check says {record.local}"
+            case Condition.IF_OK if not self.is_up(record):
                 return f"check says {record.local}"
             case Condition.IF_ABSENT if record.exists and self._was_done(step, record):
                 return "it was carried out, and check does not say absent"
-            case Condition.UNLESS_ABSENT if not self._is_there(record):
+            case Condition.UNLESS_ABSENT | Condition.IF_LEFT if not self._is_there(record):
                 return "check says absent"
+            case Condition.IF_LEFT if self._was_done(step, record):
+                return "it was carried out"
             case Condition.IF_CHANGED:
                 return self._news.needless(step, self._called.plan.calls[step.call])
             case Condition.IF_FAR_IS_UP:
@@ -84,7 +90,7 @@ class Conditions:
             return Delta()
         if looks_after(self._service, call) and self._out_of_reach(step, record):
             return Delta()
-        if self._is_up(record):
+        if self.is_up(record):
             if step.link or step.condition is Condition.IF_FAR_IS_UP or looks_after(self._service, call):
                 return Delta()
             applied = {call.key: Applied(change, call.digest), **record.applied}
@@ -96,7 +102,11 @@ class Conditions:
         state = step.leave or step.enter or record.state
         return Delta(instances=(msgspec.structs.replace(record, local=local, state=state),))
 
-    def _is_up(self, record: Instance) -> bool:
+    def lost_host(self, record: Instance) -> str:
+        """The lost Compute on which an instance is, "" for none."""
+        return self._lost_hosts.host_of(record)
+
+    def is_up(self, record: Instance) -> bool:
         """Whether an instance was found to be operational: while it is made its state is another."""
         return record.local in OPERATIONAL and record.state == STARTED and not self._lost_hosts.host_of(record)
 
@@ -109,7 +119,7 @@ class Conditions:
     def _out_of_reach(self, step: Step, record: Instance) -> str:
         """The lost host on which a step would look after its instance, or take it down; "" for none."""
         host = self._lost_hosts.spares(step, record)
-        if not host or step.condition in (Condition.UNLESS_LOST, Condition.UNLESS_ABSENT):
+        if not host or step.condition in (Condition.UNLESS_LOST, Condition.UNLESS_ABSENT, Condition.IF_LEFT):
             return host
         mends = step.condition is Condition.UNLESS_OK
         return host if mends and looks_after(self._service, self._called.plan.calls[step.call]) else ""

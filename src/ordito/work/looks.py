@@ -26,7 +26,7 @@ ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
 
 class Looks:
     """The ends of the operations of one job that only look. ``away`` says of hosts that were found to be out of reach
-    why they are."""
+    why they are, ``said`` what was said of each instance last."""
 
     def __init__(self, service: Service, snapshot: Snapshot, called: Called, evaluator: Evaluator, job: str) -> None:
         self._service = service
@@ -35,6 +35,7 @@ class Looks:
         self._evaluator = evaluator
         self._job = job
         self.away: dict[str, str] = {}
+        self.said: dict[str, str] = {}
 
     def found(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> tuple[Outcome, Delta]:
         """What has been found: the status, the state, and attributes that have other values."""
@@ -70,6 +71,7 @@ class Looks:
         mended = applies and found in OPERATIONAL and record.last_config_change > self._job
         changed = marked(changed, change, applies=mended, modified=news or bool(attributes))
         outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found, message=_why(outcome))
+        self.said[record.id] = outcome.message
         return outcome, Delta(
             instances=() if changed == record else (changed,),
             unlinked=tuple(self._snapshot.links_of(record.id)) if found == ABSENT else (),

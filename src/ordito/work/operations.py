@@ -240,6 +240,8 @@ class Operations:
                 return outcome, Delta()  # Who was not asked has said nothing.
         if step.condition is IF_MENDED and not self._is_mended(step):
             return self._not_mended(step), Delta()
+        if step.condition is Condition.IF_HEALED:
+            return self._found_in_the_end(step, outcome), Delta()
         outcome, found = self._given(step, call, outcome)
         delta = self._ended(step, call, outcome, change, applies=applies)
         if found.attributes or found.outputs:
@@ -369,6 +371,19 @@ class Operations:
 
     def _is_mended(self, step: Step) -> bool:
         return self._snapshot.instances[step.instance].local in {*OPERATIONAL, PENDING}
+
+    def _found_in_the_end(self, step: Step, outcome: Outcome) -> Outcome:
+        """How the healing of an instance ends: as it is, by what is known of it and of its host."""
+        record = self._snapshot.instances[step.instance]
+        if self._conditions.is_up(record):
+            return outcome
+        if host := self._conditions.lost_host(record):
+            why = self._looks.away.get(host) or f"{host} {CANNOT_BE_REACHED}"
+            return Outcome(Ending.UNREACHABLE, changed=False, message=why)
+        said, how = self._looks.said.get(record.id), f"it is {record.local}"
+        if said is not None:
+            how = f"its check says {record.local}" + (f": {said}" if said else "")
+        return Outcome(Ending.FAILED, changed=False, message=f"it is not healed: {how}")
 
     def _not_mended(self, step: Step) -> Outcome:
         """How it ends that nothing was done about an instance which is not ok: a host that is away is waited for."""

@@ -51,11 +51,14 @@ class Condition(StrEnum):
 
     ALWAYS = ""
     UNLESS_OK = "unless it was found to be ok"
+    IF_OK = "only if it was found to be ok"
     UNLESS_LOST = "unless its host cannot be reached"
     IF_KNOWN = "if it was found out how it is"
     IF_ABSENT = "only if it was found to be absent"
     UNLESS_ABSENT = "unless it was found to be absent"
+    IF_LEFT = "unless it was found to be absent, or this was done already"
     IF_MENDED = "if it is ok now, else it fails"
+    IF_HEALED = "if it is ok in the end, else healing it has failed"
     IF_FAR_IS_UP = "only if the far end, which is optional, is up"
     IF_CHANGED = "only if the far end has changed"
     IF_OTHER_INPUTS = "only if an input is another value than before"
@@ -305,6 +308,7 @@ class Plan(msgspec.Struct, frozen=True):
     adopted: dict[str, dict[str, Applied]] = {}
     moved: dict[str, str] = {}
     observed: dict[str, str] = {}
+    losing: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -1,4 +1,4 @@
-"""What healing would do: checks, mends, and makes anew what neither helps."""
+"""What healing would do: it checks, mends, restarts, and makes anew what none of that helps."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
+import msgspec
+
+from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.names import INSTANCE, Names
 from ordito.app.proposal import KeptAsItIs, Known, Proposal
@@ -13,11 +16,12 @@ from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.move import nothing_deployed
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
+from ordito.instances.dependencies import targets_first
 from ordito.instances.records import CANNOT_BE_ASKED, Instance, Snapshot
 from ordito.model.service import Service
 from ordito.planning.choose_anew import TO_HEAL
 from ordito.planning.mend_first import KNOWN, WHETHER
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import AUTO, WHOLE_HOST, PlanOptions
 from ordito.work.plan import Action
 from ordito.work.probes import CHECK, HEAL, maintaining
 
@@ -25,29 +29,43 @@ MOST_NAMED = 12
 
 
 class HealAsked(KeptAsItIs, frozen=True):
-    """To heal the instances that ``names`` mean: instances, and nodes that have one; with ``reinstall`` they are made
-    anew without being checked or mended first. The service is the one that was deployed last."""
+    """To heal the instances that ``names`` mean: instances, and nodes that have one, as far as ``scope`` says. With
+    ``reinstall`` they are made anew without being checked, mended or restarted first. ``may_lose`` are the nodes and
+    instances whose data may be lost. The service is the one that was deployed last."""
 
     workflow: ClassVar[str] = "heal"
     makes_ensemble: ClassVar[bool] = False
 
     names: tuple[str, ...]
     reinstall: bool = False
+    scope: str = AUTO
+    may_lose: tuple[str, ...] = ()
 
     def propose(self, known: Known) -> Proposal:
         """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
         status = known.status
         if not status.service:
             raise nothing_deployed(self.workflow)
+        chosen: dict[str, Instance] = {}
+        allowed: frozenset[str] = frozenset()
         with paused_collector():
             read = read_deployed(known)
 
             def choose(service: Service, options: PlanOptions) -> PlanOptions:
-                chosen = _chosen(self, service, known.snapshot)
-                return replace(options, instances=frozenset(chosen), reinstall=self.reinstall)
+                nonlocal allowed
+                chosen.update(_chosen(self, service, known.snapshot))
+                allowed = may_be_lost(self.may_lose, service, known.snapshot)
+                return replace(
+                    options,
+                    instances=frozenset(chosen),
+                    reinstall=self.reinstall,
+                    scope=self.scope,
+                    may_lose=allowed,
+                )
 
             made = make_plan(known, self.workflow, read, status.inputs, choose=choose)
-        return for_deployed(known, self.workflow, read, made)
+        risks = risked(made.plan, known.snapshot, named=chosen, allowed=allowed)
+        return msgspec.structs.replace(for_deployed(known, self.workflow, read, made), risks=risks)
 
 
 def to_heal(proposal: Proposal) -> tuple[str, ...]:
@@ -81,23 +99,30 @@ def still_missed(proposal: Proposal, hosts: Collection[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def by_host(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[HealAsked, ...]:
-    """What is asked for, host by host, where one of the instances may turn out not to need it."""
+def one_by_one(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[HealAsked, ...]:
+    """What is asked for, one after the other, each of which may turn out not to need it: what others require comes
+    before these. Whole hosts are healed host by host, and all at once where nobody is asked first."""
     names = Names(service, snapshot, deleted=True)
-    hosts: dict[str, dict[str, None]] = {}
-    is_asked = False
-    for record in (record for text in asked.names for record in _named(names, text)):
-        hosts.setdefault(_outermost(service, snapshot, record), {})[record.id] = None
-        is_asked |= _may_be_spared(service, record)
-    if not is_asked:
-        return (asked,)
-    return tuple(HealAsked(tuple(f"{INSTANCE}{name}" for name in found)) for found in hosts.values())
+    records = {record.id: record for text in asked.names for record in _named(names, text)}
+    groups: dict[str, dict[str, None]] = {}
+    if asked.scope == WHOLE_HOST:
+        if asked.reinstall or not any(_may_be_spared(service, record) for record in records.values()):
+            return (asked,)
+        for record in records.values():
+            groups.setdefault(_outermost(service, snapshot, record), {})[record.id] = None
+    else:
+        places = {node.name: place for place, node in enumerate(targets_first(service))}
+        for record in sorted(records.values(), key=lambda r: places.get(r.node, len(places))):
+            groups[record.id] = {record.id: None}
+    replace_names = msgspec.structs.replace
+    return tuple(replace_names(asked, names=tuple(f"{INSTANCE}{name}" for name in found)) for found in groups.values())
 
 
 def _chosen(asked: HealAsked, service: Service, snapshot: Snapshot) -> Mapping[str, Instance]:
     names = Names(service, snapshot, deleted=True)
     chosen = {record.id: record for text in asked.names for record in _named(names, text)}
-    hosts: dict[str, str] = {}
+    whole = asked.scope == WHOLE_HOST
+    asked_first: dict[str, str] = {}
     for record in chosen.values():
         if not record.exists and not record.is_missed:
             raise Refused(
@@ -107,21 +132,21 @@ def _chosen(asked: HealAsked, service: Service, snapshot: Snapshot) -> Mapping[s
                 purpose="make what the service describes",
             )
         spared = not asked.reinstall and _may_be_spared(service, record)
-        if not spared and (record.is_unmanaged or service.nodes[record.node].settings.protected):
-            why = "protected" if not record.is_unmanaged else "not created by this ensemble"
+        if record.is_unmanaged and not spared and (whole or asked.reinstall):
             raise Refused(
                 "kept",
-                f"{record.id} is {why}, and is not removed to be made again",
+                f"{record.id} is not created by this ensemble, and is not removed to be made again",
                 "a check or heal of the interface type ordito.interfaces.Maintain could mend it in place",
             )
-        if spared:
-            hosts.setdefault(_outermost(service, snapshot, record), record.id)
-    if hosts and len({_outermost(service, snapshot, record) for record in chosen.values()}) > 1:
+        if spared or not whole:
+            asked_first.setdefault(_outermost(service, snapshot, record) if whole else record.id, record.id)
+    places = {_outermost(service, snapshot, record) if whole else record.id for record in chosen.values()}
+    if asked_first and len(places) > 1:
         raise Refused(
-            "several-hosts",
-            f"{listed(list(chosen), MOST_NAMED)} are on different hosts, and"
-            f" {next(iter(hosts.values()))} is asked first whether it has to be healed",
-            "heal what is on one host after the other, or give --reinstall to make all of it anew in one job",
+            "one-by-one",
+            f"{listed(list(chosen), MOST_NAMED)} are not healed in one job, since each is asked for itself how far"
+            " healing has to go",
+            "heal one after the other, as `ordito heal` does by itself where several are named",
         )
     return chosen
 

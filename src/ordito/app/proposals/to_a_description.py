@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 import msgspec
 
 from ordito.app.bound_inputs import BoundInputs, bind_given
+from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks, told
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
@@ -195,7 +196,10 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
     read, bound = described.read, described.bound
     asked.check(known, read.service)
 
-    def tells(options: PlanOptions) -> PlanOptions:
+    may_lose = asked.changes.may_lose
+
+    def tells(service: Service, options: PlanOptions) -> PlanOptions:
+        options = dataclasses.replace(options, may_lose=may_be_lost(may_lose, service, known.snapshot))
         return changing(options, asked.changes, asked.prunes, asked.hooks.which, strict=asked.hooks.strict)
 
     made = make_plan(
@@ -206,12 +210,13 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
         allow_large=asked.allow_large,
         force=asked.force,
         reset_counts=asked.reset_counts,
-        choose=lambda service, options: in_place(service, tells(options), asked.workflow, described.values),
+        choose=lambda service, options: in_place(service, tells(service, options), asked.workflow, described.values),
     )
     providers = plugins_of(place.layout, known.spec.inventory).providers
     warn_of_unheeded(known.spec.inventory, providers, read, diagnostics)
     renews, completes = _settled(made, status, diagnostics)
     is_new = not user.exists
+    allowed = may_be_lost(may_lose, made.whole.service, known.snapshot)
     return Proposal(
         workflow=asked.workflow,
         read=read,
@@ -226,6 +231,7 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
         user_part=new_user_part(place.layout, named.path, _open_ones(bound.asked)) if is_new else None,
         diagnostics=tuple(diagnostics.sorted()),
         unapproved=() if asked.allow_changed else made.plan.drifted,
+        risks=risked(made.plan, known.snapshot, named=asked.changes.replaced, allowed=allowed),
         contents=made.contents,
         earlier=made.earlier,
         asked_inputs={**_only_given(made.plan, described.values), **bound.asked},

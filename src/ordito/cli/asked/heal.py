@@ -8,20 +8,34 @@ from typing import Any
 
 import click
 
+from ordito.cli.options import data_loss_option
+
+AUTO, SCOPES = "auto", ("auto", "instance", "host")
+
 TAKES_INPUTS = False
 
-ABOUT = "What is made anew is the whole host of what is named, with all that is on it."
+ABOUT = "What was deployed last is healed; the service is not read anew."
 
 
 def asked(function: Callable[..., Any]) -> Callable[..., Any]:
     """The arguments of a healing; the verb gets them as ``asked``."""
 
     @click.argument("names", metavar="INSTANCE...", nargs=-1, required=True)
-    @click.option("--reinstall", is_flag=True, help="Make it anew without checking or mending it first.")
+    @click.option(
+        "--scope",
+        type=click.Choice(SCOPES),
+        default=AUTO,
+        show_default=True,
+        help="How far to go: to its host where that is not ok itself, never to it, or to the whole host at once.",
+    )
+    @click.option("--reinstall", is_flag=True, help="Make it anew without checking, mending or restarting it first.")
+    @data_loss_option
     @functools.wraps(function)
-    def with_asked(*arguments: Any, names: tuple[str, ...], reinstall: bool, **others: Any) -> Any:
+    def with_asked(
+        *arguments: Any, names: tuple[str, ...], scope: str, reinstall: bool, may_lose: tuple[str, ...], **others: Any
+    ) -> Any:
         from ordito.app.proposals.heal import HealAsked
 
-        return function(*arguments, asked=HealAsked(names, reinstall), **others)
+        return function(*arguments, asked=HealAsked(names, reinstall, scope, may_lose), **others)
 
     return with_asked

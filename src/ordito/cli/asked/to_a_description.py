@@ -73,6 +73,7 @@ DECIDING = (
     "replaced",
     "max_unavailable",
     "skip_heal",
+    "may_lose",
     "which",
     "catalogs",
     "lifecycle",

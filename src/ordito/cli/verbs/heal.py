@@ -22,18 +22,26 @@ if TYPE_CHECKING:
     from ordito.cli.conversation import CliConversation
     from ordito.instances.records import Instance
 
-HELP = """Heal instances: check them, mend them, or make them anew.
+HELP = """Heal instances, and go no further than that needs.
 
 1. The check of an instance, where it has one: if it says ok, there is nothing to heal.
 2. Its operation heal (interface type ordito.interfaces.Maintain, profile:ordito), where it has one; then its check.
-3. Where neither is there, or neither helped, or with --reinstall: its host with everything on it is removed, going on
-past failures, and made again. Ids stay.
+3. It is stopped and started by itself; then its check.
+4. With what is contained in it, it is removed and made again where it is, going on past failures. Ids stay. With
+--reinstall healing begins here.
+5. Where its host is not ok itself, that is made again with all that is on it. With --scope host this comes after 2.
 
-INSTANCE may also be a node that has one instance. What is on several hosts is healed host by host, a job for each."""
+What was made again is checked. What keeps data is removed only where --allow-data-loss names it.
+INSTANCE may also be a node that has one instance. Several are healed one after the other, a job for each."""
 
 MOST_NAMED = 12
-NOT_NEEDED, MENDED, ANEW, FAILED = "not needed", "mended", "made anew", "failed"
-SAID = {NOT_NEEDED: "is ok: nothing to heal", MENDED: "was mended in place", ANEW: "was made anew"}
+NOT_NEEDED, MENDED, RESTARTED, ANEW, FAILED = "not needed", "mended", "restarted", "made anew", "failed"
+SAID = {
+    NOT_NEEDED: "is ok: nothing to heal",
+    MENDED: "was mended in place",
+    RESTARTED: "was stopped and started",
+    ANEW: "was made anew",
+}
 
 
 @verb("heal", HELP)
@@ -148,5 +156,5 @@ def _came_to(record: Instance, job: str) -> str:
         return FAILED
     if record.created >= job:
         return ANEW
-    mended = (one.change for key, one in record.applied.items() if key.rpartition(".")[2] == HEAL)
-    return MENDED if any(change >= job for change in mended) else NOT_NEEDED
+    done = {key.rpartition(".")[2] for key, one in record.applied.items() if one.change >= job}
+    return RESTARTED if "start" in done else MENDED if HEAL in done else NOT_NEEDED

@@ -1,0 +1,54 @@
+"""Whose data a plan would lose, and who has said that they may be lost.
+
+What keeps data and was named by the command itself is lost once somebody has written its name; all else only with an
+option that names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ordito.app.errors import Refused
+from ordito.app.names import Names
+from ordito.base.listing import listed
+from ordito.instances.records import Snapshot
+from ordito.model.service import Service
+from ordito.work.plan import Plan
+
+OPTION = "--allow-data-loss"
+MOST_NAMED = 12
+
+
+def may_be_lost(texts: Iterable[str], service: Service, snapshot: Snapshot) -> frozenset[str]:
+    """The instances, and the nodes, that texts name. Raises ``Refused`` for what there is not."""
+    names = Names(service, snapshot)
+    found = (names.find(text) for text in texts)
+    return frozenset(named.instance or named.node for named in found)
+
+
+def risked(plan: Plan, snapshot: Snapshot, *, named: Collection[str], allowed: Collection[str]) -> tuple[str, ...]:
+    """The instances that a command has ``named`` whose data its plan loses, and of which nobody has ``allowed`` that:
+    both are instances and nodes. Raises ``Refused`` where others would lose theirs."""
+    records = snapshot.instances
+    at_risk = [i for i in plan.losing if i not in allowed and records[i].node not in allowed]
+    if others := [i for i in at_risk if i not in named and records[i].node not in named]:
+        why = {change.instance: change.reason for change in plan.changes}
+        told = [f"{i} ({why[i]})" if why.get(i) else i for i in others]
+        raise _lost(told, others)
+    return tuple(at_risk)
+
+
+def refuse_risks(risks: Collection[str]) -> None:
+    """Refuse to lose data where nobody can be asked. Raises ``Refused``."""
+    if risks:
+        raise _lost(risks, risks)
+
+
+def _lost(told: Collection[str], names: Collection[str]) -> Refused:
+    return Refused(
+        "data-loss",
+        f"data of {listed([*told], MOST_NAMED)} would be lost; nothing was changed",
+        "back them up first; what keeps no data says so in its metadata: ordito.data: none",
+        more_words=tuple(word for name in names for word in (OPTION, name)),
+        purpose=f"do it, and lose the data of {listed([*names], MOST_NAMED)}",
+    )

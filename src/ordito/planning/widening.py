@@ -1,0 +1,442 @@
+"""Healing goes no further than it has to: each stage is laid with a way down and a way up of its own, behind a look at
+what the stage before has come to.
+
+1. An instance is checked, mended by its own operation for that, and checked again (``mend_first``).
+2. It is stopped and started by itself, its links with it, and checked again.
+3. With what is contained in it, it is removed and made again on the host where it is, and all of that is checked.
+4. Where its host is not ok itself, that is made again with all that it carries.
+
+A stage that would lose data of which nobody has said that they may be lost is not laid where another one is, and the
+last step of all says that the instance is not healed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from ordito.base.listing import listed
+from ordito.instances.states import CONFIGURED
+from ordito.planning.choose_anew import LIES_ON, SHARES, TO_HEAL, contained, make_anew, outermost, put_existing
+from ordito.planning.choose_moved import may_run, unmade
+from ordito.planning.draft import Draft
+from ordito.planning.fates import Fate
+from ordito.planning.losing import at_stake
+from ordito.planning.members import DraftStep, Member
+from ordito.planning.mend_first import can_do_without, look_known, look_whether, may_be_spared, mend, mend_first
+from ordito.planning.options import AUTO, WHOLE_HOST
+from ordito.planning.probes import can_be_looked_at, look_at, probe
+from ordito.planning.ready import ask_until_ready, can_be_asked
+from ordito.work.plan import Action, Condition, Gate
+from ordito.work.probes import CHECK, maintaining
+
+WITHIN = 10.0
+"""Seconds within which a check is to say ok after an instance was started, where its node says nothing."""
+
+FIT, UNFIT = "fit", "unfit"
+"""The names of the steps that look whether a host is ok, and whether it is not."""
+
+HEALED = "healed"
+"""The name of the step that says whether an instance is ok in the end."""
+
+MOST_NAMED = 3
+
+Laying = tuple[Callable[[Draft], None], ...]
+"""The transforms that lay the chains of instances whose fates are chosen."""
+
+
+def widening(laying: Laying) -> Callable[[Draft], None]:
+    """The transform that plans to heal what is asked for, as far as ``PlanOptions.scope`` says."""
+
+    def heal(draft: Draft) -> None:
+        asked, scope = sorted(draft.options.instances or ()), draft.options.scope
+        hosts = {name: outermost(draft, name) for name in asked}
+        if scope == WHOLE_HOST or any(_takes_host(draft, *pair) for pair in hosts.items()):
+            _heal_whole(draft, laying)
+        else:
+            roots = {name: host if host != name else "" for name, host in hosts.items()}
+            Widening(draft, laying, roots, TO_HEAL, widest=scope == AUTO, reinstalls=draft.options.reinstall).lay()
+            _note_others(draft, roots)
+        draft.end_stages()
+
+    return heal
+
+
+def _takes_host(draft: Draft, asked: str, host: str) -> bool:
+    """Whether nothing less than the whole host is made anew: it is what is asked for itself, or it is known not to be
+    ok, and nobody can be asked whether that is still so."""
+    record = draft.snapshot.instances[host]
+    if not draft.service.nodes[record.node].is_compute:
+        return False
+    member = Member(record, draft.service.nodes[record.node], Fate.KEEP, "")
+    is_down = not record.exists or not (member.is_up or _can_say(draft, member))
+    return asked == host or (is_down and draft.options.scope == AUTO)
+
+
+def _can_say(draft: Draft, host: Member) -> bool:
+    """Whether somebody can be asked how a host is."""
+    return maintaining(host.template, CHECK) is not None or can_be_looked_at(draft, host)
+
+
+def _heal_whole(draft: Draft, laying: Laying) -> None:
+    """Have the whole hosts of what is asked for made anew, with all that they carry, unless what is asked for is found
+    to be ok, or can be mended in place."""
+    absent = put_existing(draft)
+    for name in sorted(draft.options.instances or ()):
+        make_anew(draft, absent, outermost(draft, name), name, SHARES)
+    if _laid(draft, laying):
+        spare_absent(draft)
+        _ask_afterwards(draft, draft.members.values())
+        mend_first(draft)
+
+
+def _laid(draft: Draft, laying: Laying) -> bool:
+    for transform in laying:
+        if draft.diagnostics.has_errors:
+            return False
+        transform(draft)
+    return not draft.diagnostics.has_errors
+
+
+def spare_absent(draft: Draft) -> None:
+    """What a check finds to be absent, or on a host that is, is not removed before it is made again."""
+    for member in draft.members.values():
+        if member.fate is Fate.ANEW and member.down is not None:
+            for number in member.down.steps:
+                step = draft.steps[number]
+                step.condition = step.condition or Condition.UNLESS_ABSENT
+    lost = {m.id for m in draft.members.values() if m.fate is Fate.ANEW and m.template.is_compute}
+    for member in draft.members.values():
+        # On a host that is lost nothing of pairs can be undone either.
+        for number in member.undone:
+            step = draft.steps[number]
+            if step.runs_on in lost:
+                step.condition = step.condition or Condition.UNLESS_ABSENT
+
+
+def _ask_afterwards(draft: Draft, members: Iterable[Member]) -> list[int]:
+    """Add the checks of the instances that are made anew; gives the last step of each."""
+    reason, last = draft.why("whether it is ok once it was made anew"), []
+    for member in list(members):
+        if member.fate is not Fate.ANEW or member.up is None:
+            continue
+        last.append(member.up.end)
+        if can_be_asked(draft, member):
+            number = ask_until_ready(draft, member, "whether it is ok once it was made anew", WITHIN)
+            draft.edge(member.up.end, number, reason)
+            last[-1] = number
+    return last
+
+
+class Widening:
+    """The stages of healing instances of one node, each behind looks of its own.
+
+    ``roots`` are the instances, each with the Compute on which it lies, "" for none; ``why`` begins what is said of
+    them. It is ``widest`` where that Compute may be made anew as well; ``reinstalls`` begins with making anew.
+    """
+
+    def __init__(
+        self, draft: Draft, laying: Laying, roots: Mapping[str, str], why: str, *, widest: bool, reinstalls: bool
+    ) -> None:
+        self._draft = draft
+        self._laying = laying
+        self._roots = roots
+        self._why = why
+        self._reinstalls = reinstalls
+        for root in roots:
+            draft.forms.of(draft.snapshot.instances[root])  # It is known then, with what that form requires.
+        self._tops = {root: _first_missed(draft, root) for root in roots}
+        self._nodes = _near(draft, (*self._tops.values(), *roots.values()) if widest else self._tops.values())
+        self._absent: dict[str, Member] = {}
+        self._fit: dict[str, int] = {}
+        self._known: dict[str, int] = {}
+        self._unfit: dict[str, int] = {}
+        """By the host: the looks whether it is ok, whether that was found out, and whether it is to be made anew."""
+        self._mended: dict[str, int] = {}
+        self._needed: dict[str, int] = {}
+        """By the root: the looks whether anything is to be done besides mending, and whether the next stage is."""
+        self._ends: dict[str, list[int]] = {root: [] for root in roots}
+        """By the root: what has to have ended, and well, where it was not left out."""
+        self._linked: dict[str, dict[str, None]] = {root: {} for root in roots}
+        """By the root: the instances that stay and are linked anew with it where it is restarted."""
+        self._begin()
+        self._losing = {host: at_stake(draft, self._inside(host)) for host in roots.values() if host}
+        self._widest = widest
+
+    def lay(self) -> None:
+        """Lay all stages."""
+        draft, members = self._draft, self._draft.members
+        for host in dict.fromkeys(self._roots.values()):
+            if host in members and _can_say(draft, members[host]):
+                self._ask_host(members[host])
+        spared: dict[str, list[Member]] = {}
+        if not self._reinstalls:
+            there = [members[root] for root in self._roots if root in members and self._tops[root] == root]
+            for member in there:
+                if may_be_spared(draft, member):
+                    self._mend(member)
+            self._restart([m.id for m in there if _restarts(draft, m)])
+            found = {root: at_stake(draft, self._inside(self._tops[root])) for root in self._needed}
+            spared = {root: losing for root, losing in found.items() if losing}
+        self._make_anew([root for root in self._roots if root not in spared])
+        for root, losing in spared.items():
+            self._say_spared(root, losing)
+        for root, host in self._roots.items():
+            if host in self._unfit:
+                self._make_host_anew(root, host)
+        for root in self._roots:
+            self._tell(root)
+
+    # ------------------------------------------------------------------------------------------------- the looks
+
+    def _begin(self) -> None:
+        """Begin a stage, in which everything stays as it is. Hosts that are asked first count as up."""
+        self._draft.next_stage()
+        self._absent = put_existing(self._draft, self._nodes)
+        for host in self._fit:
+            self._draft.members[host].presumed = True
+
+    def _inside(self, name: str) -> Iterator[Member]:
+        """The members that an instance contains, itself included."""
+        members = self._draft.members
+        return (m for i in contained(self._draft, name) if (m := members.get(i) or self._absent.get(i)) is not None)
+
+    def _ask_host(self, host: Member) -> None:
+        """Ask how a host is before anything is done about what is on it."""
+        draft, asked = self._draft, []
+        reason = draft.why("on a host that cannot be reached nothing is tried")
+        may_go = self._widest and not self._losing[host.id]
+        if can_be_looked_at(draft, host):
+            asked.append(look_at(draft, host, "whether its host can be reached is found out first"))
+            can_do_without(draft.steps[asked[0]])
+            draft.steps[asked[0]].anew = may_go
+            self._known[host.id] = look_known(draft, {host.id: asked[0]})
+        if maintaining(host.template, CHECK) is not None:
+            number = probe(draft, host, CHECK, "whether its host is ok is found out first")
+            assert number is not None
+            can_do_without(draft.steps[number])
+            draft.steps[number].condition = Condition.UNLESS_LOST
+            for before in asked:
+                draft.edge(before, number, reason)
+            asked.append(number)
+        self._fit[host.id] = self._look(host, FIT, Condition.IF_OK, asked[-1])
+        if may_go:
+            self._unfit[host.id] = self._look(host, UNFIT, Condition.UNLESS_OK, asked[-1])
+
+    def _look(self, host: Member, name: str, condition: Condition, after: int) -> int:
+        """A look at what was found out of a host."""
+        draft, reason = self._draft, self._draft.why("whether it can be healed on its host depends on how that is")
+        call = draft.calls.nothing(host.template, "ordito", name)
+        step = DraftStep(f"{host.id}.ordito.{name}", Action.FILTER, host.id, host.id, call=call, reason=reason)
+        step.tolerant, step.condition = True, condition
+        number = draft.add(step)
+        draft.edge(after, number, reason)
+        return number
+
+    def _gates(self, root: str) -> list[int]:
+        """The looks behind which the next stage of a root comes."""
+        gates = (self._needed.get(root), self._fit.get(self._roots[root]))
+        return [number for number in gates if number is not None]
+
+    def _next(self, root: str, after: int) -> None:
+        """Look at a root once more when something has ended, well or not."""
+        draft = self._draft
+        self._needed[root] = look_whether(draft, draft.members[root])
+        draft.edge(after, self._needed[root], draft.why("it is looked at when what was tried has ended"))
+
+    # ------------------------------------------------------------------------------------------------ the stages
+
+    def _mend(self, member: Member) -> None:
+        """Check an instance, and mend it in place."""
+        draft, host = self._draft, self._roots[member.id]
+        first = len(draft.steps)
+        last = mend(draft, member)
+        for step in draft.steps[first:]:
+            if host in self._fit and step.runs_on == host and step.dispensable:
+                step.condition = step.condition or Condition.UNLESS_LOST
+        self._next(member.id, last)
+        self._mended[member.id] = self._needed[member.id]
+        if host in self._known:
+            self._put_behind(range(first, len(draft.steps)), [self._known[host]])
+
+    def _restart(self, roots: list[str]) -> None:
+        """Stop and start instances by themselves, and check them."""
+        if not roots:
+            return
+        self._begin()
+        draft, first = self._draft, len(self._draft.steps)
+        for root in roots:
+            member = draft.members[root]
+            member.fate = Fate.RESTART
+            member.reason = f"{self._why}: stopped and started{self._if_needed(root)}"
+        if not _laid(draft, self._laying):
+            return
+        for root, numbers in self._laid_for(first, {root: root for root in roots}).items():
+            member = draft.members[root]
+            for step in map(draft.steps.__getitem__, numbers):
+                # What fails of it is made good by the next stage, save that a link of another is not undone.
+                step.optional |= step.owner == root or not step.tolerant
+                if step.owner != root:
+                    self._linked[root][step.owner] = None
+            if can_be_asked(draft, member):
+                assert member.up is not None
+                numbers.append(ask_until_ready(draft, member, "whether that has helped", WITHIN))
+                draft.steps[numbers[-1]].optional = draft.steps[numbers[-1]].dispensable = True
+                draft.edge(member.up.end, numbers[-1], draft.why("it is up before it is asked how it is"))
+            self._put_behind(numbers, self._gates(root))
+            reason = draft.why("however that has ended")
+            tried = draft.join(f"{root}.tried", reason, tolerant=True)
+            for number in numbers:
+                draft.edge(number, tried, reason)
+            self._next(root, tried)
+            self._ends[root].append(tried)
+
+    def _make_anew(self, roots: list[str]) -> None:
+        """Remove instances and make them again, with all that is contained in them."""
+        if roots:
+            self._begin()
+            group: dict[str, str] = {}
+            for root in roots:
+                make_anew(self._draft, self._absent, self._tops[root], root, LIES_ON)
+                for member in self._inside(self._tops[root]):
+                    group[member.id] = root
+                    member.reason = member.reason.replace(TO_HEAL, self._why) + self._if_needed(root)
+            self._lay_anew(group, self._gates)
+
+    def _make_host_anew(self, root: str, host: str) -> None:
+        """Have the host of an instance made anew where it is found not to be ok."""
+        self._begin()
+        make_anew(self._draft, self._absent, host, root, SHARES)
+        group: dict[str, str] = {}
+        for member in self._inside(host):
+            group[member.id] = root
+            member.reason += f", if {host} is not ok"
+        gates = [self._unfit[host], *([self._mended[root]] if root in self._mended else [])]
+        self._lay_anew(group, lambda _: gates)
+
+    def _lay_anew(self, group: Mapping[str, str], gates: Callable[[str], list[int]]) -> None:
+        """Lay the ways down and up of what is made anew, each instance of the ``group`` for the sake of its root."""
+        draft, first = self._draft, len(self._draft.steps)
+        if not _laid(draft, self._laying):
+            return
+        spare_absent(draft)
+        for name, root in group.items():
+            if (member := draft.members.get(name)) is not None:
+                self._ends[root] += _ask_afterwards(draft, [member])
+        for root, numbers in self._laid_for(first, group).items():
+            if self._restarted(root):
+                for number in numbers:
+                    _only_what_is_left(draft.steps[number], root)
+            self._ends[root] += [n for n in numbers if draft.steps[n].link and draft.steps[n].owner not in group]
+            self._put_behind(numbers, gates(root))
+
+    def _tell(self, root: str) -> None:
+        """Say in the end of a root, and of what was linked with it again, whether it is ok."""
+        draft, host = self._draft, self._roots[root]
+        reason = draft.why("whether it is ok in the end")
+        for name in (root, *self._linked[root]):
+            record = draft.snapshot.instances[name]
+            call = draft.calls.nothing(draft.service.nodes[record.node], "ordito", HEALED)
+            step = DraftStep(f"{name}.ordito.{HEALED}", Action.CALL, name, name, call=call, reason=reason)
+            step.condition, step.tolerant = Condition.IF_HEALED, name != root
+            number = draft.add(step)
+            befores = self._ends[root] or [n for n in (self._needed.get(root),) if n is not None]
+            for before in befores:
+                draft.edge(before, number, reason)
+            if host in self._known:
+                self._put_behind([number], [self._known[host]])
+
+    # -------------------------------------------------------------------------------------------------- what for
+
+    def _restarted(self, root: str) -> bool:
+        return self._needed.get(root) != self._mended.get(root)
+
+    def _if_needed(self, root: str) -> str:
+        if self._restarted(root):
+            return ", if it is not ok after being stopped and started"
+        return ", if it is not found to be ok" if root in self._needed else ""
+
+    def _laid_for(self, first: int, group: Mapping[str, str]) -> dict[str, list[int]]:
+        """The steps from a first one on, by the root for the sake of which they were laid."""
+        found: dict[str, list[int]] = {}
+        for number in range(first, len(self._draft.steps)):
+            step = self._draft.steps[number]
+            if step.action is not Action.JOIN:
+                ends = (step.owner, step.instance, step.far)
+                found.setdefault(next(group[end] for end in ends if end in group), []).append(number)
+        return found
+
+    def _put_behind(self, numbers: Iterable[int], gates: list[int]) -> None:
+        """Have steps left out where a look says so."""
+        draft = self._draft
+        reason = draft.why("only what is needed is done")
+        for number in numbers:
+            for gate in gates:
+                draft.steps[number].gate = Gate.ALL
+                draft.edge(gate, number, reason)
+
+    def _say_spared(self, root: str, losing: list[Member]) -> None:
+        """Say why an instance is not made anew."""
+        member = self._draft.members.get(root) or self._absent[root]
+        kept = Member(
+            member.record, member.template, Fate.KEEP, NOT_ANEW.format(listed([m.id for m in losing], MOST_NAMED))
+        )
+        self._draft.kept.append(kept)
+
+
+NOT_ANEW = "not made anew whatever is found: data of {} would be lost (--allow-data-loss)"
+NOT_TAKEN_ALONG = "not taken along"
+
+
+def _note_others(draft: Draft, roots: Mapping[str, str]) -> None:
+    """Say of everything on the hosts of what is asked for that it stays as it is."""
+    for root, host in roots.items():
+        if not host:
+            continue
+        changed = set(contained(draft, root))
+        for name in contained(draft, host):
+            record = draft.snapshot.instances[name]
+            if name not in changed and record.exists and record.node in draft.service.nodes:
+                node = draft.service.nodes[record.node]
+                draft.kept.append(Member(record, node, Fate.KEEP, NOT_TAKEN_ALONG))
+
+
+def _restarts(draft: Draft, member: Member) -> bool:
+    """Whether it may help to stop and start an instance by itself: something starts it, and it has been made as far as
+    that. A host is not, which would take with it what it carries."""
+    node = member.template
+    if node.is_compute or draft.recipes.is_delegated(node) or unmade(draft, node, member.record):
+        return False
+    if not may_run(draft, member) and member.record.state != CONFIGURED:
+        return False
+    calls = draft.calls.all
+    return any(calls[e.call].artifact and e.relationship is None for e in draft.recipes.making(node).start)
+
+
+def _only_what_is_left(step: DraftStep, root: str) -> None:
+    """What takes an instance down after it was stopped and started in vain is done as far as something is left to be
+    undone; and to be stopped once more it can do without."""
+    if step.tolerant and step.condition in (Condition.ALWAYS, Condition.UNLESS_ABSENT):
+        step.condition = Condition.IF_LEFT
+        if step.stage is not None and step.stage.leave == CONFIGURED and step.owner == root:
+            step.optional = True
+
+
+def _first_missed(draft: Draft, root: str) -> str:
+    """The outermost of the hosts of an instance that are missed, else the instance itself."""
+    found, records = root, draft.snapshot.instances
+    while (host := records.get(records[found].host)) is not None and host.is_missed:
+        found = host.id
+    return found
+
+
+def _near(draft: Draft, names: Iterable[str]) -> frozenset[str]:
+    """The nodes of what some instances contain, and those that a relationship joins with one of these."""
+    records, service = draft.snapshot.instances, draft.service
+    found = {records[i].node: None for name in names if name for i in contained(draft, name)}
+    own = [name for name in found if name in service.nodes]
+    for form in draft.forms.known:
+        for name in own:
+            found |= dict.fromkeys(r.source for r in form.service.incoming.get(name, ()))
+            if name in form.service.nodes:
+                found |= dict.fromkeys(r.target for r in form.service.nodes[name].requirements)
+    return frozenset(found)
