@@ -380,3 +380,70 @@ def test_other_jobs_carry_out_no_steps(run: Run, shop: Shop) -> None:
     for words in (("restart", "api_1", "--yes"), ("check",), ("stop", "--all", "--yes")):
         assert run(*words).code == 0, words
         assert not {*shop.done} & {*names}
+
+
+def test_conditions_know_which_version_follows_which(run: Run, shop: Shop) -> None:
+    """In steps of components and in those of the module; before the first version there is none."""
+    newer = "module.version != previous.module.version"
+    steps = {
+        "first": Step("install.after", condition='module.version == "1.2.0" && previous.module == _|_'),
+        "of_database": Step("upgrade.before", "database", condition=f'{newer} && module.name == "shop"'),
+        "to_two": Step("upgrade.after", condition='previous.module.version == "1.2.0" && module.version =~ "^2"'),
+        "same": Step("upgrade.after", condition=f"!({newer})"),
+    }
+    shop.write(steps, release="1.2.0")
+    assert run("deploy", shop.folder, "--yes", "-q").code == 0
+    assert shop.done[-1] == "first"
+    shop.write(steps, version="2", release="2.0.0")
+    assert run("upgrade", "--yes", "-q").code == 0
+    assert [word for word in shop.done if word in steps] == ["of_database", "to_two"]
+    shop.write(steps, version="3", release="2.0.0")
+    assert run("upgrade", "--yes", "-q").code == 0
+    assert [word for word in shop.done if word in steps] == ["same"]
+    shop.write({"wrong": Step("install.after", "api", condition="module.outputs.url != _|_")})
+    assert '"module" has no "outputs" in conditions' in run("validate", shop.folder).err
+
+
+def test_a_config_speaks_of_its_own_component(run: Run, shop: Shop) -> None:
+    address, version = {"get_attribute": ["SELF", "address"]}, {"get_property": ["SELF", "version"]}
+    steps = {
+        "both": Step("install.after", "api", "database", word=address),
+        "version": Step("install.before", "database", word=version),
+    }
+    shop.write(steps, version="7")
+    assert run("deploy", shop.folder, "--yes", "-q").code == 0
+    found = {name: shop.environment(name)["CONFIG_word"] for name in ("both@api", "both@database", "version")}
+    assert found == {"both@api": "at-api_1", "both@database": "at-database_1", "version": "7"}
+    shop.write(
+        {
+            "whole": Step("install.after", word=version),
+            "wrong": Step("install.after", "api", word={"get_property": ["SELF", "port"]}),
+        }
+    )
+    said = run("validate", shop.folder).err
+    assert '"SELF" means nothing here' in said
+    assert '"api" (test.Part) has no property "port"' in said
+
+
+def test_what_was_removed_is_known_to_what_comes_after_it(run: Run, shop: Shop) -> None:
+    """Its outputs, in conditions and in configs, be it that an earlier job has removed it."""
+    known = {"word": {"get_attribute": ["SELF", "address"]}, "condition": 'outputs.address == "at-cache_1"'}
+    gone = {"gone": Step("delete.after", "cache", **known)}
+    nodes = ("api", "database", "cache")
+    shop.write(gone, nodes=nodes)
+    assert run("deploy", shop.folder, "--yes", "-q").code == 0
+    assert run("undeploy", "--yes", "-q").code == 0
+    assert shop.done[-1] == "gone"
+    assert shop.environment("gone")["CONFIG_word"] == "at-cache_1"
+    shop.write({"fails": Step("delete.after", "cache"), **gone}, nodes=nodes)
+    assert run("deploy", shop.folder, "--yes", "-q").code == 0
+    shop.write({}, version="2")
+    fails = Path(f"{shop.log}.fail.fails")
+    fails.touch()
+    assert run("upgrade", "--yes", "-q").code == 1
+    assert shop.done[-1] == "fails"
+    fails.unlink()
+    Path(f"{shop.log}.environment.gone").unlink()
+    assert run("upgrade", "--yes", "-q").code == 0
+    assert shop.done[-2:] == ["fails", "gone"]
+    assert shop.environment("gone")["CONFIG_word"] == "at-cache_1"

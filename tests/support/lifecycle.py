@@ -89,6 +89,7 @@ if [ -e "$log.hold.$ORDITO_HOOK.execute" ]; then
 fi
 if [ -n "$CONFIG_sleep" ]; then sleep "$CONFIG_sleep"; fi
 printf '{{"said": "%s"}}' "$CONFIG_word" > "$ORDITO_OUTPUTS"
+if [ -e "$log.fail.$ORDITO_HOOK" ]; then exit 1; fi
 exit "${{CONFIG_exit:-0}}"
 """
 
@@ -136,9 +137,11 @@ class Shop:
         *,
         version: str = "1",
         nodes: Iterable[str] = ("api", "database"),
+        release: str = "",
         **more: object,
     ) -> Path:
-        """Write the template; gives its folder. ``version`` is that of the database."""
+        """Write the template; gives its folder. ``version`` is that of the database, ``release`` that of the
+        template."""
         templates: dict[str, object] = {}
         for name in nodes:
             operations: dict[str, object] = {o: f"scripts/{o}.sh" for o in OPERATIONS}
@@ -158,7 +161,8 @@ class Shop:
             "policies": [{name: dict(step)} for name, step in steps.items()],
             **more,
         }
-        text = HEAD + yaml.safe_dump({"topology_template": topology}, sort_keys=False)
+        text = HEAD + (f"metadata: {{ template_name: shop, template_version: {release} }}\n" if release else "")
+        text += yaml.safe_dump({"topology_template": topology}, sort_keys=False)
         (self.folder / "service.yaml").write_text(text)
         return self.folder
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
@@ -22,7 +22,10 @@ OPERATION = "ordito.dev/lifecycle/run@v1#Operation"
 LIST_HINT = "`ordito blocks list` shows the blocks that there are"
 BY_COMPONENT = ("outputs", "resources")
 """What has a field for each component in the conditions of the module's steps."""
-BOTH = ("values", "resources", "outputs", "transition", "phase", "previous")
+BOTH = ("values", "resources", "outputs", "module", "transition", "phase", "previous")
+OF_BOTH = {"component": ("name",), "previous": ("values", "module")}
+OF_MODULE = ("name", "version", "outputs")
+"""What is known of the module in its own steps; in those of components its outputs are not."""
 
 
 def check_step(
@@ -42,7 +45,12 @@ def check_step(
 
 def condition_roots(component: str) -> tuple[str, ...]:
     """The names with which the paths of a condition can begin."""
-    return (*BOTH, "component" if component else "module")
+    return (*BOTH, "component") if component else BOTH
+
+
+def condition_fields(component: str) -> Mapping[str, Collection[str]]:
+    """What the names have, with which the paths of a condition begin, that always have the same."""
+    return {**OF_BOTH, "module": OF_MODULE[:2] if component else OF_MODULE}
 
 
 def _check_block(step: LifecycleStep, names: Callable[[], Iterable[str]], diagnostics: Diagnostics) -> None:
@@ -104,7 +112,8 @@ def _check_condition(step: LifecycleStep, components: Collection[str], diagnosti
     faults: list[NotACondition]
     try:
         by_component = {} if step.component else dict.fromkeys(BY_COMPONENT, components)
-        faults = unknown(parse_condition(step.condition), condition_roots(step.component), by_component)
+        roots, fields = condition_roots(step.component), condition_fields(step.component)
+        faults = unknown(parse_condition(step.condition), roots, fields, by_component)
     except NotACondition as unreadable:
         faults = [unreadable]
     for fault in faults:

@@ -175,6 +175,23 @@ class Snapshot:
         if delta.attributes or delta.outputs:
             self._put_values(delta)
 
+    def copy(self) -> Snapshot:
+        """The same once more, which does not change with this one."""
+        found = Snapshot()
+        instances, links = tuple(self.instances.values()), tuple(self.links.values())
+        found.apply(Delta(instances, links, attributes=self.attributes, outputs=self.outputs))
+        return found
+
+    def with_gone(self, before: Snapshot) -> Snapshot:
+        """What exists, together with what existed ``before`` and does not any more."""
+        found = self.copy()
+        gone = tuple(i for i in before.instances.values() if i.exists and not _exists(found, i.id))
+        attributes = {name: values for name, values in before.attributes.items() if name not in found.attributes}
+        outputs = {name: values for name, values in before.outputs.items() if name not in found.outputs}
+        links = tuple(link for name, link in before.links.items() if name not in found.links)
+        found.apply(Delta(gone, links, attributes=attributes, outputs=outputs))
+        return found
+
     def _put_values(self, delta: Delta) -> None:
         for entity, values in delta.attributes.items():
             self.attributes.setdefault(entity, {}).update(values)
@@ -239,6 +256,11 @@ class Snapshot:
         self.attributes.pop(name, None)
         self.outputs.pop(name, None)
         self.changes.append(name)
+
+
+def _exists(snapshot: Snapshot, instance: str) -> bool:
+    record = snapshot.instances.get(instance)
+    return record is not None and record.exists
 
 
 class Delta(msgspec.Struct, frozen=True):

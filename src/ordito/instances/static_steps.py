@@ -34,8 +34,8 @@ class _Static:
         self._step = step
         self._evaluator = evaluator
         self._diagnostics = diagnostics
-        nodes = evaluator.service.nodes
-        self._context = Context(node=step.component if step.component in nodes else "")
+        is_known = evaluator.service.template(step.component) is not None
+        self._context = Context(node=step.component if is_known else "")
 
     def values(self) -> StaticConfig:
         found: dict[str, object] = {}

@@ -16,6 +16,7 @@ from ordito.instances.context import Context, EvaluationError, NeedsInput, Needs
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.lookup import INDEX
 from ordito.instances.slots import Slots
+from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Service
 from ordito.model.values import Values
@@ -38,9 +39,14 @@ def check_static_values(service: Service, inputs: Mapping[str, object], diagnost
         for relationship in node.requirements:
             for held in holders.held(relationship):
                 checks.check(held, Context(relationship=relationship))
-    for found in chain(map(holders.held, service.groups.values()), map(holders.held, service.policies.values())):
-        for held in found:
-            checks.check(held, Context())
+    for held in chain.from_iterable(map(holders.held, service.groups.values())):
+        checks.check(held, Context())
+    for policy in service.policies.values():
+        # What a lifecycle step says may speak of the node that it is about.
+        about = policy.nodes if LIFECYCLE_STEP in policy.kinds and policy.targets else ("",)
+        for held in holders.held(policy):
+            for name in about:
+                checks.check(held, Context(node=name))
     for output in service.outputs.values():
         definitions = (
             {} if output.schema is None else {output.name: PropertyDefinition(output.name, output.schema, False)}

@@ -94,7 +94,9 @@ class Policies:
         values.found_calls = []
         assigned = without_inline(item.properties) if _is_step(shape) else item.properties
         properties = values.assignments.fields(assigned, shape.properties, f'policy "{item.name}"', "property", item)
-        self._references.check_all(values.found_calls, Place())
+        about = [self._templates.nodes[n] for n in names] if _is_step(shape) and item.targets is not None else []
+        for place in [Place(node) for node in about] or [Place()]:
+            self._references.check_all(values.found_calls, place)
         inherited = {n: self._trigger(t, u, subject) for n, (t, u) in shape.triggers.items()}
         triggers = item.triggers if item.triggers is not None and not _is_step(shape) else {}
         own = {n: self._trigger(t, self._unit, subject) for n, t in triggers.items()}

@@ -11,6 +11,7 @@ from ordito.model.block import BlockType
 from ordito.model.lifecycle_steps import INLINE
 from ordito.model.places import Place
 from ordito.model.references import References
+from ordito.model.service import NodeTemplate
 from ordito.model.values import Values
 from ordito.source import nodes
 from ordito.source.nodes import Scalar, is_null
@@ -26,8 +27,16 @@ class StepConfigs:
         self._diagnostics = diagnostics
         self._values: dict[int, tuple[Values, BlockType]] = {}
 
-    def read(self, node: nodes.Node | None, block: BlockType | None, name: str, owner: Placed) -> dict[str, Value]:
-        """The config of a step, complete; without a block as it is written. ``name`` is the step's."""
+    def read(
+        self,
+        node: nodes.Node | None,
+        block: BlockType | None,
+        name: str,
+        owner: Placed,
+        about: Iterable[NodeTemplate] = (),
+    ) -> dict[str, Value]:
+        """The config of a step, complete; without a block as it is written. ``name`` is the step's; in it SELF means the
+        nodes that it is ``about``."""
         what = f'the config of lifecycle step "{name}"'
         if node is not None and is_null(node):
             node = None
@@ -41,7 +50,8 @@ class StepConfigs:
             )
             return {}
         value = self._untyped(node) if block is None else self._typed(node, block, what, owner)
-        self._references.check_all(calls(value), Place())
+        for place in [Place(node) for node in about] or [Place()]:
+            self._references.check_all(calls(value), place)
         return value if isinstance(value, dict) else {}
 
     def _untyped(self, node: nodes.Mapping | None) -> Value:

@@ -18,6 +18,7 @@ from ordito.base.span import Span
 from ordito.model.block_types import KnownBlocks
 from ordito.model.lifecycle_steps import ON_FAILURE, PHASES, LifecycleStep
 from ordito.model.references import References
+from ordito.model.service import NodeTemplate
 from ordito.model.step_configs import StepConfigs, config_spans, refuse_inline, without_inline
 from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar
@@ -41,7 +42,7 @@ def file_steps(
     root: Node,
     blocks: KnownBlocks,
     references: References,
-    components: Collection[str],
+    components: Mapping[str, NodeTemplate],
     steps: Mapping[str, LifecycleStep],
 ) -> dict[str, LifecycleStep]:
     """The steps of a service that are declared otherwise, ``steps``, and behind them those of a file, by their ids.
@@ -65,7 +66,7 @@ class _StepFile:
         self,
         blocks: KnownBlocks,
         references: References,
-        components: Collection[str],
+        components: Mapping[str, NodeTemplate],
         steps: Mapping[str, LifecycleStep],
     ) -> None:
         self._blocks = blocks
@@ -155,7 +156,7 @@ class _StepFile:
             condition=texts.get("condition", ""),
             timeout=texts.get("timeout", ""),
             on_failure=fault or "abort",
-            config=self._configs.read(config, block, name, node),
+            config=self._configs.read(config, block, name, node, [self._components[component]] if component else ()),
             block=block,
             name=name,
             span=node.span,

@@ -3,7 +3,7 @@ the components that the step is about."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
@@ -14,6 +14,7 @@ from ordito.model.block_types import CONFIG, KnownBlocks
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.policies import Policies
 from ordito.model.references import References
+from ordito.model.service import NodeTemplate
 from ordito.model.step_configs import StepConfigs, config_spans, refuse_inline, without_inline
 from ordito.source import nodes
 from ordito.source.nodes import is_null
@@ -36,7 +37,8 @@ def policy_steps(policies: Policies, blocks: KnownBlocks, references: References
         policy = policies.found[item.name]
         # Where targets are written and all of them are wrong, there is nothing that the step is about.
         components = policy.nodes if item.targets else ("",)
-        step = reader.read(item, definition.content.name, policy.properties)
+        about = [policies.components[name] for name in components if name]
+        step = reader.read(item, definition.content.name, policy.properties, about)
         for component in components:
             name = f"{item.name}@{component}" if len(components) > 1 else item.name
             found[name] = msgspec.structs.replace(step, id=name, component=component)
@@ -49,9 +51,11 @@ class _StepPolicies:
         self._configs = configs
         self._diagnostics = diagnostics
 
-    def read(self, item: written.Policy, fqn: str, properties: Mapping[str, Value]) -> LifecycleStep:
-        """The step of a policy, about nothing in particular; ``properties`` are those of the policy, as read by its
-        type."""
+    def read(
+        self, item: written.Policy, fqn: str, properties: Mapping[str, Value], about: Collection[NodeTemplate]
+    ) -> LifecycleStep:
+        """The step of a policy, without its component; ``properties`` are those of the policy, as read by its type,
+        ``about`` the nodes that it is about."""
         self._refuse(item)
         assigned = item.properties
         config = assigned.values.get(CONFIG) if assigned is not None else None
@@ -63,7 +67,7 @@ class _StepPolicies:
         # What the policy's own type has found to be wrong is not read once more.
         is_wrong = given is None and config is not None and not is_null(config)
         if not is_wrong and (block is None or block.origin or not isinstance(given, dict)):
-            given = self._configs.read(config, block, item.name, item)
+            given = self._configs.read(config, block, item.name, item, about)
         known = {name: self._text(item, name, properties.get(name)) for name in WRITTEN_OUT}
         return LifecycleStep(
             id=item.name,

@@ -86,7 +86,7 @@ def hook_of(draft: Draft, step: LifecycleStep, block: Block, files: Mapping[str,
     transition, _, moment = step.phase.partition(".")
     said: list[object] = [step.phase, step.component, step.fqn, block.version, block.digest, step.condition]
     said.append(dict(files))
-    context = Context(node=step.component if step.component in draft.service.nodes else "")
+    context = Context(node=step.component if draft.service.template(step.component) is not None else "")
     return Hook(
         id=step.id,
         block=block,

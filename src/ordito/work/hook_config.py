@@ -30,8 +30,11 @@ PREFIX = "CONFIG_"
 
 
 def evaluated_config(evaluator: Evaluator, step: LifecycleStep) -> tuple[dict[str, object], list[str]]:
-    """The values of a step's config as things are now, parts of which may be sensitive, and what is wrong with it."""
-    context = Context(node=step.component if step.component in evaluator.service.nodes else "")
+    """The values of a step's config as things are now, parts of which may be sensitive, and what is wrong with it. SELF
+    is the first instance of the step's component."""
+    is_known = evaluator.service.template(step.component) is not None
+    first = next((i.id for i in evaluator.snapshot.of_node(step.component) if i.created), "")
+    context = Context(node=step.component if is_known else "", instance=first)
     types = types_of(step)
     found: dict[str, object] = {}
     problems: list[str] = []

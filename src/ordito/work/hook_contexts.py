@@ -13,7 +13,7 @@ from ordito.instances.records import Instance, Snapshot
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.service import NodeTemplate, Service
 from ordito.syntax.expressions import Call
-from ordito.work.hooks import Hook, Transition
+from ordito.work.hooks import Hook, Moment, Transition
 
 NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
 
@@ -33,6 +33,14 @@ def nothing_before() -> None:
     """Nothing was deployed before."""
 
 
+def nothing_removed() -> None:
+    """Nothing is known of what was removed."""
+
+
+RemembersRemoved = Callable[[], Snapshot | None]
+"""Gives what existed before anything was removed; None where that is not known."""
+
+
 class HookContexts:
     """Contexts of the lifecycle steps of one job.
 
@@ -41,12 +49,13 @@ class HookContexts:
     | ``values`` | its properties | the inputs of the topology |
     | ``resources`` | its instances: ``id``, ``state``, ``host``, ``attributes`` | the same, by component |
     | ``outputs`` | the attributes of its first instance | the same, by component |
-    | ``component``, ``module`` | ``name`` | ``name``, ``outputs`` |
+    | ``component`` | ``name`` | |
+    | ``module`` | ``name``, ``version`` | ``name``, ``version``, ``outputs`` |
     | ``transition``, ``phase`` | what is done, and which part of it | the same |
-    | ``previous`` | ``values`` as they were before, in an upgrade | the same |
+    | ``previous`` | ``values`` and ``module`` as they were before, in an upgrade | the same |
 
     All of these names are there in every context. What has no value is not there, nor are instances that are not begun
-    or that are gone.
+    or that are gone. What was removed is known by its outputs where that is what a step comes after.
     """
 
     def __init__(
@@ -54,6 +63,7 @@ class HookContexts:
         evaluator: Evaluator,
         counts: Callable[[], Mapping[str, int]],
         before: AsksBefore = nothing_before,
+        removed: RemembersRemoved = nothing_removed,
     ) -> None:
         """``counts`` gives the wanted numbers of instances."""
         self._evaluator = evaluator
@@ -62,22 +72,45 @@ class HookContexts:
         self._counts = counts
         self._asks_before = before
         self._asked: tuple[Before | None] | None = None
+        self._removed = removed
+        self._recalled: tuple[int, Evaluator] | None = None
+
+    def evaluator(self, hook: Hook) -> Evaluator:
+        """Who evaluates what a lifecycle step says: to one that comes after a removal what was removed is still
+        there."""
+        if hook.component and (hook.transition, hook.moment) == (Transition.DELETE, Moment.AFTER):
+            return self._with_removed()
+        return self._evaluator
+
+    def _with_removed(self) -> Evaluator:
+        as_of, now = len(self._snapshot.changes), self._evaluator
+        if self._recalled is None or self._recalled[0] != as_of:
+            before = self._removed()
+            if before is None:
+                return now
+            known = Evaluator(now.service, self._snapshot.with_gone(before), now.inputs, root=now.root)
+            self._recalled = as_of, known
+        return self._recalled[1]
 
     def of(self, hook: Hook) -> dict[str, object]:
         """The context of a lifecycle step, as things are now: plain data, parts of which may be sensitive."""
-        context = self._of_component(hook.component) if hook.component else self._of_module()
+        context = self._of_component(hook) if hook.component else self._of_module()
         context |= {"transition": str(hook.transition), "phase": hook.phase, "previous": {}}
         if hook.transition is Transition.UPGRADE and (before := self._before()) is not None:
-            context["previous"] = {"values": self._values_before(before, hook.component)}
+            values = self._values_before(before, hook.component)
+            context["previous"] = {"values": values, "module": _module(before.service)}
         return context
 
-    def _of_component(self, name: str) -> dict[str, object]:
+    def _of_component(self, hook: Hook) -> dict[str, object]:
+        name, evaluator = hook.component, self.evaluator(hook)
         node, instances = self._service.template(name), self._instances(name)
+        known = instances or self._instances(name, evaluator.snapshot)
         return {
             "values": _properties(self._evaluator, node, instances) if node is not None else {},
             "resources": [self._resource(instance) for instance in instances],
-            "outputs": self._outputs(instances[0]) if instances else {},
+            "outputs": _outputs(evaluator, known[0]) if known else {},
             "component": {"name": name},
+            "module": _module(self._service),
         }
 
     def _of_module(self) -> dict[str, object]:
@@ -86,23 +119,21 @@ class HookContexts:
         for name in self._service.nodes:
             if instances := self._instances(name):
                 resources[name] = [self._resource(instance) for instance in instances]
-                outputs[name] = self._outputs(instances[0])
+                outputs[name] = _outputs(self._evaluator, instances[0])
         found, _ = topology_outputs(self._evaluator, self._counts())
         return {
             "values": self._inputs(self._evaluator.inputs, self._service),
             "resources": resources,
             "outputs": outputs,
-            "module": {
-                "name": self._service.name,
-                "outputs": {n: v for n, v in found.items() if v is not None},
-            },
+            "module": {**_module(self._service), "outputs": {n: v for n, v in found.items() if v is not None}},
         }
 
-    def _instances(self, name: str) -> list[Instance]:
+    def _instances(self, name: str, snapshot: Snapshot | None = None) -> list[Instance]:
         """The instances of a node, those of the nodes inside of one that a topology stands for."""
         stand_in = self._service.substituted.get(name)
         nodes = stand_in.nodes if stand_in is not None else (name,)
-        return [i for node in nodes for i in self._snapshot.of_node(node) if i.created]
+        snapshot = self._snapshot if snapshot is None else snapshot
+        return [i for node in nodes for i in snapshot.of_node(node) if i.created]
 
     def _resource(self, instance: Instance) -> dict[str, object]:
         return {
@@ -111,17 +142,6 @@ class HookContexts:
             "host": instance.host,
             "attributes": dict(self._snapshot.attributes.get(instance.id, {})),
         }
-
-    def _outputs(self, instance: Instance) -> dict[str, object]:
-        """The attributes of an instance that have a value, those that are recorded for it besides included."""
-        node = self._service.nodes.get(instance.node)
-        found: dict[str, object] = dict(self._snapshot.attributes.get(instance.id, {}))
-        context = Context(node=instance.node, instance=instance.id)
-        for name in node.attribute_definitions if node is not None else ():
-            value = _value(self._evaluator, Call("get_attribute", ("SELF", name), NOWHERE), context)
-            if value is not None:
-                found[name] = value
-        return found
 
     def _before(self) -> Before | None:
         if self._asked is None:
@@ -143,6 +163,24 @@ class HookContexts:
             if inputs.get(name) is not None and name not in service.inner_inputs:
                 found[name] = self._evaluator.marks.wrap(inputs[name], self._evaluator.marks.of(definition))
         return found
+
+
+def _module(service: Service) -> dict[str, object]:
+    """What a service says of itself: its name, and its version where it has one (§3.10.3.2)."""
+    version = service.metadata.get("template_version")
+    return {"name": service.name, **({"version": version} if version else {})}
+
+
+def _outputs(evaluator: Evaluator, instance: Instance) -> dict[str, object]:
+    """The attributes of an instance that have a value, those that are recorded for it besides included."""
+    node = evaluator.service.nodes.get(instance.node)
+    found: dict[str, object] = dict(evaluator.snapshot.attributes.get(instance.id, {}))
+    context = Context(node=instance.node, instance=instance.id)
+    for name in node.attribute_definitions if node is not None else ():
+        value = _value(evaluator, Call("get_attribute", ("SELF", name), NOWHERE), context)
+        if value is not None:
+            found[name] = value
+    return found
 
 
 def _properties(evaluator: Evaluator, node: NodeTemplate, instances: Sequence[Instance]) -> dict[str, object]:

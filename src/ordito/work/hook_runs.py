@@ -96,7 +96,7 @@ class HookRuns:
         declared = self._evaluator.service.hooks.get(hook.id)
         if declared is None:
             return self._refused("the service that was deployed does not have this lifecycle step")
-        config, problems = evaluated_config(self._evaluator, declared)
+        config, problems = evaluated_config(self._contexts.evaluator(hook), declared)
         self._masking.know(sensitive_parts(config))
         if problems:
             return self._refused("; ".join(problems))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from ordito.app.job.step_conditions import decide
@@ -10,15 +12,38 @@ from ordito.app.place import Place
 from ordito.app.services.pinned import read_pinned
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.masking import Masking
+from ordito.ensemble.done_hooks import attempts
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.replay import rebuild
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
-from ordito.work.hook_contexts import Before, HookContexts
+from ordito.work.hook_contexts import Before, HookContexts, RemembersRemoved, nothing_removed
 from ordito.work.hook_runs import HookRuns
-from ordito.work.hooks import Block
+from ordito.work.hooks import Block, Moment, Transition
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader
+
+
+def _removed(place: Place, header: JobHeader, plan: Plan, snapshot: Snapshot) -> RemembersRemoved:
+    """What remembers what a job removes, for the lifecycle steps that come after that: what there is when it begins;
+    where something is gone already, since the job goes on or an earlier attempt has removed it, what the records of
+    the jobs before give."""
+    if not any((hook.transition, hook.moment) == (Transition.DELETE, Moment.AFTER) for hook in plan.hooks):
+        return nothing_removed
+    began = attempts(place.layout).since or header.id
+    if not any(not i.exists and i.last_config_change >= began for i in snapshot.instances.values()):
+        there = snapshot.copy()
+        return lambda: there
+
+    @cache
+    def recorded() -> Snapshot | None:
+        with contextlib.suppress(EnsembleError):
+            earlier = sum(job < began for job in place.layout.job_ids())
+            return rebuild(place.layout, first=earlier).snapshot
+        return None
+
+    return recorded
 
 
 def hook_runs(  # noqa: PLR0913  (what a job is)
@@ -52,7 +77,7 @@ def hook_runs(  # noqa: PLR0913  (what a job is)
     return HookRuns(
         plan,
         evaluator,
-        HookContexts(evaluator, lambda: {**counts, **plan.counts}, before),
+        HookContexts(evaluator, lambda: {**counts, **plan.counts}, before, _removed(place, header, plan, snapshot)),
         masking,
         job=header.id,
         root=root,

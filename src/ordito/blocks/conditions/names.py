@@ -8,8 +8,8 @@ from ordito.base.suggest import nearest
 from ordito.blocks.conditions.faults import NotACondition, Place
 from ordito.blocks.conditions.trees import Field, Name, Node, Path, references
 
-FIELDS = {"module": ("name", "outputs"), "component": ("name",), "previous": ("values",)}
-"""What the names of a context have that always have the same."""
+Fields = Mapping[str, Collection[str]]
+"""What names of a context have that always have the same, by these names."""
 
 
 def roots(tree: Node) -> dict[str, Place]:
@@ -23,26 +23,26 @@ def roots(tree: Node) -> dict[str, Place]:
 
 
 def unknown(
-    tree: Node, known: Collection[str], components: Mapping[str, Collection[str]] | None = None
+    tree: Node, known: Collection[str], fields: Fields | None = None, components: Fields | None = None
 ) -> list[NotACondition]:
     """A fault for each name that a condition begins a path with and that is none of the known ones; where there is
-    none, for each field that such a name never has. ``components`` are the fields of names which have one for each
-    component."""
+    none, for each of the ``fields`` that such a name never has. ``components`` are the fields of names which have one
+    for each component."""
     faults: list[NotACondition] = []
     for name, place in roots(tree).items():
         if name not in known:
             close = nearest(name, known)
             hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
             faults.append(NotACondition(f'there is no "{name}" in conditions', place, hint))
-    return [*faults, *(fault for fault in _unknown_fields(tree, components or {}) if not faults)]
+    return [*faults, *(fault for fault in _unknown_fields(tree, fields or {}, components or {}) if not faults)]
 
 
-def _unknown_fields(tree: Node, components: Mapping[str, Collection[str]]) -> Iterator[NotACondition]:
+def _unknown_fields(tree: Node, known: Fields, components: Fields) -> Iterator[NotACondition]:
     """A fault for each path that begins with what none of these names has."""
     for path in references(tree):
         step = path.steps[0] if isinstance(path, Path) else None
         if isinstance(path, Path) and isinstance(path.base, Name) and isinstance(step, Field):
-            fields, named = FIELDS.get(path.base.name), components.get(path.base.name)
+            fields, named = known.get(path.base.name), components.get(path.base.name)
             if fields is not None and step.name not in fields:
                 message = f'"{path.base.name}" has no "{step.name}" in conditions'
                 yield NotACondition(message, step.place, f"it has {' and '.join(fields)}")
