@@ -35,7 +35,7 @@ from tests.model import test_documents
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src" / "ordito"
 ROOMS = ("source", "syntax", "model")
-REPORTS = {"error", "warning", "note", "unknown"}
+REPORTS = {"error", "warning", "note", "unknown", "objection"}
 HELPER = re.compile("_?(report|refuse|wrong|missing|unknown|warn)(_[a-z_]+)?")
 """What functions are called through which many places report."""
 RAISED = {"_Refused", "_too_deep", "FetchFailed", "NotAllowed", "ValueError", "Incomparable", "zipfile.BadZipFile"}
@@ -241,15 +241,15 @@ class Recorder:
             names.append(self.running)
         return True
 
-    def _noting(self, report: Callable[..., None]) -> Callable[..., None]:
-        def noted(*arguments: Any, **named: Any) -> None:
+    def _noting(self, report: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*arguments: Any, **named: Any) -> Any:
             frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
             frames = 0
             while frame is not None and frames < MOST_FRAMES:
                 frames += 1
                 self._came_by(frame.f_code.co_filename, frame.f_lineno)
                 frame = frame.f_back
-            report(*arguments, **named)
+            return report(*arguments, **named)
 
         return noted
 

@@ -32,7 +32,7 @@ READING = (
     "app/user_part.py",
     "app/spec",
 )
-REPORTERS = {"error", "warning", "note", "unknown", "report", "refuse", "_Refused"}
+REPORTERS = {"error", "warning", "note", "unknown", "objection", "report", "refuse", "_Refused"}
 REFUSING = {"Refused", "fail_for_programs"}
 FAILING = "session.fail"
 """What the rooms of commands refuse with; the code is what they hand over first."""

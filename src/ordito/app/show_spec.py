@@ -21,6 +21,7 @@ from ordito.app.spec.reading import evaluation_of
 from ordito.app.spec.sources import kind_of
 from ordito.app.spec.variables import variables_of
 from ordito.app.used_spec import UsedSpec, use_spec
+from ordito.base.allowable import EVERY
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.sensitive import SHOWN, shown
 from ordito.ensemble.store import read_ensemble
@@ -100,7 +101,7 @@ def _service(used: UsedSpec, gathered: GatheredInputs) -> Service | None:
     if used.user.service:
         with suppress(InvalidDocument):
             path = used.user.service_path(used.place.layout, used.place.shown)
-            circumstances = Circumstances(inputs=gathered.values)
+            circumstances = Circumstances(inputs=gathered.values, allowed=EVERY)
             sources = StepSources(looked_past=True)
             return read_service(path, Diagnostics(), circumstances=circumstances, sources=sources).service
     return None

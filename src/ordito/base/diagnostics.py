@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
+from ordito.base.allowable import ALLOWABLE
 from ordito.base.span import Span
 from ordito.base.suggest import Effort, nearest
 
@@ -66,6 +67,8 @@ class Diagnostics:
         self._near: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         self._copy: Copied | None = None
         self._waiting: list[tuple[Copied, Diagnostic]] = []
+        self.allowed: frozenset[str] = frozenset()
+        """The codes of findings with which the author chose to go on."""
         self.errors = 0
         self.reported = 0
 
@@ -84,6 +87,18 @@ class Diagnostics:
     def note(self, code: str, message: str, span: Span | None, *, hint: str = "") -> None:
         """Record something that is worth knowing."""
         self._add(Diagnostic(Severity.NOTE, code, message, span, hint))
+
+    def objection(
+        self, code: str, message: str, span: Span | None, *, hint: str = "", related: Sequence[Related] = ()
+    ) -> bool:
+        """Record an error with which an author may choose to go on; where that is so, it is a warning that says what
+        is done. Gives whether to go on."""
+        if code in self.allowed:
+            self.warning(code, message, span, hint=f"it is allowed: {ALLOWABLE[code]}", related=related)
+            return True
+        choice = f"or go on with --allow {code}: {ALLOWABLE[code]}"
+        self.error(code, message, span, hint="; ".join(filter(None, (hint, choice))), related=related)
+        return False
 
     def unknown(
         self, code: str, what: str, name: str, span: Span | None, known: Iterable[str], *, note: str = ""

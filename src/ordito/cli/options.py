@@ -12,6 +12,7 @@ import msgspec
 
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
+from ordito.base.allowable import ALLOWABLE, not_allowable
 from ordito.cli.channel import Color
 from ordito.cli.durations import seconds_of
 from ordito.cli.settings import COMMON_FORMATS, Format, Settings
@@ -226,14 +227,18 @@ def choice_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options of verbs that read a service which may leave choices; the verb gets them as ``choices``."""
 
     @functools.wraps(function)
-    def with_choices(*arguments: Any, inventory: str, substitute: tuple[str, ...], **others: Any) -> Any:
+    def with_choices(
+        *arguments: Any, inventory: str, substitute: tuple[str, ...], allow: tuple[str, ...], **others: Any
+    ) -> Any:
+        if wrong := not_allowable(allow):
+            raise click.UsageError(f"--allow: {wrong}")
         substitutes: dict[str, str] = {}
         for value in substitute:
             node, equals, name = value.partition("=")
             if not equals or not node.strip() or not name.strip():
                 raise click.UsageError(f'--substitute takes NODE=NAME, not "{value}"')
             substitutes[node.strip()] = name.strip()
-        return function(*arguments, choices=GivenChoices(inventory, substitutes), **others)
+        return function(*arguments, choices=GivenChoices(inventory, substitutes, allow), **others)
 
     decorated = click.option(
         "--inventory",
@@ -241,6 +246,12 @@ def choice_options(function: Callable[..., Any]) -> Callable[..., Any]:
         default="",
         help="A service template whose nodes exist already: from them, nodes are selected.",
     )(with_choices)
+    decorated = click.option(
+        "--allow",
+        metavar="CODE",
+        multiple=True,
+        help="Go on with this finding, which is a warning then: " + ", ".join(ALLOWABLE) + "; may be repeated.",
+    )(decorated)
     return click.option(
         "--substitute",
         metavar="NODE=NAME",

@@ -36,6 +36,12 @@ class CallFaults:
             self._wrong[id(call)] = call
             self.diagnostics.error(code, message, _span(call, at), hint=hint, related=related)
 
+    def objection(self, call: Call, code: str, message: str, hint: str, related: tuple[Related, ...] = ()) -> None:
+        """Report a fault of a call with which an author may choose to go on."""
+        if id(call) not in self._wrong:
+            self._wrong[id(call)] = call
+            self.diagnostics.objection(code, message, _span(call, None), hint=hint, related=related)
+
     def warning(self, call: Call, code: str, message: str, hint: str = "", at: int | None = None) -> None:
         """Report something doubtful."""
         if id(call) not in self._doubtful:

@@ -23,7 +23,8 @@ class Circumstances(msgspec.Struct, frozen=True):
     exist already; without it ``hosts`` gives one, if anything is to be selected: all that fit are as good as the first.
     ``choices`` are what the user chose, or what was chosen for an earlier deployment. Where ``final``, everything has
     to be chosen now: what cannot be is an error. ``blocks`` gives what catalogues have for a lifecycle step, by the
-    name of its block; ``steps`` is the root of a file that declares lifecycle steps.
+    name of its block; ``steps`` is the root of a file that declares lifecycle steps. ``allowed`` are the codes of
+    findings with which the author chose to go on.
     """
 
     inputs: Mapping[str, object] = {}
@@ -33,3 +34,4 @@ class Circumstances(msgspec.Struct, frozen=True):
     final: bool = False
     blocks: Callable[[str], BlockType | None] = _no_block
     steps: Node | None = None
+    allowed: frozenset[str] = frozenset()

@@ -149,13 +149,12 @@ class Groups:
         node = self._templates.nodes.get(member.text)
         if node is None or not shape.members or not set(shape.members).isdisjoint(node.kinds):
             return True
-        self._diagnostics.error(
+        return self._diagnostics.objection(
             "wrong-member",
             f'"{node.name}" is a {node.type}; groups of type {shape.kinds[0]} take {" or ".join(shape.members)}',
             member.span,
             hint="remove it, or use another group type",
         )
-        return False
 
 
 def warn_of_repeats(names: Iterable[Scalar], owner: str, what: str, diagnostics: Diagnostics) -> None:

@@ -120,13 +120,18 @@ class References:
             return
         if place.keywords == () and call.function in OF_INSTANCES and self._holds(call.needs, given):
             return
-        self._faults.error(
-            call,
-            "bad-value",
-            f"{call.function} gives {shown(given)} here, and {shown(call.needs)} is needed",
-            "refer to a value of the type that is needed, or change the type of one of them",
-            related=(Related("its type is declared here", declared),) if declared is not None else (),
-        )
+        message = f"{call.function} gives {shown(given)} here, and {shown(call.needs)} is needed"
+        hint = "refer to a value of the type that is needed, or change the type of one of them"
+        related = (Related("its type is declared here", declared),) if declared is not None else ()
+        if self._is_number_for_text(given, call.needs):
+            self._faults.objection(call, "number-for-text", message, hint, related)
+        else:
+            self._faults.error(call, "bad-value", message, hint, related=related)
+
+    def _is_number_for_text(self, given: Schema, needed: object) -> bool:
+        """Whether a call gives a number where a text is needed, which every number has."""
+        base = self._types.values.base
+        return isinstance(needed, Schema) and base(needed) == "string" and base(given) in {"integer", "float"}
 
     def _holds(self, needed: object, given: Schema) -> bool:
         """Whether a list or map can hold the values of a schema: what an output gets that is of several instances."""

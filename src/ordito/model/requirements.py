@@ -328,13 +328,13 @@ class Requirements:
         if capability is None:
             return
         sources = self._types.nodes[target.type].capabilities[capability.name].valid_source_types
-        if sources and not any(s in node.kinds for s in sources):
-            self._diagnostics.error(
-                "wrong-source",
-                f'capability "{capability.name}" of "{target.name}" serves {" or ".join(sources)}, not {node.type}',
-                item.node.span,
-                hint="choose another target, or a capability of it that serves this type",
-            )
+        is_served = not sources or any(s in node.kinds for s in sources)
+        if not is_served and not self._diagnostics.objection(
+            "wrong-source",
+            f'capability "{capability.name}" of "{target.name}" serves {" or ".join(sources)}, not {node.type}',
+            item.node.span,
+            hint="choose another target, or a capability of it that serves this type",
+        ):
             return
         index = len(self._bound.get(node.name, ()))
         self._bind(Binding(node, shape, target, capability, item.relationship, number, index, item), order)

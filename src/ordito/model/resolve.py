@@ -6,6 +6,7 @@ only follows from another one.
 
 from __future__ import annotations
 
+from ordito.base.allowable import SETTING
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.block_types import KnownBlocks
 from ordito.model.circumstances import Circumstances
@@ -33,7 +34,7 @@ from ordito.model.rules.topology import Topology as Resolved
 from ordito.model.selecting import Selecting
 from ordito.model.selection import Candidates
 from ordito.model.service import Service
-from ordito.model.settings import refuse_settings
+from ordito.model.settings import read_allowed, refuse_settings
 from ordito.model.step_file import file_steps
 from ordito.model.step_policies import policy_steps
 from ordito.model.substituting import Substitutes
@@ -64,7 +65,8 @@ def resolve_service(
     if units.entry is None:
         return None
     content = units.entry.content
-    refuse_settings(content.at, content.metadata, "a whole service", diagnostics)
+    diagnostics.allowed = circumstances.allowed | read_allowed(content.metadata, diagnostics)
+    refuse_settings(content.at, content.metadata, "a whole service", diagnostics, save=SETTING)
     filters = Filters(types, units, diagnostics)
     filters.check_types()
 

@@ -33,6 +33,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
+from ordito.base import allowable
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.portion import Portion, portion_of
 from ordito.base.scalar_units import NotAScalarUnit, amount, canonical
@@ -175,11 +176,22 @@ def check_operations(written: WrittenSettings, known: Iterable[str], diagnostics
             )
 
 
-def refuse_settings(at: object, metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics) -> None:
-    """Report settings in the metadata of what has none."""
+def read_allowed(metadata: Mapping[str, Scalar] | None, diagnostics: Diagnostics) -> frozenset[str]:
+    """The findings with which the metadata of a service say to go on."""
+    written = (metadata or {}).get(allowable.SETTING)
+    codes = allowable.codes_in(written.text) if written is not None else ()
+    if written is not None and (wrong := allowable.not_allowable(codes)):
+        diagnostics.error("not-allowable", wrong, written.span, hint="`ordito explain CODE` says what a finding means")
+    return allowable.EVERY.intersection(codes)
+
+
+def refuse_settings(
+    at: object, metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics, *, save: str = ""
+) -> None:
+    """Report settings in the metadata of what has none, ``save`` one."""
     section = at.values.get("metadata") if isinstance(at, Written) else None
     for name, value in (metadata or {}).items():
-        if name.startswith(PREFIX):
+        if name.startswith(PREFIX) and name != save:
             place = section.key(name).span if isinstance(section, Written) else value.span
             diagnostics.error(
                 "unknown-setting",

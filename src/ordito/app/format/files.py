@@ -13,8 +13,10 @@ from ordito.app.errors import Refused
 from ordito.app.format.text import VERSION, format_text
 from ordito.app.format.tree import NotFormattable
 from ordito.app.output_file import cannot_write
+from ordito.base.allowable import EVERY
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
 from ordito.ensemble.files import Changed, is_same, put_whole
+from ordito.model.circumstances import Circumstances
 from ordito.model.resolve import resolve_service
 from ordito.source.opening import open_package
 from ordito.source.regular import kind_of, open_regular, read_regular
@@ -139,7 +141,7 @@ def _formatted(path: Path, network: Network) -> FormattedFile:
     diagnostics = Diagnostics()
     package = open_package(str(path), diagnostics, network)
     if package is not None:
-        resolve_service(package, diagnostics)
+        resolve_service(package, diagnostics, Circumstances(allowed=EVERY))
     if package is None or any(d.severity is Severity.ERROR and d.code not in LEFT_OPEN for d in diagnostics):
         raise InvalidDocument(diagnostics.sorted())
     before = data.decode("utf-8", "replace")

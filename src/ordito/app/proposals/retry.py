@@ -25,6 +25,7 @@ from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.app.services.read import ReadService, read_service
 from ordito.app.template_workflows import is_written
 from ordito.app.user_part import read_user_part
+from ordito.base.allowable import EVERY
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.done_hooks import done_since
@@ -216,7 +217,7 @@ def _check_unchanged(known: Known, job: str, form: Form) -> None:
     if not user.service:
         return
     diagnostics = Diagnostics()
-    circumstances = Circumstances(inputs=form.inputs, choices=form.choices, final=True)
+    circumstances = Circumstances(inputs=form.inputs, choices=form.choices, final=True, allowed=EVERY)
     try:
         read = read_service(user.service_path(place.layout, place.shown), diagnostics, Network.REFUSED, circumstances)
         package = read.package

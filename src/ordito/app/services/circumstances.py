@@ -34,6 +34,7 @@ def circumstances_of(
         hosts=hosts,
         choices=msgspec.structs.replace(earlier, substitutes={**earlier.substitutes, **given.substitutes}),
         final=final,
+        allowed=frozenset(given.allow),
     )
 
 

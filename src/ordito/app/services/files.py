@@ -12,8 +12,10 @@ from ordito.model.operation import Artifact, Interface, Notification, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.source.package import Package
 from ordito.source.remote import ARTIFACTS, FetchFailed, NotAllowed
+from ordito.syntax.expressions import Value, calls
 
 MISSING_FILE = "missing-artifact"
+UNUSED = "unused-artifact"
 IMPLEMENTATION = "tosca.artifacts.Implementation"
 
 
@@ -21,6 +23,7 @@ def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) 
     """See whether the files that artifacts name can be used: errors where they are ``required`` or the service is a
     CSAR, which holds all that it needs; else warnings."""
     seen: set[tuple[str, bool]] = set()
+    used: frozenset[str] | None = None
     sums: dict[tuple[str, str], str] = {}
     report = diagnostics.error if required or read.package.is_csar else diagnostics.warning
     for artifact in artifacts(read.service):
@@ -32,20 +35,49 @@ def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) 
         if (artifact.file, runs) not in seen:
             seen.add((artifact.file, runs))
             problem, hint = _problem(artifact, read.package, runs=runs)
-            if problem:
+            if problem and required:
+                used = _used(read.service) if used is None else used
+            if problem and used is not None and not (artifact.deploy_path or artifact.file in used):
+                problem = f"{problem}, and no operation runs it or asks for it"
+                diagnostics.objection(UNUSED, problem, artifact.span, hint="remove the artifact, or add its file")
+            elif problem:
                 report(MISSING_FILE, problem, artifact.span, hint=hint)
-        if artifact.checksum and artifact.checksum_algorithm and read.package.tree.is_file(artifact.file):
-            key = artifact.file, artifact.checksum_algorithm
-            if key not in sums:
-                sums[key] = _checksum(read.package, *key)
-            if sums[key] != artifact.checksum.strip().lower():
-                report(
-                    "wrong-checksum",
-                    f"{read.package.shown(artifact.file)} is not the file that is meant: its {key[1]} checksum is "
-                    f"{sums[key]}, not {artifact.checksum}",
-                    artifact.span,
-                    hint="get the right file; if this is the right one, write its checksum",
-                )
+        if wrong := _unequal(artifact, read.package, sums):
+            report("wrong-checksum", wrong, artifact.span, hint=RIGHT_FILE)
+
+
+RIGHT_FILE = "get the right file; if this is the right one, write its checksum"
+
+
+def _unequal(artifact: Artifact, package: Package, sums: dict[tuple[str, str], str]) -> str:
+    """What is wrong with a file by its checksum, "" where nothing is; ``sums`` are those that are known."""
+    if not (artifact.checksum and artifact.checksum_algorithm and package.tree.is_file(artifact.file)):
+        return ""
+    key = artifact.file, artifact.checksum_algorithm
+    if key not in sums:
+        sums[key] = _checksum(package, *key)
+    if sums[key] == artifact.checksum.strip().lower():
+        return ""
+    return (
+        f"{package.shown(artifact.file)} is not the file that is meant: its {key[1]} checksum is "
+        f"{sums[key]}, not {artifact.checksum}"
+    )
+
+
+def _used(service: Service) -> frozenset[str]:
+    """The files of artifacts that operations and workflows run or need, and of those that some value asks for."""
+    found = {artifact.file for artifact in _run(service)}
+    holders: list[NodeTemplate | Relationship] = []
+    for node in service.nodes.values():
+        holders += (node, *node.requirements)
+    operations = (o for h in holders for i in h.interfaces.values() for o in i.operations.values())
+    values: list[Value] = [i.value for o in operations for i in o.inputs.values()]
+    values += [v for h in holders for v in (*h.properties.values(), *h.attributes.values())]
+    values += [v for n in service.nodes.values() for c in n.capabilities.values() for v in c.properties.values()]
+    values += [output.value for output in service.outputs.values()]
+    asked = {str(c.arguments[1]) for value in values for c in calls(value) if c.function == "get_artifact"}
+    found.update(a.file for h in holders for a in h.artifacts.values() if a.name in asked)
+    return frozenset(found)
 
 
 def _warn_of_unverified(artifact: Artifact, package: Package, diagnostics: Diagnostics) -> None:
@@ -111,12 +143,19 @@ def names_image(artifact: Artifact, package: Package) -> bool:
 def artifacts(service: Service) -> Iterator[Artifact]:
     """Every artifact of a service: those that nodes and relationships hold, and those that operations and workflows run
     or need."""
+    for node in service.nodes.values():
+        yield from node.artifacts.values()
+        for relationship in node.requirements:
+            yield from relationship.artifacts.values()
+    yield from _run(service)
+
+
+def _run(service: Service) -> Iterator[Artifact]:
+    """The artifacts that operations and workflows run or need."""
     seen: set[int] = set()
     for node in service.nodes.values():
         owners: tuple[NodeTemplate | Relationship, ...] = (node, *node.requirements)
         for owner in owners:
-            if owner.artifacts:
-                yield from owner.artifacts.values()
             # Templates of one type that change nothing share its interfaces.
             if id(owner.interfaces) not in seen:
                 seen.add(id(owner.interfaces))
@@ -137,7 +176,11 @@ def definition_files(read: ReadService) -> Iterator[str]:
 
 def artifact_files(read: ReadService) -> Iterator[str]:
     """The files that a service's artifacts name."""
-    yield from (artifact.file for artifact in artifacts(read.service) if not names_image(artifact, read.package))
+    package = read.package
+    for artifact in artifacts(read.service):
+        # What is not there was allowed not to be: nothing uses it.
+        if not names_image(artifact, package) and (package.tree.url(artifact.file) or package.has(artifact.file)):
+            yield artifact.file
     yield from read.steps.scripts
     for paths in read.steps.paths.values():
         yield from paths

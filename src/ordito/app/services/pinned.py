@@ -15,6 +15,7 @@ from ordito.app.services.originals import Original, original_of
 from ordito.app.services.read import PINNED, ReadService, read_package
 from ordito.app.services.sources import sources_of
 from ordito.app.user_part import UserPart, read_user_part
+from ordito.base.allowable import EVERY
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.given_service import given_service
@@ -56,7 +57,8 @@ def read_pinned(place: Place, form: Form) -> ReadService:
     if package is None:
         raise InvalidDocument(diagnostics.sorted())
     package.naming = _original(place, form, root)
-    circumstances = Circumstances(inputs=form.inputs, choices=form.choices, final=True)
+    # With whatever the author chose to go on, it was deployed.
+    circumstances = Circumstances(inputs=form.inputs, choices=form.choices, final=True, allowed=EVERY)
     read = read_package(package, diagnostics, circumstances, PINNED)
     return read if read.service.name != form.service else _named(read, place)
 

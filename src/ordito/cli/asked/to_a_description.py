@@ -66,6 +66,7 @@ DECIDING = (
     "fetch",
     "inventory",
     "substitute",
+    "allow",
     "allow_changed",
     "reset_counts",
     "prune",
