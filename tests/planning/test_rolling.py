@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+import msgspec
 import pytest
 
 from ordito.base.portion import Portion
+from ordito.instances.records import Delta
 from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.planning.options import Upgrading
@@ -46,9 +50,47 @@ def test_each_turn_begins_when_the_one_before_is_up(said: str) -> None:
     assert "front_1.Standard.stop" not in called(plan)
 
 
-def test_nobody_takes_turns_where_nobody_says_so() -> None:
-    plan = Running(turning("1.sh")).plan(turning("2.sh"))
-    assert not is_before(plan, chain(plan, "app_1")[1], chain(plan, "app_4")[0])
+@pytest.mark.parametrize("workflow", ["upgrade", "deploy", "rollback"])
+def test_what_would_be_down_as_a_whole_takes_turns(workflow: str) -> None:
+    """One at a time of up to seven, then a quarter, whoever is linked with it; nobody has to say so."""
+    plan = Running(turning("1.sh")).plan(turning("2.sh"), workflow=workflow)
+    for earlier, later in pairwise([f"app_{number}" for number in range(1, 5)]):
+        linked = f"front_1.app.{earlier}.Configure.add_target"
+        assert_order(plan, *chain(plan, earlier), linked, f"front_1.app.{later}.Configure.remove_target")
+        assert_order(plan, linked, chain(plan, later)[0])
+    assert plan.outages == ()
+    many = Running(turning("1.sh", count=8)).plan(turning("2.sh", count=8), workflow=workflow)
+    assert not is_before(many, chain(many, "app_1")[1], chain(many, "app_2")[0])
+    assert_order(many, chain(many, "app_2")[1], chain(many, "app_3")[0])
+
+
+def test_all_may_be_down_where_somebody_says_so() -> None:
+    for said, upgrading in ("", Upgrading(max_unavailable=Portion(100, is_percentage=True))), ("100%", Upgrading()):
+        plan = Running(turning("1.sh", said)).plan(turning("2.sh", said), upgrading=upgrading)
+        assert not is_before(plan, chain(plan, "app_1")[1], chain(plan, "app_4")[0])
+        assert [(o.node, o.instances) for o in plan.outages] == [("app", 4)]
+
+
+def test_what_is_down_already_is_changed_first_and_at_once() -> None:
+    running = Running(turning("1.sh"))
+    for name in ("app_2", "app_4"):
+        record = running.world.snapshot.instances[name]
+        running.world.snapshot.apply(Delta((msgspec.structs.replace(record, local="error"),)))
+    plan = running.plan(turning("2.sh"), upgrading=Upgrading(skip_heal=True))
+    assert not is_before(plan, chain(plan, "app_2")[1], chain(plan, "app_4")[0])
+    assert_order(plan, chain(plan, "app_4")[1], *chain(plan, "app_1"), *chain(plan, "app_3"))
+
+
+def test_an_outage_that_remains_is_named() -> None:
+    """What requires something of which there is but one, and that is made anew, is down with it."""
+
+    def made(script: str) -> Service:
+        create: list[Operation | str] = [operation("create", script), *ALL[1:]]
+        return service(node("db", operations=create), node("app", "db", operations=ALL, count=3))
+
+    plan = Running(made("1.sh")).plan(made("2.sh"))
+    assert [(o.node, o.instances) for o in plan.outages] == [("db", 1), ("app", 3)]
+    assert plan.outages[1].reason == "it requires db (db), which is made anew"
 
 
 def test_after_a_turn_that_has_failed_there_is_no_other() -> None:

@@ -61,6 +61,13 @@ def step_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return catalog_option(lifecycle_option(with_steps))
 
 
+MAX_UNAVAILABLE = (
+    "So many instances of a node may be down at one time, if it says nothing else (default: where all would be, one of"
+    " up to seven, else a quarter; 100%: all)."
+)
+"""What help says of the option by which instances take turns."""
+
+
 def hook_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options of verbs that carry out lifecycle steps; the verb gets them as ``hooks``."""
 
@@ -115,7 +122,7 @@ def change_options(*, prunes: str) -> Callable[[Callable[..., Any]], Callable[..
             type=PortionType(),
             metavar="N|P%",
             default=ALL,
-            help="So many instances of a node may be down at one time, if it says nothing else (default: all).",
+            help=MAX_UNAVAILABLE,
         )(decorated)
         decorated = click.option(
             "--replace",

@@ -38,6 +38,7 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
         "made_by": dict(plan.makers),
         "chosen": chosen_data(proposal.service.choices),
         "totals": msgspec.to_builtins(shown.totals),
+        "outages": msgspec.to_builtins(shown.outages),
         "warnings": list(shown.warnings),
         "unfinished": unfinished,
     }
@@ -45,7 +46,9 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
 
 def nothing_data(workflow: str, unfinished: str = "") -> dict[str, object]:
     """The plan of a workflow where nothing was ever deployed."""
-    empty: dict[str, object] = {name: [] for name in ("changes", "steps", "edges", "waves", "chosen", "warnings")}
+    empty: dict[str, object] = {
+        name: [] for name in ("changes", "steps", "edges", "waves", "chosen", "outages", "warnings")
+    }
     totals = msgspec.to_builtins(Totals())
     return {
         "format": FORMAT,

@@ -25,7 +25,7 @@ from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.choose_anew import TO_HEAL
 from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
-from ordito.work.plan import UNDO, Change, Difference, KeptCount, Plan
+from ordito.work.plan import UNDO, Change, Difference, KeptCount, Outage, Plan
 
 MOST_ROWS = 200
 MOST_IN_WAVE = 8
@@ -62,6 +62,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
     write_kept(proposal.plan.kept, channel)
     write_kept_counts(proposal.plan.kept_counts or {}, channel)
     _write_losing(proposal.plan, channel)
+    _write_outages(shown.outages, channel)
     _write_drifted(proposal.plan, channel)
     _write_warnings(shown, channel)
     channel.line(totals(shown, full=level is Level.FULL))
@@ -145,6 +146,18 @@ def _write_losing(plan: Plan, channel: Channel) -> None:
     if plan.losing:
         is_lost = "is lost" if len(plan.losing) == 1 else "are lost"
         channel.line(channel.paint("bad", f"data of {listed(plan.losing, MOST_IN_WAVE)} {is_lost}"))
+
+
+def _write_outages(outages: Sequence[Outage], channel: Channel) -> None:
+    """The nodes of which nothing is up for a while, and why."""
+    if outages:
+        names = max(width(outage.node) for outage in outages)
+        channel.line(channel.paint("strong", "Down for a while"))
+        for outage in outages[:MOST_ROWS]:
+            count = f"all {outage.instances} instances" if outage.instances > 1 else "its only instance"
+            channel.line(f"    {pad(outage.node, names)}  {count}: {printable(outage.reason)}")
+        if len(outages) > MOST_ROWS:
+            channel.line(f"    ... and {plural(len(outages) - MOST_ROWS, 'more node')}")
 
 
 def _write_drifted(plan: Plan, channel: Channel) -> None:

@@ -16,7 +16,7 @@ They are the one exception to metadata changing nothing (§3.6.2): every other e
 | ordito.labels | zone=a, tier=web | which labels the host has that a Compute is given |
 | ordito.resources | gpu=1 | how much it takes of the resources of that host |
 | ordito.placement | spread, pack | whether its instances are on as many hosts as possible, or on as few |
-| ordito.max_unavailable | 2, 25% | how many of its instances are changed at one time |
+| ordito.max_unavailable | 2, 100% | how many of its instances are changed at one time |
 | ordito.undone_once | created, configured, started | how far a component is up again when a block is undone |
 | ordito.<interface>.<operation>.priority, .attempts, .interval | as above | the same for one operation |
 

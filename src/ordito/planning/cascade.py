@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
+from ordito.base.portion import Portion
 from ordito.instances.records import number_of
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.choose_moved import may_run
@@ -19,6 +20,9 @@ from ordito.planning.fates import CHANGED, Fate
 from ordito.planning.members import Member
 from ordito.planning.waits import incoming
 from ordito.work.plan import Kind
+
+USUAL = Portion(25, is_percentage=True)
+"""How many instances of a node are changed at one time where nobody says it: one of up to seven."""
 
 STAYS = frozenset({Fate.KEEP, Fate.UPDATE})
 
@@ -35,17 +39,28 @@ def cascade(draft: Draft) -> None:
 
 
 def _take_turns(draft: Draft, node: NodeTemplate) -> None:
-    """Have the instances of a node that are changed take turns, so that no more are down at one time than may be."""
+    """Have the instances of a node that are changed take turns, so that no more are down at one time than may be. Those
+    that are not up begin: they are down already."""
     upgrading = draft.options.upgrading
-    portion = node.settings.max_unavailable or upgrading.max_unavailable
-    if upgrading.at_once or not portion.amount:
-        return
     members = draft.of_node.get(node.name, [])
-    changed = sorted((m for m in members if m.fate in CHANGED), key=lambda m: number_of(m.id))
+    if upgrading.at_once or len(members) < 2:
+        return
+    portion = node.settings.max_unavailable or upgrading.max_unavailable
+    if not portion.amount:
+        if not (upgrading.rolls and _goes_down(members)):
+            return
+        portion, draft.rolls = USUAL, True
+    changed = sorted((m for m in members if m.fate in CHANGED), key=lambda m: (m.was_up, number_of(m.id)))
     most = portion.of(sum(m.fate is not Fate.NEW for m in members))
-    if len(changed) > most:
-        for place, member in enumerate(changed):
-            member.turn = place // most
+    first = max(most, sum(not m.was_up for m in changed))
+    for place, member in enumerate(changed):
+        member.turn = max(0, (place - first) // most + 1)
+
+
+def _goes_down(members: list[Member]) -> bool:
+    """Whether several instances of a node are up, and all of them would be down at one time."""
+    up = [m for m in members if m.was_up]
+    return len(up) > 1 and all(m.falls for m in up)
 
 
 class _Cascade:

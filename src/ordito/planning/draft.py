@@ -39,9 +39,10 @@ class Draft:
     them. ``refusals`` are errors about what runs, after which planning goes on so that all of the plan is seen.
     ``order`` is the order of the steps that are left in the end, ``linking`` the number of operations of pairs.
     ``overlaps``, ``halts``, ``scopes``, ``hooks`` and ``undone`` are those of the plan. ``redone`` are the ids of links
-    that stay and are undone and made again, ``again`` the joins between the way down of an instance and its way up,
-    ``observed`` is that of the plan. A draft may have several *stages*, one after the other, each with fates of its own
-    for the instances: ``members`` are those of the one in the making, and of all once ``end_stages`` was called.
+    that stay and are undone and made again, ``rolls`` whether a node takes turns though nobody has said so, ``again``
+    the joins between the way down of an instance and its way up, ``observed`` is that of the plan. A draft may have
+    several *stages*, one after the other, each with fates of its own for the instances: ``members`` are those of the
+    one in the making, and of all once ``end_stages`` was called.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Draft:
         self.adopted_links: dict[str, dict[str, Applied]] = {}
         self.linked_alike: set[str] = set()
         self.again: set[int] = set()
+        self.rolls = False
         self.observed: dict[str, str] = {}
         self._stages: list[dict[str, Member]] = []
         self._missed_on: dict[str, list[str]] | None = None

@@ -13,10 +13,13 @@ from ordito.planning.draft import FORMING, Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import Member
 from ordito.planning.second_pass import whether
-from ordito.work.plan import Gate
+from ordito.work.plan import Gate, Outage
 
 STAYS_UP = frozenset({Fate.KEEP, Fate.UPDATE})
 """What does not go down, and is linked anew with what does."""
+
+INTERRUPTS = FORMING | {"restart"}
+"""The workflows that take down what is to be up again, without anybody having said that it may be down."""
 
 FREE = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.ANEW})
 """What goes down and comes up again, and need not do so for the sake of others."""
@@ -58,6 +61,19 @@ def in_turn(draft: Draft) -> None:
 def takes_turns(draft: Draft) -> bool:
     """Whether anything waits for others to be changed before it goes down."""
     return any(m.turn or is_free(draft, m) for m in draft.members.values())
+
+
+def outages(draft: Draft) -> tuple[Outage, ...]:
+    """The nodes of which all instances that are up go down before any of them is up again. What leaves for good is
+    missed by nobody."""
+    found: list[Outage] = []
+    for node in draft.ordered if draft.workflow in INTERRUPTS else ():
+        up = [m for m in draft.of_node.get(node.name, ()) if m.was_up]
+        if up and all(m.falls for m in up) and len({m.turn for m in up}) == 1:
+            again = next((m for m in up if not m.goes), None)
+            if again is not None:
+                found.append(Outage(node.name, len(up), again.reason or again.fate))
+    return tuple(found)
 
 
 def warn_of_no_turns(draft: Draft) -> None:

@@ -171,6 +171,9 @@ class Member:
         nothing worse is known."""
         if self.rises or self.falls:
             return self.rises
-        if self.presumed:
-            return True
+        return self.presumed or self.was_up
+
+    @property
+    def was_up(self) -> bool:
+        """Whether it was started, and nothing worse is known, before anything is done with it."""
         return self.record.local in OPERATIONAL or (self.record.local == UNKNOWN and self.record.state == STARTED)

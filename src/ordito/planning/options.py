@@ -104,15 +104,17 @@ itself; never to the host; or to the whole host at once, as TOSCA orchestrators 
 class Upgrading(msgspec.Struct, frozen=True):
     """How what runs is changed: what the template has lost is removed ``last``, ``early`` or not at all (``no``);
     ``replaced`` are nodes whose instances are made anew though that need not be; ``max_unavailable`` is how many
-    instances of a node may be down at one time where the node says nothing. Instances that are not as they should be
-    are mended first unless ``skip_heal``. With ``at_once`` all that is changed goes down before any of it comes up,
-    whatever is said."""
+    instances of a node may be down at one time where the node says nothing; where that is not said either, nodes of
+    which all would be down at once take turns if this ``rolls``. Instances that are not as they should be are mended
+    first unless ``skip_heal``. With ``at_once`` all that is changed goes down before any of it comes up, whatever is
+    said."""
 
     prune: str = "no"
     replaced: frozenset[str] = frozenset()
     max_unavailable: Portion = ALL
     skip_heal: bool = False
     at_once: bool = False
+    rolls: bool = True
 
 
 class Hooking(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import msgspec
 
 from ordito.work.hooks import Hook
-from ordito.work.plan import Action, Change, Gate, Plan, Step
+from ordito.work.plan import Action, Change, Gate, Outage, Plan, Step
 
 MODULE = "module"
 """What lifecycle steps are shown with that are about the whole."""
@@ -65,6 +65,7 @@ class Preview(msgspec.Struct, frozen=True):
     counts: dict[str, int]
     origins: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
+    outages: tuple[Outage, ...] = ()
 
 
 def preview(plan: Plan, existing: Collection[str] = ()) -> Preview:
@@ -99,6 +100,7 @@ def preview(plan: Plan, existing: Collection[str] = ()) -> Preview:
         dict(plan.counts),
         plan.origins,
         plan.warnings,
+        plan.outages,
     )
 
 

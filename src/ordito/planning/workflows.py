@@ -288,7 +288,11 @@ def plan(
         near = nearest(name, WORKFLOWS)
         raise ValueError(f'there is no workflow "{workflow}"' + (f', did you mean "{near[0]}"?' if near else ""))
     draft = _drafted(name, transforms, service, snapshot, inputs, options)
-    if any(d.code == "plan-cycle" for d in draft.diagnostics) and takes_turns(draft):
+    if draft.rolls and _has_cycle(draft):
+        # What nobody has asked to take turns need not.
+        upgrading = msgspec.structs.replace(options.upgrading, rolls=False)
+        draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, upgrading=upgrading))
+    if _has_cycle(draft) and takes_turns(draft):
         # What has to go down all at once cannot take turns: then everything goes down before anything comes up.
         at_once = msgspec.structs.replace(options.upgrading, at_once=True)
         draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, upgrading=at_once))
@@ -317,6 +321,10 @@ def _drafted(
             break
         transform(draft)
     return draft
+
+
+def _has_cycle(draft: Draft) -> bool:
+    return any(d.code == "plan-cycle" for d in draft.diagnostics)
 
 
 def _transforms(name: str, options: PlanOptions) -> tuple[Transform, ...] | None:

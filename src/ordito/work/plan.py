@@ -252,6 +252,14 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str = ""
 
 
+class Outage(msgspec.Struct, frozen=True):
+    """A node of which all ``instances`` that are up are down at one time, while the plan is carried out, and why."""
+
+    node: str
+    instances: int
+    reason: str
+
+
 class KeptCount(msgspec.Struct, frozen=True):
     """A number of instances that was set by `scale`: it is wanted for as long as the template asks for what it asked
     for then, ``over``. ``job`` has set it, "" for the one that the plan is for."""
@@ -281,7 +289,8 @@ class Plan(msgspec.Struct, frozen=True):
     instance, or the pair: the operations that count as carried out as they are wanted now; those without a digest are
     not wanted any more, and count as nothing. ``moved`` are instances that are made again on another host, each with
     that host, "" for none: with the first step that makes it again its record says so. ``observed`` are digests of what
-    the inputs of operations were when the plan was made, by the instance (``Condition.IF_OTHER_INPUTS``).
+    the inputs of operations were when the plan was made, by the instance (``Condition.IF_OTHER_INPUTS``). ``outages``
+    are the nodes of which nothing is up for a while, though instances of them were, and will be again.
     """
 
     workflow: str
@@ -309,6 +318,7 @@ class Plan(msgspec.Struct, frozen=True):
     moved: dict[str, str] = {}
     observed: dict[str, str] = {}
     losing: tuple[str, ...] = ()
+    outages: tuple[Outage, ...] = ()
 
     @property
     def is_empty(self) -> bool:

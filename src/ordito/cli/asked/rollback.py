@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ordito.base.portion import ALL, Portion
-from ordito.cli.change_options import PortionType
+from ordito.cli.change_options import MAX_UNAVAILABLE, PortionType
 from ordito.cli.options import allow_changed_option
 
 TAKES_INPUTS = False
@@ -27,7 +27,7 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         type=PortionType(),
         metavar="N|P%",
         default=ALL,
-        help="So many instances of a node may be down at one time, if it says nothing else (default: all).",
+        help=MAX_UNAVAILABLE,
     )
     @click.option(
         "--without-steps",
