@@ -6,10 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from ordito.app.explain_word import explain_keyname, explain_word
+from ordito.app.keynames import keyname_names
 from ordito.base.diagnostics import Diagnostics
+from ordito.instances.states import TRANSITIONS
+from ordito.instances.status import WORSE
 from ordito.model.catalogue import ASKED, Catalogue, read_types
+from ordito.model.constraints import OPERATORS
+from ordito.model.reserved import KEYWORDS
+from ordito.model.settings import ELSEWHERE, KNOWN, OF_OPERATIONS
+from ordito.model.templates import DIRECTIVES
 from ordito.model.unit import KINDS
 from ordito.source.opening import open_package
+from ordito.syntax.activities import KINDS as KINDS_OF_ACTIVITIES
+from ordito.syntax.conditions import OPERATORS as OF_CONDITIONS
 from ordito.syntax.functions import FUNCTIONS
 from tests.cli.program import DATA, Run
 
@@ -192,3 +202,55 @@ def test_a_misspelt_error_of_commands_is_found(run: Run) -> None:
 def test_an_unknown_part_lists_the_parts(run: Run) -> None:
     """Who asks for a part that is not there is shown those that are."""
     assert "it has: Standard, binding" in run("explain", "Compute.zork").err
+
+
+LANGUAGE = [
+    *OPERATORS,
+    *KEYWORDS,
+    *KINDS_OF_ACTIVITIES,
+    *OF_CONDITIONS,
+    *DIRECTIVES,
+    *TRANSITIONS,
+    *WORSE,
+    *(f"ordito.{name}" for name in KNOWN),
+    *(f"ordito.Standard.create.{name}" for name in OF_OPERATIONS),
+    *ELSEWHERE,
+]
+
+
+def test_every_word_of_the_language_is_explained() -> None:
+    """Whatever an author may write that is no name of their own: the words of constraints and conditions, keywords,
+    directives, activities, states, settings, and every keyname of every entity."""
+    assert [word for word in LANGUAGE if explain_word(word) is None and word not in FUNCTIONS] == []
+    names = keyname_names()
+    assert {"occurrences", "valid_source_types", "node_filter", "external-schema", "derived_from"} <= {*names}
+    assert [name for name in names if explain_keyname(name) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("in_range", "in_range: [ 1, 4 ]"),
+        ("SELF", "get_property: [ SELF, port ]"),
+        ("occurrences", "requirement assignment"),
+        ("ordito.protected", "true or false"),
+        ("ordito.Standard.start.attempts", "Here for one operation: Standard.start."),
+        ("ordito.allow", "wrong-source"),
+        ("started", "node state"),
+    ],
+)
+def test_a_word(run: Run, word: str, said: str) -> None:
+    shown = run("explain", word)
+    assert (shown.code, said in shown.out) == (0, True)
+    assert run("explain", word, "-o", "json").json["name"] == word
+
+
+def test_a_setting_that_is_none_is_answered_with_the_nearest(run: Run) -> None:
+    for word, meant in (
+        ("ordito.protcted", "ordito.protected"),
+        ("ocurrences", "occurrences"),
+        ("in_rnge", "in_range"),
+    ):
+        refused = run("explain", word)
+        assert (refused.code, f'did you mean the word "{meant}"?' in refused.err) == (3, True)
+    assert run("explain", "ordito.Standard.start.protected").code == 3

@@ -44,6 +44,21 @@ def explain_entity(words: str) -> EntityView | None:
     return None
 
 
+def places_of(keyname: str) -> tuple[tuple[str, str], ...]:
+    """The entities that have a keyname, by what they are called, each with what stands at it."""
+    found: dict[str, str] = {}
+    for entity in _entities(Entity):
+        key = keynames(entity, TOSCA_1_3).get(keyname)
+        if key is not None:
+            found.setdefault(entity.WHAT, _holds(key.shape))
+    return tuple(sorted(found.items()))
+
+
+def keyname_names() -> list[str]:
+    """All keynames of the language."""
+    return sorted({name for entity in _entities(Entity) for name in keynames(entity, TOSCA_1_3)})
+
+
 def entity_names() -> list[str]:
     """What entities are called."""
     return sorted({entity.WHAT.replace(" ", "_") for entity in _entities(Entity) if keynames(entity, TOSCA_1_3)})

@@ -3,27 +3,8 @@
 A template's win over its type's, a type's over those that it derives from, and all of them over the command line.
 They are the one exception to metadata changing nothing (§3.6.2): every other entry is only carried along.
 
-| entry | value | meaning |
-|---|---|---|
-| ordito.priority | required, optional | whether what requires the node can do without it |
-| ordito.attempts | 1 to 1000 | how often each operation is tried at most |
-| ordito.interval | a time, or seconds | what lies between two attempts |
-| ordito.protected | true, false | undeploying and upgrading leave it alone |
-| ordito.data | kept, none | whether it keeps data that are lost with it, where its type does not say so |
-| ordito.reach | a time, or seconds | how long is waited for it until it can be reached, if it is a Compute |
-| ordito.ready | a time, or seconds | how long is waited for its checks to say ok, before what comes after it begins |
-| ordito.concurrency | 1 to 10000 | how many operations run on it at one time, if it is a Compute |
-| ordito.labels | zone=a, tier=web | which labels the host has that a Compute is given |
-| ordito.resources | gpu=1 | how much it takes of the resources of that host |
-| ordito.placement | spread, pack | whether its instances are on as many hosts as possible, or on as few |
-| ordito.max_unavailable | 2, 100% | how many of its instances are changed at one time |
-| ordito.undone_once | created, configured, started | how far a component is up again when a block is undone |
-| ordito.<interface>.<operation>.priority, .attempts, .interval | as above | the same for one operation |
-
-The interface is the node's, or that of a relationship whose operation runs in the chain of the node's instances.
-
-In the metadata of the definition of a property, ``ordito.update`` says what its changes mean: ``replace`` that
-instances are made anew, ``ignore`` nothing.
+``KNOWN`` is the one table of them. Those of single operations are written ``ordito.<interface>.<operation>.attempts``;
+the interface is the node's, or that of a relationship whose operation runs in the chain of the node's instances.
 """
 
 from __future__ import annotations
@@ -152,7 +133,7 @@ def settings_of(written: WrittenSettings) -> Settings:
     own: dict[str, object] = {}
     for name, setting in written.items():
         operation, _, key = name.removeprefix(PREFIX).rpartition(".")
-        value = READERS[key](setting.text)
+        value = KNOWN[key].read(setting.text)
         (operations.setdefault(operation, {}) if operation else own)[key] = value
     made = {name: msgspec.convert(values, OperationSettings) for name, values in operations.items()}
     return msgspec.convert({**own, "operations": made}, Settings)
@@ -211,25 +192,28 @@ def plain_metadata(
 
 def _check(name: str, value: Scalar, place: Span, diagnostics: Diagnostics) -> bool:
     operation, _, key = name.removeprefix(PREFIX).rpartition(".")
-    known = OF_OPERATIONS if operation else OF_NODES
+    known = OF_OPERATIONS if operation else KNOWN
     if key not in known or (operation and "." not in operation):
         lead = f"{PREFIX}{operation}." if "." in operation else PREFIX
-        near = [lead + k for k in nearest(key, OF_OPERATIONS if "." in operation else OF_NODES)]
+        near = [lead + k for k in nearest(key, OF_OPERATIONS if "." in operation else KNOWN)]
         diagnostics.error(
             "unknown-setting",
             f'no setting named "{name}"',
             place,
             hint=_did_you_mean(near)
             or "known: "
-            + ", ".join(f"{PREFIX}{k}" for k in OF_NODES)
+            + ", ".join(f"{PREFIX}{k}" for k in KNOWN)
             + f", {PREFIX}<interface>.<operation>."
             + "|".join(OF_OPERATIONS),
         )
         return False
-    if READERS[key](value.text) is None:
-        near = nearest(value.text, WORDS.get(key, ()))
+    if KNOWN[key].read(value.text) is None:
+        near = nearest(value.text, KNOWN[key].words)
         diagnostics.error(
-            "bad-value", f'"{name}" must be {MEANT[key]}, not "{value.text}"', value.span, hint=_did_you_mean(near)
+            "bad-value",
+            f'"{name}" must be {KNOWN[key].value}, not "{value.text}"',
+            value.span,
+            hint=_did_you_mean(near),
         )
         return False
     return True
@@ -238,10 +222,6 @@ def _check(name: str, value: Scalar, place: Span, diagnostics: Diagnostics) -> b
 def _did_you_mean(near: list[str]) -> str:
     named = " or ".join(f'"{name}"' for name in near)
     return f"did you mean {named}?" if near else ""
-
-
-def _priority(text: str) -> str | None:
-    return text if text in {REQUIRED, OPTIONAL} else None
 
 
 def _flag(text: str) -> bool | None:
@@ -263,18 +243,6 @@ def _seconds(text: str) -> float | None:
     except NotAScalarUnit:
         return None
     return seconds if 0 <= seconds <= LONGEST_INTERVAL else None
-
-
-def _data(text: str) -> str | None:
-    return text if text in {KEPT, NO_DATA} else None
-
-
-def _placement(text: str) -> str | None:
-    return text if text in PLACEMENTS else None
-
-
-def _undone_once(text: str) -> str | None:
-    return text if text in UNDONE_ONCE else None
 
 
 def _labels(text: str) -> dict[str, str] | None:
@@ -301,50 +269,113 @@ def _whole_seconds(text: str) -> int | None:
 
 
 TIME = "scalar-unit.time"
-READERS: Mapping[str, Callable[[str], object]] = {
-    "priority": _priority,
-    "attempts": _within(ATTEMPTS),
-    "interval": _seconds,
-    "protected": _flag,
-    "data": _data,
-    "concurrency": _within(PLACES),
-    "labels": _labels,
-    "resources": _resources,
-    "placement": _placement,
-    "reach": _whole_seconds,
-    "ready": _seconds,
-    "max_unavailable": portion_of,
-    "undone_once": _undone_once,
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """A setting: what reads its value (None for one that is wrong), what that must be, in words, and what it means.
+    ``words`` are those that its value may be, ``of_operations`` says whether single operations have it as well."""
+
+    read: Callable[[str], object]
+    value: str
+    meaning: str
+    words: tuple[str, ...] = ()
+    of_operations: bool = False
+
+
+def _word(*words: str) -> Callable[[str], str | None]:
+    return lambda text: text if text in words else None
+
+
+A_TIME = 'a time of at most a day, such as "10 s"'
+
+KNOWN: Mapping[str, Kind] = {
+    "priority": Kind(
+        _word(REQUIRED, OPTIONAL),
+        f"{REQUIRED} or {OPTIONAL}",
+        "Whether what requires the node can do without it, and the job without the operation.",
+        (REQUIRED, OPTIONAL),
+        of_operations=True,
+    ),
+    "attempts": Kind(
+        _within(ATTEMPTS),
+        f"a whole number from {ATTEMPTS[0]} to {ATTEMPTS[-1]}",
+        "How often each operation is tried at most.",
+        of_operations=True,
+    ),
+    "interval": Kind(_seconds, A_TIME, "What lies between two attempts.", of_operations=True),
+    "protected": Kind(_flag, "true or false", "Undeploying and upgrading leave it alone."),
+    "data": Kind(
+        _word(KEPT, NO_DATA),
+        f"{KEPT} or {NO_DATA}",
+        "Whether it keeps data that are lost with it, where its type does not say so.",
+        (KEPT, NO_DATA),
+    ),
+    "concurrency": Kind(
+        _within(PLACES),
+        f"a whole number from {PLACES[0]} to {PLACES[-1]}",
+        "How many operations run on it at one time, if it is a Compute.",
+    ),
+    "labels": Kind(
+        _labels,
+        'names and values with commas, as in "zone=a, tier=web"',
+        "Which labels the host has that a Compute is given.",
+    ),
+    "resources": Kind(
+        _resources,
+        'names and amounts with commas, as in "gpu=1"',
+        "How much a Compute takes of the resources of the host that it is given.",
+    ),
+    "placement": Kind(
+        _word(*PLACEMENTS),
+        f"{SPREAD} or {PACK}",
+        "Whether its instances are on as many hosts as possible, or on as few.",
+        PLACEMENTS,
+    ),
+    "reach": Kind(
+        _whole_seconds,
+        'a time of at most a day, such as "10 min"',
+        "How long is waited for it until it can be reached, if it is a Compute.",
+    ),
+    "ready": Kind(
+        _seconds,
+        'a time of at most a day, such as "10 min"',
+        "How long is waited for its checks to say ok, before what comes after it begins.",
+    ),
+    "max_unavailable": Kind(
+        portion_of,
+        "a whole number from 1, or a percentage from 1% to 100%",
+        "How many of its instances are changed at one time; 100% takes all of them at once.",
+    ),
+    "undone_once": Kind(
+        _word(*UNDONE_ONCE),
+        ", ".join(UNDONE_ONCE[:-1]) + f" or {STARTED}",
+        "In the node type of a block: how far a component is up again when what the block did is undone.",
+        UNDONE_ONCE,
+    ),
 }
-"""What reads the value of each setting; None for one that is wrong."""
-WORDS: Mapping[str, tuple[str, ...]] = {
-    "priority": (REQUIRED, OPTIONAL),
-    "data": (KEPT, NO_DATA),
-    "placement": PLACEMENTS,
-    "undone_once": UNDONE_ONCE,
-}
-OF_NODES = tuple(READERS)
-OF_OPERATIONS = ("priority", "attempts", "interval")
-MEANT = {
-    "priority": f"{REQUIRED} or {OPTIONAL}",
-    "attempts": f"a whole number from {ATTEMPTS[0]} to {ATTEMPTS[-1]}",
-    "interval": 'a time of at most a day, such as "10 s"',
-    "protected": "true or false",
-    "data": f"{KEPT} or {NO_DATA}",
-    "reach": 'a time of at most a day, such as "10 min"',
-    "ready": 'a time of at most a day, such as "10 min"',
-    "concurrency": f"a whole number from {PLACES[0]} to {PLACES[-1]}",
-    "labels": 'names and values with commas, as in "zone=a, tier=web"',
-    "resources": 'names and amounts with commas, as in "gpu=1"',
-    "placement": f"{SPREAD} or {PACK}",
-    "max_unavailable": "a whole number from 1, or a percentage from 1% to 100%",
-    "undone_once": ", ".join(UNDONE_ONCE[:-1]) + f" or {STARTED}",
-}
+"""The settings of nodes and of operations, by their names without ``ordito.``."""
+OF_OPERATIONS = tuple(name for name, kind in KNOWN.items() if kind.of_operations)
 
 UPDATE = PREFIX + "update"
 IGNORE, REPLACE = "ignore", "replace"
 UPDATES = (IGNORE, REPLACE)
 """What the metadata of a property may say of its changes."""
+
+ELSEWHERE: Mapping[str, Kind] = {
+    UPDATE: Kind(
+        _word(*UPDATES),
+        f"{IGNORE} or {REPLACE}",
+        "In the metadata of the definition of a property: what its changes mean. replace makes instances anew,"
+        " ignore does nothing.",
+        UPDATES,
+    ),
+    allowable.SETTING: Kind(
+        allowable.codes_in,
+        f"codes with commas between them: {', '.join(allowable.ALLOWABLE)}",
+        "In the metadata of a whole service: the findings with which it goes on, which are warnings then.",
+    ),
+}
+"""The settings of what is no node, by their full names, and where they stand."""
 
 
 def metadata_of_property(metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics) -> dict[str, str]:

@@ -21,13 +21,15 @@ from ordito.cli.verb import verb
 if TYPE_CHECKING:
     from ordito.app.explain import ExplainRequest
     from ordito.app.explain_function import FunctionView
+    from ordito.app.explain_word import WordView
     from ordito.app.keynames import EntityView
     from ordito.cli.pages import Page
 
 KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", "group", "policy")
 
 HELP = """Explain WORD: a type of any kind, such as Compute; an entity of the language, such as node_template; a
-function, such as get_input; or the code of a finding or an error, such as bad-value or locked.
+function, such as get_input; any other word of the language, such as in_range, SELF or occurrences; a setting, such as
+ordito.protected; or the code of a finding or an error, such as bad-value or locked.
 
 A type: all that it has, what it inherits included, and where each part is declared and refined; names of parts follow
 the type, as in Compute.host.num_cpus. An entity: its keynames. A function: how it is written. A code: what it means,
@@ -45,6 +47,7 @@ def command(session: Session, word: str, service: str, kind: str | None, *, fetc
 
     from ordito.app.explain import ExplainRequest
     from ordito.app.explain_function import explain_function
+    from ordito.app.explain_word import explain_word
     from ordito.app.keynames import explain_entity
     from ordito.cli.pages import read_page
 
@@ -56,6 +59,10 @@ def command(session: Session, word: str, service: str, kind: str | None, *, fetc
     if function is not None:
         session.result(msgspec.to_builtins(function), lambda channel: _function(function, channel))
         return ExitCode.DONE
+    known = explain_word(word) if not service and kind is None else None
+    if known is not None:
+        session.result(msgspec.to_builtins(known), lambda channel: _word(known, channel))
+        return ExitCode.DONE
     entity = explain_entity(word) if not service and kind is None else None
     if entity is not None:
         session.result(msgspec.to_builtins(entity), lambda channel: _keynames(entity, channel))
@@ -64,12 +71,19 @@ def command(session: Session, word: str, service: str, kind: str | None, *, fetc
 
 
 def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
+    import msgspec
+
     from ordito.app.explain import explain
+    from ordito.app.explain_word import explain_keyname
     from ordito.cli.type_view import explained_data, write_explained
 
     try:
         found = explain(request)
     except Refused as refusal:
+        keyname = explain_keyname(request.words) if not request.kind else None
+        if keyname is not None:
+            session.result(msgspec.to_builtins(keyname), lambda channel: _word(keyname, channel))
+            return ExitCode.DONE
         raise _with_codes(refusal, request.words) from None
     errors = sum(d.severity is Severity.ERROR for d in found.diagnostics)
     if errors:
@@ -80,17 +94,20 @@ def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
 
 def _with_codes(refusal: Refused, word: str) -> Refused:
     """A refusal that also names the codes or entities that may be meant."""
-    from ordito.app.keynames import entity_names
+    from ordito.app.explain_word import word_names
+    from ordito.app.keynames import entity_names, keyname_names
     from ordito.cli.pages import page_codes, read_page
     from ordito.syntax.functions import FUNCTIONS
 
-    near = nearest(word, [*page_codes(), *entity_names(), *FUNCTIONS])
+    entities = entity_names()
+    near = nearest(word, [*page_codes(), *entities, *FUNCTIONS, *word_names(), *keyname_names()])
     if refusal.code != "unknown-type":
         return refusal
     if not near:
         return refusal
     page = read_page(near[0])
-    what = page.kind if page is not None else "function" if near[0] in FUNCTIONS else "entity"
+    what = page.kind if page is not None else "function" if near[0] in FUNCTIONS else "word"
+    what = "entity" if near[0] in entities else what
     hint = f'did you mean the {what} "{near[0]}"? {refusal.hint[:1].upper()}{refusal.hint[1:]}'
     return Refused(refusal.code, refusal.message, hint)
 
@@ -104,6 +121,17 @@ def _function(function: FunctionView, channel: Channel) -> None:
     gives = f"a {function.gives}" if function.gives else "a value of the type of what it names"
     for note in (f"It gives {gives}.", *function.notes):
         _paragraph(note, channel)
+
+
+def _word(word: WordView, channel: Channel) -> None:
+    channel.line(f"{channel.paint('strong', word.name)} ({word.kind})")
+    _paragraph(word.description, channel)
+    if word.usage:
+        channel.line()
+        channel.line(f"  {channel.paint('good', word.usage)}")
+    longest = max((len(entity) for entity, _ in word.places), default=0)
+    for entity, holds in word.places:
+        channel.line(f"  {channel.paint('good', entity.ljust(longest))}  {holds}")
 
 
 def _keynames(entity: EntityView, channel: Channel) -> None:
