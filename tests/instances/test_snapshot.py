@@ -1,9 +1,13 @@
 """The snapshot: what it tells about instances after changes, and that a copy made of its records is the same."""
 
+from typing import cast
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordito.instances.entities import Entities
 from ordito.instances.records import Delta, Instance, Link, Snapshot, end_id, link_id, number_of
+from ordito.model.service import Service
 
 
 def instance(number: int, local: str = "ok", host: str = "") -> Instance:
@@ -67,13 +71,36 @@ def test_numbers() -> None:
 LOCALS = st.sampled_from(["ok", "absent", "error"])
 
 
-@given(st.lists(st.tuples(st.integers(1, 5), LOCALS, st.sampled_from(["", "h_1", "h_2"]))))
-def test_what_is_kept_at_hand_is_what_the_records_say(changes: list[tuple[int, str, str]]) -> None:
+CHANGES = st.lists(st.tuples(st.integers(1, 5), LOCALS, st.sampled_from(["", "h_1", "h_2"]), st.booleans()))
+
+
+@given(CHANGES)
+def test_what_is_kept_at_hand_is_what_the_records_say(changes: list[tuple[int, str, str, bool]]) -> None:
     snapshot = Snapshot()
-    for number, local, host in changes:
+    for number, local, host, is_asked in changes:
         snapshot.apply(Delta(instances=(instance(number, local, host),)))
-        snapshot.ids_of("web")
+        if is_asked:
+            snapshot.ids_of("web")
+        elif local == "error":
+            snapshot.apply(Delta(forgotten=(f"web_{6 - number}",)))
     existing = sorted((i for i in snapshot.instances.values() if i.exists), key=lambda i: i.index)
     assert list(snapshot.ids_of("web")) == [i.id for i in existing]
     for host in ("h_1", "h_2"):
         assert sorted(snapshot.hosted_on(host)) == [i.id for i in existing if i.host == host]
+
+
+@given(CHANGES, st.sets(st.integers(1, 5), min_size=1))
+def test_those_that_are_made_again_are_listed_all_the_time(
+    changes: list[tuple[int, str, str, bool]], again: set[int]
+) -> None:
+    snapshot = Snapshot()
+    for number in sorted(again):
+        snapshot.apply(Delta(instances=(instance(number, "ok", ""),)))
+    entities = Entities(cast(Service, None), snapshot)
+    entities.make_again(f"web_{number}" for number in again)
+    for number, local, host, is_asked in changes:
+        snapshot.apply(Delta(instances=(instance(number, local, host),)))
+        if is_asked:
+            entities.listed("web")
+    listed = {*snapshot.ids_of("web"), *(f"web_{number}" for number in again)}
+    assert entities.listed("web") == tuple(sorted(listed, key=lambda i: snapshot.instances[i].index))

@@ -85,12 +85,16 @@ class Entities:
         self._below: dict[str, dict[str, list[str]]] = {}
         self._read = 0
         self._again: dict[str, dict[str, None]] = {}
-        self._listed: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._listed: dict[str, tuple[str, ...]] = {}
+        self._moved: dict[str, dict[str, bool]] = {}
+        self._followed = 0
 
     def make_again(self, instances: Iterable[str]) -> None:
         """Instances that the job removes and makes again: they count as there all the time."""
         self._again.clear()
         self._listed.clear()
+        self._moved.clear()
+        self._followed = len(self.snapshot.changes)
         for instance in instances:
             if (record := self.snapshot.instances.get(instance)) is not None:
                 self._again.setdefault(record.node, {})[instance] = None
@@ -104,21 +108,33 @@ class Entities:
         """The ids of a node's instances that operations are told of, by slot: those that are wanted and not removed
         yet, so that how far a job is with those that it makes again makes no difference. Kept until one comes or
         goes."""
-        ids = self.snapshot.ids_of(node)
         again = self._again.get(node)
         if again is None:
-            return ids
+            return self.snapshot.ids_of(node)
+        self._follow()
         known = self._listed.get(node)
-        if known is None or known[0] is not ids:
-            found = dict.fromkeys((*ids, *again))
-            every = ids if len(found) == len(ids) else tuple(sorted(found, key=self._slot))
-            if known is not None and known[1] == every:
-                every = known[1]  # It stays the same, for who looks whether it does.
-            known = self._listed[node] = (ids, every)
-        return known[1]
+        if known is None:
+            every = dict.fromkeys((*self.snapshot.ids_of(node), *again))
+            self._moved.pop(node, None)
+            known = self._listed[node] = tuple(sorted(every, key=lambda i: self.snapshot.instances[i].index))
+        elif moved := self._moved.pop(node, None):
+            known = self._listed[node] = self.snapshot.with_moved(known, moved)
+        return known
 
-    def _slot(self, instance: str) -> int:
-        return self.snapshot.instances[instance].index
+    def _follow(self) -> None:
+        """Take note of who has come and gone since, but for those that are made again."""
+        changes = self.snapshot.changes
+        for place in range(self._followed, len(changes)):
+            if changes[place][0] == "!":
+                record = self.snapshot.instances.get(changes[place][1:])
+                if record is None:
+                    self._listed.clear()
+                elif record.node in self._listed and record.id not in self._again[record.node]:
+                    moved = self._moved.setdefault(record.node, {})
+                    # Whoever has come and gone has not moved.
+                    if moved.pop(record.id, None) is None:
+                        moved[record.id] = not record.exists
+        self._followed = len(changes)
 
     def find(self, name: str, context: Context, span: Span | None, trace: Trace) -> Entity | Nothing:
         """The entity that a name other than HOST stands for; nothing where it is a node without instances."""

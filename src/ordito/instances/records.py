@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 
 import msgspec
@@ -121,7 +122,7 @@ class Snapshot:
         self._marks: dict[str, str] = {}
         self._by_node: dict[str, list[str]] = {}
         self._existing: dict[str, tuple[str, ...]] = {}
-        self._gone: dict[str, list[str]] = {}
+        self._moved: dict[str, dict[str, bool]] = {}
         self._hosted: dict[str, dict[str, None]] = {}
         self._links_of: dict[str, dict[str, None]] = {}
 
@@ -136,15 +137,29 @@ class Snapshot:
             existing = [i for n in self._by_node.get(node, ()) if (i := self.instances[n]).exists]
             existing.sort(key=lambda i: i.index)
             known = self._existing[node] = tuple(i.id for i in existing)
-        if node not in self._gone:
-            return known
-        gone = self._gone.pop(node)
-        if len(gone) == 1:
-            place = known.index(gone[0])
-            known = self._existing[node] = known[:place] + known[place + 1 :]
-        else:
-            left = set(gone)
-            known = self._existing[node] = tuple(i for i in known if i not in left)
+        moved = self._moved.pop(node, None)
+        if moved:
+            known = self._existing[node] = self.with_moved(known, moved)
+        return known
+
+    def with_moved(self, known: tuple[str, ...], moved: Mapping[str, bool]) -> tuple[str, ...]:
+        """Ids by slot, of which some have come or gone since: ``moved`` says of each whether it was known. Mostly it is
+        one, and there may be 100,000 others."""
+
+        def slot(name: str) -> int:
+            return self.instances[name].index
+
+        # What was forgotten has no record any more.
+        there = [name for name in moved if _exists(self, name)]
+        if len(moved) > 1:
+            return tuple(sorted([*(i for i in known if i not in moved), *there], key=slot))
+        ((name, was_known),) = moved.items()
+        if was_known:
+            place = known.index(name)
+            known = known[:place] + known[place + 1 :]
+        if there:
+            place = bisect_left(known, slot(name), key=slot)
+            known = (*known[:place], name, *known[place:])
         return known
 
     def records_of(self, node: str) -> list[Instance]:
@@ -225,13 +240,9 @@ class Snapshot:
             self.outputs.pop(instance.id, None)
 
     def _note_existence(self, instance: Instance) -> None:
-        """What is known of a node's instances is put right when somebody asks: one that is gone is taken out, and
-        with one that is new it is made again."""
-        if instance.exists:
-            self._existing.pop(instance.node, None)
-            self._gone.pop(instance.node, None)
-        elif instance.node in self._existing:
-            self._gone.setdefault(instance.node, []).append(instance.id)
+        """What is known of a node's instances is put right when somebody asks."""
+        if instance.node in self._existing:
+            self._moved.setdefault(instance.node, {}).setdefault(instance.id, not instance.exists)
 
     def _forget(self, name: str) -> None:
         for link in self.links_of(name):
