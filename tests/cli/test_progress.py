@@ -115,6 +115,21 @@ def test_each_transition_is_a_line_with_the_time_since_the_beginning() -> None:
     ]
 
 
+def test_what_was_skipped_because_of_one_failure_is_folded() -> None:
+    def skipped(number: int, because: str) -> StepSkipped:
+        return StepSkipped(JOB, f"web_{number}.Standard.start", f"web_{number}", "Standard.start", because, 105.2)
+
+    many = [skipped(number, "db_1.Standard.create") for number in range(1, 45)]
+    few = [skipped(number, "db_2.Standard.create") for number in range(45, 49)]
+    state = InstanceState(JOB, "web_1", "error", "error", 105.2)
+    assert lines_of([*STORY[:1], *many[:20], state, *many[20:], *few, STORY[-1]])[1:] == [
+        *(f"00:00:05 web_{number} start skipped: db_1.Standard.create" for number in range(1, 4)),
+        "00:00:05 ... 41 more operations skipped: db_1.Standard.create",
+        *(f"00:00:05 web_{number} start skipped: db_2.Standard.create" for number in range(45, 49)),
+    ]
+    assert len(lines_of([*many, STORY[-1]], shows_output=True)) == len(many)
+
+
 def test_verbose_shows_what_operations_print_with_who_printed_it() -> None:
     assert "00:00:00 server_1 create │ second" in lines_of(STORY, shows_output=True)
 

@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.app.describe import Dependency, InstanceDescription, NodeDescription, Operated
 from ordito.base.change_ids import job_of, time_of
+from ordito.base.listing import spans
 from ordito.base.sensitive import shown
 from ordito.cli.channel import Channel
 from ordito.cli.job_view import as_text
@@ -158,14 +159,10 @@ def _requirement(found: Dependency, channel: Channel) -> tuple[str, str]:
     statuses: dict[str, list[str]] = {}
     for name, status in found.instances.items():
         statuses.setdefault(status, []).append(name)
-    targets = ", ".join(f"{_few(names)} {painted(status, channel)}" for status, names in statuses.items())
+    targets = ", ".join(f"{spans(names)} {painted(status, channel)}" for status, names in statuses.items())
     said = f"contributes {painted(found.contribution, channel)}" if found.contribution else "nothing is wanted of it"
     optional = " (optional)" if found.optional else ""
     return found.requirement, f"{found.target}{optional}: {targets or 'no instances'}; {said}"
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(names) if len(names) < 4 else f"{names[0]} .. {names[-1]} ({len(names)})"
 
 
 def _operated(found: Operated) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ordito.app.status import InstanceStatus
+from ordito.base.listing import spans
 from ordito.instances.records import number_of
 
 
@@ -25,10 +26,7 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def title(self) -> str:
         """The ids."""
-        ids = [m.instance.id for m in self.members]
-        if len(ids) == 1:
-            return ids[0]
-        return f"{ids[0]}, {ids[1]}" if len(ids) == 2 else f"{ids[0]} .. {ids[-1]} ({len(ids)})"
+        return spans([m.instance.id for m in self.members])
 
 
 def rows(instances: Sequence[InstanceStatus], *, unicode: bool, fold: bool) -> Iterator[Row]:

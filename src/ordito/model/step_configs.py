@@ -35,8 +35,8 @@ class StepConfigs:
         owner: Placed,
         about: Iterable[NodeTemplate] = (),
     ) -> dict[str, Value]:
-        """The config of a step, complete; without a block as it is written. ``name`` is the step's; in it SELF means the
-        nodes that it is ``about``."""
+        """The config of a step, complete; without a block as it is written. ``name`` is the step's; in it SELF
+        means the nodes that it is ``about``."""
         what = f'the config of lifecycle step "{name}"'
         if node is not None and is_null(node):
             node = None

@@ -15,6 +15,7 @@ from ordito.cli.progress.ledger import SETS_STATE, WHOLE, called, subject, title
 from ordito.cli.text_width import one_line, pad, printable, shorten
 from ordito.work.events import (
     Event,
+    InstanceState,
     JobRollback,
     JobStarted,
     StepFailed,
@@ -32,6 +33,8 @@ WIDEST_NAME = 24
 WIDEST_INPUT = 40
 OPERATION_WIDTH = 22
 NO_TIME = "0.0s"
+MOST_SKIPPED = 4
+"""Lines that tell of what was skipped because of one failure: of more the first, and how many more there are."""
 
 
 class LineProgress:
@@ -43,9 +46,18 @@ class LineProgress:
         self._began = 0.0
         self._name_width = 8
         self._titles: dict[str, tuple[str, str]] = {}
+        self._skipped: list[StepSkipped] = []
 
     def __call__(self, event: Event) -> None:
-        """Write what an event has to say, if anything."""
+        """Write what an event has to say, if anything. What was skipped because of one failure is told together."""
+        if isinstance(event, InstanceState):
+            return
+        is_one_more = isinstance(event, StepSkipped) and self._skipped and event.because == self._skipped[0].because
+        if not is_one_more:
+            self._tell_skipped()
+        self._write(event)
+
+    def _write(self, event: Event) -> None:
         paint = self._channel.paint
         match event:
             case StepStarted():
@@ -60,8 +72,7 @@ class LineProgress:
                 again = f"attempt {event.next} of {event.attempts} in {brief(event.seconds)}"
                 self._line(event.at, *self._named(event), paint("warning", f"{failure(event.outcome)}; {again}"))
             case StepSkipped():
-                because = f": {called(event.because)}" if event.because else ""
-                self._line(event.at, *self._named(event), paint("faint", f"skipped{because}"))
+                self._skipped.append(event)
             case StepWarning():
                 self._line(event.at, *self._title(event.step), f"warning: {event.message}")
             case StepLog() if self._shows_output:
@@ -80,10 +91,25 @@ class LineProgress:
 
     def say(self, text: str) -> None:
         """Write a line of the command's own."""
+        self._tell_skipped()
         self._channel.line(text)
 
     def close(self) -> None:
         """Nothing more will come."""
+        self._tell_skipped()
+
+    def _tell_skipped(self) -> None:
+        """Write what was skipped because of the same failure."""
+        found, self._skipped = self._skipped, []
+        because = f": {called(found[0].because)}" if found and found[0].because else ""
+        folded = len(found) > MOST_SKIPPED and not self._shows_output
+        for event in found[: MOST_SKIPPED - 1] if folded else found:
+            self._line(event.at, *self._named(event), self._channel.paint("faint", f"skipped{because}"))
+        if folded:
+            for event in found[MOST_SKIPPED - 1 :]:
+                self._titles.pop(event.step, None)
+            more = plural(len(found) - MOST_SKIPPED + 1, "more operation")
+            self._line(found[-1].at, "...", "", self._channel.paint("faint", f"{more} skipped{because}"))
 
     def _begin(self, event: JobStarted) -> None:
         self._began = event.at
