@@ -204,7 +204,9 @@ def test_what_prepared_a_removal_is_undone_when_what_was_removed_is_there_again(
     assert 'step "before" cannot be undone: database was removed, and is not made again by this' in done.err
     back = run("rollback", "--yes")
     assert back.code == 0, back.err
-    assert shop.done == [*MADE, "database_1 is ready", "before.undo", *READY]
+    done_again = shop.done
+    assert done_again[:-2] == [*MADE, "database_1 is ready", "before.undo"]
+    assert sorted(done_again[-2:], reverse=True) == READY
 
 
 def running(phase: str, *targets: str, **more: object) -> Step:
@@ -447,3 +449,28 @@ def test_what_was_removed_is_known_to_what_comes_after_it(run: Run, shop: Shop) 
     assert run("upgrade", "--yes", "-q").code == 0
     assert shop.done[-2:] == ["fails", "gone"]
     assert shop.environment("gone")["CONFIG_word"] == "at-cache_1"
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_what_was_carried_out_before_an_upgrade_that_aborts_is_said(run: Run, shop: Shop, steps: int) -> None:
+    """Nothing was done to the instances, and yet there is something to go back from."""
+    shop.write({})
+    assert run("deploy", shop.folder, "--yes", "-q").code == 0
+    before = {f"saved{number}": Step("upgrade.before", "database") for number in range(steps)}
+    shop.write({**before, "tests": Step("upgrade.before", "database", exit=1)}, version="2")
+    assert shop.done
+    failed = run("upgrade", "--yes")
+    assert failed.code == 1
+    named = ", ".join(before)
+    assert f"Lifecycle steps that were carried out, and are not undone: {named}\n" in failed.err
+    assert "carry on: no instance was changed so far" in failed.err
+    assert f"go back to what was deployed completely last, and undo {named}" in failed.err
+    assert run("upgrade", "--yes", "-q").code == 1
+    again = run("jobs", "retry", "--yes")
+    assert again.code == 1
+    assert f"and undo {named}" in again.err
+    assert shop.done == [*before, "tests", "tests", "tests"]
+    assert run("rollback", "--yes", "-q").code == 0
+    assert shop.done == [f"{name}.undo" for name in reversed(before)]
+    shop.write({"tests": Step("upgrade.before", "database", exit=1)}, version="2")
+    assert "carry on: nothing was changed so far" in run("upgrade", "--yes").err

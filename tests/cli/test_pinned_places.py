@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -138,3 +139,18 @@ def test_an_archive(run: Run, app: Path) -> None:
         assert "app.csar:/inner/types.yaml:5:64\n" in explained
     archive.unlink()
     assert f"app.csar:/{STOP} (as deployed, revision 1)\n" in said(run("-e", "live", "plan", "undeploy", "--explain"))
+
+
+def test_the_names_of_pins_are_short_where_people_read_them(run: Run, app: Path) -> None:
+    """Bash says where a script lies that it cannot run; a program gets the whole of it."""
+    (app / "put.sh").write_text("not-there\n")
+    failed = run("-e", "e", "deploy", str(app), "--yes")
+    assert failed.code == 1
+    assert re.search(r"e/artifacts/[0-9a-f]{12}\.\.\./my-app/put\.sh: line 1: not-there: command not found", failed.err)
+    assert not re.search(r"[0-9a-f]{40}", failed.out + failed.err)
+    assert re.search(r"artifacts/[0-9a-f]{64}/", run("-e", "e", "jobs", "show", "-o", "json").out)
+    (pin,) = Path("e/artifacts").iterdir()
+    shutil.rmtree(pin)
+    lost = run("-e", "e", "undeploy", "--yes")
+    assert f"e/artifacts/{pin.name[:12]}..." in lost.err
+    assert pin.name not in lost.err

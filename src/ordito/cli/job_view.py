@@ -72,8 +72,7 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     if report.handled:
         channel.line("The failure was handled: what the workflow has for it (on_failure) went well.")
     _write_gone(report, session)
-    if report.rollback:
-        _write_rollback(report, session)
+    _write_taken_back(report, session)
     if report.crash_file:
         channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.crash_file}")
     _warn_of_hooks(report, session)
@@ -135,6 +134,15 @@ def _shown(step: str) -> str:
     """A step as progress calls it, by its id."""
     instance, *operation = step.rsplit(".", 2)
     return f"{instance} {title('.'.join(operation))}" if operation else instance
+
+
+def _write_taken_back(report: JobReport, session: Session) -> None:
+    """Say what became of what the job did, where it did not come to its end."""
+    if report.stands:
+        named = printable(listed(report.stands, MOST_NAMED))
+        session.err.line(f"Lifecycle steps that were carried out, and are not undone: {named}")
+    if report.rollback:
+        _write_rollback(report, session)
 
 
 def _write_rollback(report: JobReport, session: Session) -> None:
@@ -272,21 +280,33 @@ def _next(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("status", "--all"), "see that no instance is left"
 
 
+def _after_upgrading(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
+    if report.untouched and not report.rollback:
+        # Of what is new nothing is known to the ensemble yet, so that the same command without it means the old.
+        yield ("jobs", "retry"), f"carry on: {'no instance' if report.stands else 'nothing'} was changed so far"
+        yield from _back(report) if report.stands else ()
+    elif report.rollback != ROLLED_BACK:
+        yield ("upgrade", *report.steps), "carry on: only what is still different is changed"
+        yield from _back(report)
+    else:
+        yield ("diff",), "see that what runs is what it was"
+
+
+def _back(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
+    undone = f", and undo {listed(report.stands, MOST_NAMED)}" if report.stands else ""
+    yield ("rollback",), f"go back to what was deployed completely last{undone}"
+
+
 def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     """The same of workflows that make or change what is there."""
     if report.workflow == "deploy":
         yield ("deploy", *report.steps), "carry on: what is done is not done again"
+        yield from _back(report) if report.stands else ()
         if report.left:
             yield ("undeploy",), "take everything down, what is half made too"
         return
-    if report.workflow == "upgrade" and report.untouched and not report.rollback:
-        # Of what is new nothing is known to the ensemble yet, so that the same command without it means the old.
-        yield ("jobs", "retry"), "carry on: nothing was changed so far"
-    elif report.workflow == "upgrade" and report.rollback != ROLLED_BACK:
-        yield ("upgrade", *report.steps), "carry on: only what is still different is changed"
-        yield ("rollback",), "go back to what was deployed completely last"
-    elif report.workflow == "upgrade":
-        yield ("diff",), "see that what runs is what it was"
+    if report.workflow == "upgrade":
+        yield from _after_upgrading(report)
     elif report.workflow == "rollback":
         yield ("jobs", "retry"), "carry on with going back"
     elif not report.rollback:

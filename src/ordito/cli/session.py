@@ -15,7 +15,7 @@ from ordito.cli.progress.ndjson import JsonStream
 from ordito.cli.progress.report import NextCommand, write_next
 from ordito.cli.settings import COMMON_FORMATS, Format, Settings
 from ordito.cli.structured import write_data
-from ordito.cli.text_width import printable
+from ordito.cli.text_width import printable, short_pins
 
 
 class Session:
@@ -81,7 +81,7 @@ class Session:
         if self.stream is not None:
             self.stream.say("diagnostic", {"code": "warning", "severity": "warning", "message": text})
         else:
-            self.err.line(f"{self.err.paint('warning', 'warning')}: {text}")
+            self.err.line(f"{self.err.paint('warning', 'warning')}: {short_pins(text)}")
 
     def next(self, *commands: NextCommand) -> None:
         """Name the commands that make sense now."""
@@ -94,7 +94,7 @@ class Session:
         """Say why nothing was done, and what to do about it."""
         message, hint = self.settings.completed(message), self.settings.completed(hint)
         if self.stream is None:
-            self.err.line(f"{self.err.paint('error', f'error[{code}]')}: {printable(message)}")
+            self.err.line(f"{self.err.paint('error', f'error[{code}]')}: {short_pins(message)}")
             if hint:
                 self.err.line(f"  = help: {printable(hint)}")
         self.fail_for_programs(code, message, hint)

@@ -34,6 +34,15 @@ def printable(text: str) -> str:
     return text if text.isprintable() else UNFIT.sub(_escape, text)
 
 
+PIN = re.compile(r"(\bartifacts/[0-9a-f]{12})[0-9a-f]{52}(?![0-9a-f])")
+"""A folder of pinned files, which is named by their digest."""
+
+
+def short_pins(text: str) -> str:
+    """A text that is printable, with the beginnings of digests only where it names folders of pinned files."""
+    return PIN.sub(r"\1...", printable(text))
+
+
 def one_line(text: str) -> str:
     """A text that is printable and stays in one line."""
     return text if text.isprintable() else UNFIT_IN_LINE.sub(_escape, text)

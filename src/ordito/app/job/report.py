@@ -22,7 +22,8 @@ class JobReport(msgspec.Struct, frozen=True):
     ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git. ``steps`` are the
     options by which its command was told where lifecycle steps are, for the next one that is to mean the same.
     ``untouched`` says that it ended before it changed anything of what it was to make otherwise. ``gone`` are those
-    failures whose instance was removed all the same: what the operation was to end may be at work still."""
+    failures whose instance was removed all the same: what the operation was to end may be at work still. ``stands`` are
+    the lifecycle steps of a change that did not come to its end whose work going back would undo, by their ids."""
 
     job: str
     workflow: str
@@ -48,3 +49,4 @@ class JobReport(msgspec.Struct, frozen=True):
     steps: tuple[str, ...] = ()
     untouched: bool = False
     gone: tuple[StepFailed, ...] = ()
+    stands: tuple[str, ...] = ()

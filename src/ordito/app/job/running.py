@@ -36,10 +36,12 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import ALWAYS
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
+from ordito.ensemble.status import WELL
 from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import effective_statuses
+from ordito.planning.operation_steps import can_be_undone
 from ordito.work.effects import revises
 from ordito.work.events import StepFailed
 from ordito.work.formed_operations import FormedOperations
@@ -155,6 +157,7 @@ class RunningJob:
             written=self._plan.overlaps,
             steps=words_of_steps(self._header.options.told),
             untouched=self._is_untouched(),
+            stands=self._what_stands(result),
             gone=tuple(failed for failed in result.failed if self._is_gone(failed)),
         )
 
@@ -164,6 +167,16 @@ class RunningJob:
         record = self._ensemble.snapshot.instances.get(failed.instance)
         is_stop = failed.operation.rpartition(".")[2] == STOP and failed.outcome.ending not in OUT_OF_REACH
         return is_stop and not (record is not None and record.exists)
+
+    def _what_stands(self, result: JobResult) -> tuple[str, ...]:
+        """The lifecycle steps whose work going back would undo, by their ids, where a job that leads to another form
+        did not come to its end, and was not taken back."""
+        if result.rollback or result.status in WELL or not leads_to_base(self._header):
+            return ()
+        with contextlib.suppress(EnsembleError):
+            found = (done for done in attempts(self._layout).done if can_be_undone(done))
+            return tuple(dict.fromkeys(done.hook.id for done in found))
+        return ()
 
     def _is_untouched(self) -> bool:
         """Whether what is deployed is what was, and not what the job was to make of it."""

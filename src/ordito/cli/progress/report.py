@@ -22,7 +22,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
 from ordito.cli.progress.ledger import WHOLE, Account, Ledger, node_of, subject, titled
 from ordito.cli.progress.lines import failure, plural
-from ordito.cli.text_width import pad, printable, width
+from ordito.cli.text_width import pad, printable, short_pins, width
 from ordito.work.events import StepFailed
 from ordito.work.invocation import Ending
 
@@ -98,8 +98,8 @@ def _failure(failed: StepFailed, channel: Channel) -> Iterator[str]:
     bar = channel.paint("faint", channel.symbols.bar)
     message = failed.outcome.message
     if message and message not in failure(failed.outcome) and message not in tail:
-        yield f"   {printable(message)}"
-    yield from (f"   {bar} {printable(line)}" for line in tail)
+        yield f"   {short_pins(message)}"
+    yield from (f"   {bar} {short_pins(line)}" for line in tail)
     if failed.declared:
         yield f" {'operation' if failed.hook is None else 'lifecycle step'} declared at {failed.declared}"
 
