@@ -82,6 +82,7 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
             failed=draw(failed),
             last_config_change=draw(st.just("") | changes),
             last_state_change=draw(st.just("") | changes),
+            drift=draw(st.dictionaries(st.sampled_from(("status", "attribute port")), st.just("ok started"))),
             note=draw(st.just("") | texts),
         )
         for name in chosen

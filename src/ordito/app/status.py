@@ -53,8 +53,8 @@ class InstanceStatus(msgspec.Struct, frozen=True):
 
     @property
     def drifted(self) -> bool:
-        """Whether it was found to be other than it was made."""
-        return self.instance.last_state_change > self.instance.last_config_change
+        """Whether it was found to be other than it was left."""
+        return bool(self.instance.drift)
 
 
 def made_by(attributes: Mapping[str, object]) -> tuple[str, str]:

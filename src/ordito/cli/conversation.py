@@ -81,8 +81,8 @@ class CliConversation:
                 raise Refused(
                     "changed-meanwhile",
                     f"changed since they were made: {listed(proposal.unapproved)}; nothing was removed",
-                    "checks, workflows and operations run by hand have found or made them so; look at them, and give"
-                    " --allow-changed to have them removed all the same",
+                    "a check or a discovery has found them other than they were left, and no operation that was run"
+                    " here has made them so; look at them, and give --allow-changed to have them removed all the same",
                     next_words=("describe", proposal.unapproved[0]),
                     purpose="see what was done to it",
                 )

@@ -199,10 +199,10 @@ def force_option(function: F) -> F:
 
 
 def allow_changed_option(function: F) -> F:
-    """The option of verbs that may remove what was found to be other than it was made."""
-    return click.option(
-        "--allow-changed", is_flag=True, help="With --yes: remove also what was found to be other than it was made."
-    )(function)
+    """The option of verbs that may remove, or make anew, what was found to be other than it was left."""
+    return click.option("--allow-changed", is_flag=True, help="With --yes: lose what somebody else has changed, too.")(
+        function
+    )
 
 
 def data_loss_option(function: F) -> F:

@@ -38,8 +38,8 @@ class EntityChange(
 
     ``unlinked`` says that nothing is recorded any more of a link or an end, ``forgotten`` the same of an instance; an
     instance that is ``unlinked`` is made anew: what else is said of it is all there is.
-    In ``applied``, ``failed`` and ``told`` an empty entry says that the operation does not count so any more;
-    attributes and outputs are those that were set.
+    In ``applied``, ``failed`` and ``told`` an empty entry says that the operation does not count so any more, in
+    ``drift`` that all is as it was again; attributes and outputs are those that were set.
     """
 
     unlinked: bool = False
@@ -60,6 +60,7 @@ class EntityChange(
     applied: dict[str, AppliedChange] = {}
     failed: dict[str, str] = {}
     told: dict[str, str] = {}
+    drift: dict[str, str] = {}
     attributes: Mapping[str, Data] = {}
     outputs: Mapping[str, Mapping[str, Data]] = {}
 
@@ -112,6 +113,8 @@ def _of_instance(before: Instance, now: Instance, changed: dict[str, object]) ->
         changed["note"] = now.note
     if now.form != before.form:
         changed["form"] = now.form
+    if now.drift != before.drift:
+        changed["drift"] = _texts(before.drift, now.drift)
     _of_place(before, now, changed)
 
 
@@ -172,7 +175,7 @@ def _changed(name: str, change: EntityChange, before: Entity) -> Entity:
             before = msgspec.structs.replace(_NO_LINK, id=name)
     fields = _OF_INSTANCE if isinstance(before, Instance) else _OF_LINK
     changed = {field: value for field in fields if (value := getattr(change, field)) is not UNSET}
-    if not (changed or change.applied or change.failed or change.told):
+    if not (changed or change.applied or change.failed or change.told or change.drift):
         return None
     if before is None:
         raise NoSuchEntity(name)
@@ -184,6 +187,8 @@ def _changed(name: str, change: EntityChange, before: Entity) -> Entity:
     failed = _with_texts(before.failed, change.failed)
     if isinstance(before, Link) and change.told:
         changed["told"] = _with_texts(before.told, change.told)
+    if isinstance(before, Instance) and change.drift:
+        changed["drift"] = _with_texts(before.drift, change.drift)
     return msgspec.structs.replace(before, **changed, applied=applied, failed=failed)
 
 

@@ -77,6 +77,7 @@ class InstanceRow(_Row, frozen=True):
     last_state_change: str = ""
     note: str = ""
     form: str = ""
+    drift: dict[str, str] = {}
     applied: dict[str, AppliedRow] = {}
     failed: dict[str, str] = {}
     attributes: dict[str, Data] = {}
@@ -226,6 +227,7 @@ def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[
                 last_state_change=instance.last_state_change,
                 note=instance.note,
                 form=instance.form,
+                drift=_sorted(instance.drift) if instance.drift else {},
                 applied=_applied_rows(instance.applied),
                 failed=_sorted(instance.failed) if instance.failed else {},
                 attributes=_sorted(attributes[name]) if name in attributes else {},
@@ -350,6 +352,7 @@ def _instance(name: str, row: InstanceRow) -> Instance:
         last_state_change=row.last_state_change,
         note=row.note,
         form=row.form,
+        drift=row.drift,
     )
 
 

@@ -26,7 +26,9 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     by ``Interface.operation``, with ``<relationship key>/`` before it for operations that run once per (relationship,
     near instance); ``failed`` holds the change that failed last and was not yet followed by a success. ``note`` is
     for people, save that it may begin with ``SCALED_IN`` or ``MADE_AGAIN``. ``form`` is the earlier form of the service
-    (``work.records.Form``) in which it still is, "" for the one that was deployed last.
+    (``work.records.Form``) in which it still is, "" for the one that was deployed last. ``drift`` is what was found to
+    be other than this program had left it, each with what it was before: ``STATUS`` with the status and the state,
+    attributes (``drift_of``) with digests of their values.
     """
 
     id: str
@@ -42,6 +44,7 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     last_state_change: str = ""
     note: str = ""
     form: str = ""
+    drift: Mapping[str, str] = {}
 
     @property
     def exists(self) -> bool:
@@ -62,6 +65,15 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     def was_scaled_in(self) -> bool:
         """Whether it was removed because fewer were wanted."""
         return self.note.startswith(SCALED_IN)
+
+
+STATUS = "status"
+"""How it is called in ``Instance.drift`` that an instance has another status, or is in another state."""
+
+
+def drift_of(attribute: str) -> str:
+    """How it is called in ``Instance.drift`` that an attribute has another value."""
+    return f"attribute {attribute}"
 
 
 FOUND_ABSENT = "found to be absent"

@@ -54,7 +54,7 @@ def freeze(draft: Draft) -> Plan:
         counts=dict(draft.counts),
         origins={node: origin for node, origin in draft.origins.items() if origin},
         kept=tuple(_kept(m) for m in draft.kept),
-        drifted=tuple(m.id for m in draft.members.values() if m.goes and _has_drifted(m)),
+        drifted=tuple(m.id for m in draft.members.values() if m.record.drift and _loses(m)),
         kept_counts=draft.kept_counts,
         warnings=tuple(str(d) for d in draft.diagnostics if d.severity is Severity.WARNING),
         overlaps=draft.overlaps,
@@ -194,6 +194,6 @@ def _kept(member: Member) -> Change:
     return Change("=", member.id, member.reason, declared)
 
 
-def _has_drifted(member: Member) -> bool:
-    """Whether an instance was found to be other than it was made, after it was."""
-    return member.record.last_state_change > member.record.last_config_change
+def _loses(member: Member) -> bool:
+    """Whether what an instance has become is lost with it: it is removed, or made anew and not only to mend it."""
+    return member.goes or (member.fate is Fate.ANEW and not member.is_mended)

@@ -86,7 +86,8 @@ class Member:
     another form than it was carried out. One that ``is_meant`` was asked for to be stopped or started, or goes with one
     that was, whether or not it has to be: what has failed of its pairs is carried out again.
 
-    What is done with one that ``is_conditional`` is left out where it is found that it need not be done.
+    What is done with one that ``is_conditional`` is left out where it is found that it need not be done. One that
+    ``is_mended`` is made anew only because it does not do its work.
     One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
     which of the instances of its node come before it, where they are changed some at a time: from 0.
     One that is ``presumed`` up is asked first, and all that relies on it is left out where it says otherwise.
@@ -107,6 +108,7 @@ class Member:
         "is_conditional",
         "is_lost",
         "is_meant",
+        "is_mended",
         "is_nested",
         "is_taken_back",
         "kind",
@@ -142,6 +144,7 @@ class Member:
         self.was_on: str | None = None
         self.is_nested = False
         self.is_conditional = False
+        self.is_mended = False
         self.presumed = False
         self.turn = 0
 

@@ -83,6 +83,8 @@ def _heal_whole(draft: Draft, laying: Laying) -> None:
     absent = put_existing(draft)
     for name in sorted(draft.options.instances or ()):
         make_anew(draft, absent, outermost(draft, name), name, SHARES)
+    for member in draft.members.values():
+        member.is_mended = not draft.options.reinstall
     if _laid(draft, laying):
         spare_absent(draft)
         _ask_afterwards(draft, draft.members.values())
@@ -321,6 +323,7 @@ class Widening:
         spare_absent(draft)
         for name, root in group.items():
             if (member := draft.members.get(name)) is not None:
+                member.is_mended = not self._reinstalls
                 self._ends[root] += _ask_afterwards(draft, [member])
         for root, numbers in self._laid_for(first, group).items():
             if self._restarted(root):

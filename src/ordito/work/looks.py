@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -14,7 +14,7 @@ from ordito.instances.status import ERROR as BROKEN
 from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue
 from ordito.work.called import Called
-from ordito.work.change_marks import NEVER_STARTED, is_news, marked
+from ordito.work.change_marks import NEVER_STARTED, drifted, is_news, marked
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.lost_hosts import noted
 from ordito.work.plan import DELEGATE, Call, Step
@@ -26,14 +26,24 @@ ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
 
 class Looks:
     """The ends of the operations of one job that only look. ``away`` says of hosts that were found to be out of reach
-    why they are, ``said`` what was said of each instance last."""
+    why they are, ``said`` what was said of each instance last; ``digest_key`` gives the key of digests of sensitive
+    values."""
 
-    def __init__(self, service: Service, snapshot: Snapshot, called: Called, evaluator: Evaluator, job: str) -> None:
+    def __init__(
+        self,
+        service: Service,
+        snapshot: Snapshot,
+        called: Called,
+        evaluator: Evaluator,
+        job: str,
+        digest_key: Callable[[], bytes],
+    ) -> None:
         self._service = service
         self._snapshot = snapshot
         self._called = called
         self._evaluator = evaluator
         self._job = job
+        self._digest_key = digest_key
         self.away: dict[str, str] = {}
         self.said: dict[str, str] = {}
 
@@ -46,8 +56,8 @@ class Looks:
             note = CANNOT_BE_ASKED if looked and outcome.ending in NEVER_STARTED else record.note
             return outcome, Delta(instances=(msgspec.structs.replace(record, local=UNKNOWN, note=note),))
         attributes: Mapping[str, object] = {}
+        recorded = self._snapshot.attributes.get(record.id, {})
         if looked:
-            recorded = self._snapshot.attributes.get(record.id, {})
             attributes = {n: v for n, v in outcome.outputs.items() if n not in recorded or recorded[n] != v}
         elif found in OPERATIONAL:
             try:
@@ -62,13 +72,19 @@ class Looks:
         note = FOUND_ABSENT if found == ABSENT else "" if is_old else record.note
         changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
         # Nobody has changed a host that is away for a while.
-        news = is_news(record, changed) and not (is_host and found != ABSENT)
+        is_away = is_host and found != ABSENT
+        news = is_news(record, changed) and not is_away
+        seen = msgspec.structs.replace(changed, local=record.local, state=record.state) if is_away else changed
+        # What this very job was at work on is how that has left it: nobody else did it.
+        is_own = applies and record.last_config_change > self._job
+        drift = {} if is_own else drifted(record, seen, recorded, attributes, self._digest_key).drift
+        changed = msgspec.structs.replace(changed, drift=drift)
         if is_host:
             changed = noted(changed, reached=is_reached)
             if not is_reached:
                 self.away[record.id] = outcome.message
-        # What this very job has mended is not changed from outside: the look that says so is part of it.
-        mended = applies and found in OPERATIONAL and record.last_config_change > self._job
+        # The look that says that this very job has mended it is part of the job.
+        mended = is_own and found in OPERATIONAL
         changed = marked(changed, change, applies=mended, modified=news or bool(attributes))
         outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found, message=_why(outcome))
         self.said[record.id] = outcome.message

@@ -154,7 +154,7 @@ class Operations:
         )
         self._not_begun = NotBegun(snapshot)
         self._link_ends = LinkEnds(snapshot, self._called, self._happenings, job)
-        self._looks = Looks(service, snapshot, self._called, self._evaluator, job)
+        self._looks = Looks(service, snapshot, self._called, self._evaluator, job, digest_key)
         self._bookkeeping = Bookkeeping(self._called, self._evaluator, self._removal, self._news, form=form, job=job)
 
     # ------------------------------------------------------------------------------------------ before the start

@@ -54,7 +54,10 @@ class Removal:
         yield from self._ends(record)
 
     def _gone(self, record: Instance, change: str, note: str, *, applies: bool) -> Instance:
-        gone = msgspec.structs.replace(record, state=DELETED, local=ABSENT, applied={}, failed={}, note=note, form="")
+        nothing: dict[str, str] = {}
+        gone = msgspec.structs.replace(
+            record, state=DELETED, local=ABSENT, applied={}, failed=nothing, note=note, form="", drift=nothing
+        )
         return gone if change == self._job else marked(gone, change, applies=applies, modified=True)
 
     def _ends(self, record: Instance) -> Iterable[str]:

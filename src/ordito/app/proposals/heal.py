@@ -31,7 +31,8 @@ MOST_NAMED = 12
 class HealAsked(KeptAsItIs, frozen=True):
     """To heal the instances that ``names`` mean: instances, and nodes that have one, as far as ``scope`` says. With
     ``reinstall`` they are made anew without being checked, mended or restarted first. ``may_lose`` are the nodes and
-    instances whose data may be lost. The service is the one that was deployed last."""
+    instances whose data may be lost, and ``allow_changed`` permits to make anew without asking what was found to be
+    other than it was left. The service is the one that was deployed last."""
 
     workflow: ClassVar[str] = "heal"
     makes_ensemble: ClassVar[bool] = False
@@ -40,6 +41,7 @@ class HealAsked(KeptAsItIs, frozen=True):
     reinstall: bool = False
     scope: str = AUTO
     may_lose: tuple[str, ...] = ()
+    allow_changed: bool = False
 
     def propose(self, known: Known) -> Proposal:
         """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
@@ -65,7 +67,9 @@ class HealAsked(KeptAsItIs, frozen=True):
 
             made = make_plan(known, self.workflow, read, status.inputs, choose=choose)
         risks = risked(made.plan, known.snapshot, named=chosen, allowed=allowed)
-        return msgspec.structs.replace(for_deployed(known, self.workflow, read, made), risks=risks)
+        unapproved = () if self.allow_changed else made.plan.drifted
+        proposal = for_deployed(known, self.workflow, read, made)
+        return msgspec.structs.replace(proposal, risks=risks, unapproved=unapproved)
 
 
 def to_heal(proposal: Proposal) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ordito.cli.options import data_loss_option
+from ordito.cli.options import allow_changed_option, data_loss_option
 
 AUTO, SCOPES = "auto", ("auto", "instance", "host")
 
@@ -30,12 +30,19 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     @click.option("--reinstall", is_flag=True, help="Make it anew without checking, mending or restarting it first.")
     @data_loss_option
+    @allow_changed_option
     @functools.wraps(function)
     def with_asked(
-        *arguments: Any, names: tuple[str, ...], scope: str, reinstall: bool, may_lose: tuple[str, ...], **others: Any
+        *arguments: Any,
+        names: tuple[str, ...],
+        scope: str,
+        reinstall: bool,
+        may_lose: tuple[str, ...],
+        allow_changed: bool,
+        **others: Any,
     ) -> Any:
         from ordito.app.proposals.heal import HealAsked
 
-        return function(*arguments, asked=HealAsked(names, reinstall, scope, may_lose), **others)
+        return function(*arguments, asked=HealAsked(names, reinstall, scope, may_lose, allow_changed), **others)
 
     return with_asked
