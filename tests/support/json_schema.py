@@ -16,7 +16,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "null": (type(None),),
 }
-SAID = {"title", "description", "default", "deprecated", "$schema", "$defs"}
+SAID = {"title", "description", "default", "deprecated", "$schema", "$defs", "readOnly"}
 
 
 class Validator:
@@ -71,9 +71,16 @@ class Validator:
 
     def _additionalproperties(self, data: Any, value: Any, schema: Any, at: str) -> Iterator[str]:
         known = schema.get("properties", {})
+        patterns = schema.get("patternProperties", {})
         for name in data if isinstance(data, dict) else ():
-            if name not in known:
+            if name not in known and not any(re.search(pattern, name) for pattern in patterns):
                 yield from self._check(data[name], value, f"{at}/{name}")
+
+    def _patternproperties(self, data: Any, value: dict[str, Any], schema: Any, at: str) -> Iterator[str]:
+        for name in data if isinstance(data, dict) else ():
+            for pattern, inner in value.items():
+                if re.search(pattern, name):
+                    yield from self._check(data[name], inner, f"{at}/{name}")
 
     def _required(self, data: Any, value: list[str], schema: Any, at: str) -> Iterator[str]:
         if isinstance(data, dict):

@@ -7,7 +7,7 @@ the inventory is read, where such values are passed over, and once when the valu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -36,8 +36,19 @@ class Reading(msgspec.Struct, frozen=True):
         self.diagnostics.error("bad-value", f"{what} must be {meant}{found}", node.span, hint=hint)
 
 
+Json: TypeAlias = dict[str, object]
+ELSEWHERE: Json = {"$ref": "#/$defs/elsewhere"}
+"""In a JSON Schema: a value that stands elsewhere."""
+SCALAR: Json = {"type": ["string", "number", "boolean"]}
+"""A single value: texts need no quotes, so YAML may take one for a number."""
+NULL: Json = {"type": "null"}
+
+
 class Kind(Protocol):
     """What values are of one kind."""
+
+    def schema(self) -> Json:
+        """What may be written, as a JSON Schema in which ``ELSEWHERE`` is defined."""
 
     def read(self, node: Node, what: str, reading: Reading) -> object:
         """The value of a node, None where it has none that is known; faults are reported. ``what`` names it."""
@@ -46,9 +57,14 @@ class Kind(Protocol):
 class _Leaf:
     """One value, written as a scalar."""
 
-    def __init__(self, meant: str, parse: Callable[[Scalar], object]) -> None:
+    def __init__(self, meant: str, parse: Callable[[Scalar], object], written: Json) -> None:
         self._meant = meant
         self._parse = parse
+        self._written = written
+
+    def schema(self) -> Json:
+        """Its form, or a value that stands elsewhere."""
+        return {"anyOf": [{**self._written, "description": self._meant}, ELSEWHERE, NULL]}
 
     def read(self, node: Node, what: str, reading: Reading) -> object:
         """The value; what came from a secret is ``Sensitive``."""
@@ -67,6 +83,10 @@ class OneOf:
 
     def __init__(self, *words: str) -> None:
         self._words = words
+
+    def schema(self) -> Json:
+        """The words, or a value that stands elsewhere."""
+        return {"anyOf": [{"enum": list(self._words)}, ELSEWHERE, NULL]}
 
     def read(self, node: Node, what: str, reading: Reading) -> object:
         """The word."""
@@ -87,6 +107,11 @@ class ListOf:
     def __init__(self, kind: Kind) -> None:
         self._kind = kind
 
+    def schema(self) -> Json:
+        """A list, or one of its values."""
+        one = self._kind.schema()
+        return {"anyOf": [{"type": "array", "items": one}, one]}
+
     def read(self, node: Node, what: str, reading: Reading) -> object:
         """The values that are there."""
         items = node.items if isinstance(node, SequenceNode) else [node]
@@ -100,6 +125,10 @@ class MapOf:
     def __init__(self, kind: Kind, check: Callable[[str], str] = lambda _: "") -> None:
         self._kind = kind
         self._check = check
+
+    def schema(self) -> Json:
+        """A map with any names."""
+        return {"anyOf": [{"type": "object", "additionalProperties": self._kind.schema()}, ELSEWHERE, NULL]}
 
     def read(self, node: Node, what: str, reading: Reading) -> object:
         """The values that are there, by name; ``check`` says what is wrong with a name."""
@@ -118,6 +147,12 @@ class Entries:
 
     def __init__(self, **kinds: Kind) -> None:
         self.kinds: Mapping[str, Kind] = kinds
+
+    def schema(self) -> Json:
+        """A map with these keys and no others."""
+        known = {name: kind.schema() for name, kind in self.kinds.items()}
+        made = {"type": "object", "properties": known, "additionalProperties": False}
+        return {"anyOf": [made, ELSEWHERE, NULL]}
 
     def read(self, node: Node, what: str, reading: Reading) -> object:
         """The values that are there, by key."""
@@ -141,6 +176,10 @@ class FlagOr:
     def __init__(self, kind: Kind) -> None:
         self._kind = kind
 
+    def schema(self) -> Json:
+        """True, false, or the other value."""
+        return {"anyOf": [{"type": "boolean"}, self._kind.schema()]}
+
     def read(self, node: Node, what: str, reading: Reading) -> object:
         """True, False, or the other value."""
         if isinstance(node, Scalar) and node.plain and node.text in BOOLEANS:
@@ -150,6 +189,10 @@ class FlagOr:
 
 class Plain:
     """Data of any form."""
+
+    def schema(self) -> Json:
+        """Anything."""
+        return {}
 
     def read(self, node: Node, what: str, reading: Reading) -> object:
         """The data, by the YAML 1.2 core schema; what came from a secret is ``Sensitive``."""
@@ -198,7 +241,9 @@ def whole(least: int, most: int) -> Kind:
         number = integer(scalar.text)
         return number if number is not None and least <= number <= most else None
 
-    return _Leaf(f"a whole number from {least} to {most}", parse)
+    bounded: Json = {"type": "integer", "minimum": least, "maximum": most}
+    written: Json = {"anyOf": [bounded, {"type": "string", "pattern": "^[0-9]+$"}]}
+    return _Leaf(f"a whole number from {least} to {most}", parse, written)
 
 
 def _number(scalar: Scalar) -> float | int | None:
@@ -226,12 +271,17 @@ def _unit(kind: str) -> Callable[[Scalar], str | None]:
     return parse
 
 
-TEXT: Kind = _Leaf("a text", _text)
-LINES: Kind = _Leaf("a text", _lines)
+OF_FLAG: Json = {"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]}
+OF_NUMBER: Json = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": "^[0-9.]+$"}]}
+OF_TIME: Json = {"anyOf": [{"type": "number", "minimum": 0, "maximum": LONGEST_TIME}, {"type": "string"}]}
+WITH_UNIT: Json = {"type": "string", "pattern": "[0-9]\\s*[A-Za-z]+\\s*$"}
+
+TEXT: Kind = _Leaf("a text", _text, SCALAR)
+LINES: Kind = _Leaf("a text", _lines, SCALAR)
 """A text of which every blank counts: a password, a key."""
-FLAG: Kind = _Leaf("true or false", _flag)
-NUMBER: Kind = _Leaf("a number that is not negative", _number)
-SECONDS: Kind = _Leaf('a time of at most a day, such as "10 s"', _seconds)
-SIZE_VALUE: Kind = _Leaf('a size, such as "4 GB"', _unit(SIZE))
-FREQUENCY_VALUE: Kind = _Leaf('a frequency, such as "2 GHz"', _unit(FREQUENCY))
+FLAG: Kind = _Leaf("true or false", _flag, OF_FLAG)
+NUMBER: Kind = _Leaf("a number that is not negative", _number, OF_NUMBER)
+SECONDS: Kind = _Leaf('a time of at most a day, such as "10 s"', _seconds, OF_TIME)
+SIZE_VALUE: Kind = _Leaf('a size, such as "4 GB"', _unit(SIZE), WITH_UNIT)
+FREQUENCY_VALUE: Kind = _Leaf('a frequency, such as "2 GHz"', _unit(FREQUENCY), WITH_UNIT)
 PLAIN: Kind = Plain()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ordito.app.json_schema.values import SCALAR, Json
-from ordito.syntax import activities, conditions, policies, shapes, workflows
+from ordito.syntax import activities, conditions, entities, policies, shapes, workflows
 from ordito.syntax.grammar import SURELY_DEFINING, Dialect, Entity, Key, keynames
 from ordito.syntax.service_template import ServiceFile
 
@@ -40,7 +40,7 @@ class EntitySchemas:
             "title": entity.WHAT,
             "description": " ".join(inspect.cleandoc(entity.__doc__ or "").split()),
             "type": "object",
-            "properties": {name: self._keyname(key) for name, key in keys.items()},
+            "properties": {name: self._keyname(entity, name, key) for name, key in keys.items()},
         }
         required = [name for name, key in keys.items() if key.required]
         if required and COPY in keys:
@@ -61,13 +61,16 @@ class EntitySchemas:
             return {"title": made["title"], "anyOf": [made, value]}
         forms = [made]
         if entity.SHORT:
-            forms.append(SCALAR)
+            forms.append(self._keyname(entity, entity.SHORT, keynames(entity, self._dialect)[entity.SHORT]))
         if not required:
             forms.append(NULL)
         return {"title": made["title"], "anyOf": forms} if len(forms) > 1 else made
 
-    def _keyname(self, key: Key) -> Json:
+    def _keyname(self, entity: type[Entity], name: str, key: Key) -> Json:
         made = self.shape(key.shape)
+        if kind := _kind_of(entity, name):
+            names: Json = {"$ref": f"#/$defs/{kind}%20types"}
+            made = {"type": ["array", "null"], "items": names} if isinstance(key.shape, shapes.Many) else names
         if key.instead:
             return {"allOf": [made], "deprecated": True, "description": f"Deprecated: write {key.instead}."}
         return made
@@ -107,6 +110,38 @@ class EntitySchemas:
         workflow, operation = self.reference(activities.WorkflowCall), self.reference(activities.OperationCall)
         kinds = {"delegate": workflow, "inline": workflow, "call_operation": operation, "set_state": SCALAR}
         return {**_single({}), "properties": kinds, "additionalProperties": False}
+
+
+def _kind_of(entity: type[Entity], keyname: str) -> str:
+    """The kind of types that a keyname names, "" where it names none, or other things as well."""
+    if keyname == "derived_from":
+        return OF_TYPES.get(entity, "")
+    return next((kind for base, name, kind in NAMING if name == keyname and issubclass(entity, base)), "")
+
+
+OF_TYPES: Mapping[type[Entity], str] = {
+    entities.NodeType: "node",
+    entities.RelationshipType: "relationship",
+    entities.CapabilityType: "capability",
+    entities.DataType: "data",
+    entities.InterfaceType: "interface",
+    entities.ArtifactType: "artifact",
+    entities.GroupType: "group",
+}
+NAMING: tuple[tuple[type[Entity], str, str], ...] = (
+    (entities.SchemaDefinition, "type", "data"),
+    (entities.PropertyDefinition, "type", "data"),
+    (entities.AttributeDefinition, "type", "data"),
+    (entities.CapabilityDefinition, "type", "capability"),
+    (entities.CapabilityDefinition, "valid_source_types", "node"),
+    (entities.CapabilityType, "valid_source_types", "node"),
+    (entities.RelationshipType, "valid_target_types", "capability"),
+    (entities.RequirementDefinition, "capability", "capability"),
+    (entities.RequirementDefinition, "node", "node"),
+    (entities.InterfaceDefinition, "type", "interface"),
+    (entities.ArtifactDefinition, "type", "artifact"),
+)
+"""Which keynames of which entities name types of which kind."""
 
 
 def _single(content: Json) -> Json:

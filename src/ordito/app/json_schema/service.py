@@ -29,13 +29,13 @@ def json_schema(service: str, *, fetch: bool = False) -> MadeSchema:
     where nothing can."""
     diagnostics = Diagnostics()
     package, types = opened_types(service, diagnostics, fetch=fetch)
-    return MadeSchema(schema_of_types(types), tuple(diagnostics.sorted()), package.sources)
+    return MadeSchema(schema_of_types(types, closed=bool(service)), tuple(diagnostics.sorted()), package.sources)
 
 
-def schema_of_types(types: Types) -> Json:
-    """The schema of templates that use these types."""
+def schema_of_types(types: Types, *, closed: bool = True) -> Json:
+    """The schema of templates that use these types, where ``closed`` no others."""
     assert types.units.entry is not None
-    typed = TypeSchemas(types, Catalogue(types))
+    typed = TypeSchemas(types, Catalogue(types), closed=closed)
     grammar = EntitySchemas(types.units.entry.dialect, typed.typed)
     data = {f"data {name}": data_type_definition(d, types.data) for name, d in types.data.items()}
     definitions = {**grammar.definitions, "function": function_definition(), **typed.definitions, **data}

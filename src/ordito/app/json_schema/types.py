@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from ordito.app.json_schema.values import Json, reference, required_names, values
 from ordito.model.capabilities import CapabilityShape
-from ordito.model.catalogue import Catalogue
+from ordito.model.catalogue import ASKED, Catalogue
 from ordito.model.interfaces import InterfaceParts
+from ordito.model.primitive_values import PRIMITIVES
 from ordito.model.schema import DataType, PropertyDefinition
 from ordito.model.types import NodeShape, Types
 from ordito.syntax import entities, policies, topology
@@ -21,27 +22,45 @@ TEMPLATES: Mapping[str, type[Entity]] = {
 }
 """The entities that have a type, by the kind of that."""
 
+IN_NAMESPACE: Json = {"type": "string", "pattern": "^(?!tosca:)[^:]+:"}
+"""A name with a prefix of the author's choice, or with the URI of its namespace."""
+
 MAP: Json = {"type": ["object", "null"]}
 
 
 class TypeSchemas:
     """The definitions of the types that a service's templates may have."""
 
-    def __init__(self, types: Types, catalogue: Catalogue) -> None:
+    def __init__(self, types: Types, catalogue: Catalogue, *, closed: bool) -> None:
+        """Where ``closed``, there are no other types than those that are known here."""
+        self._closed = closed
         self._types = types
         self._known: Mapping[str, DataType] = types.data
         self._catalogue = catalogue
         self.definitions: dict[str, Json] = {}
         self.typed: dict[type[Entity], Json] = {}
+        for kind in ASKED:
+            self.definitions[f"{kind} types"] = self._names(kind)
         for kind, entity in TEMPLATES.items():
             self.typed[entity] = {"allOf": self._kind(kind)}
+
+    def _names(self, kind: str) -> Json:
+        """The names of the types of a kind that the service can use. Of policies any name may be that of a block."""
+        spelt = {name for names in self._catalogue.spellings(kind).values() for name in names}
+        if kind == "data":
+            spelt.update(PRIMITIVES)
+        # Versions before 1.3 call some normative types otherwise.
+        assert self._types.units.entry is not None
+        for old in self._types.units.entry.dialect.renamed.get(kind, ()):
+            parts = old.split(".")
+            spelt.update(".".join(parts[start:]) for start in range(len(parts)))
+        names: Json = {"enum": sorted(spelt)}
+        open_ended = not self._closed or kind == "policy"
+        return {"anyOf": [names, {"type": "string"} if open_ended else IN_NAMESPACE]}
 
     def _kind(self, kind: str) -> list[Json]:
         """What holds for templates of a kind: their type is one of these, and then they look so."""
         names = self._catalogue.spellings(kind)
-        self.definitions[f"{kind} types"] = {
-            "anyOf": [{"enum": [name for spelt in names.values() for name in spelt]}, {"type": "string"}]
-        }
         clauses: list[Json] = [{"properties": {"type": {"$ref": f"#/$defs/{kind}%20types"}}}]
         for full, spelt in names.items():
             content, needed = self._template(kind, full)
