@@ -68,3 +68,12 @@ def test_a_plan_is_shown_as_it_was(run: Run, tmp_path: Path, case: str) -> None:
 def _shown(found: Finished) -> str:
     """The result, or why there is none, without what differs from run to run."""
     return re.sub(r"[0-9a-f]{64}", "<digest>", found.out or found.err)
+
+
+def test_more_places_on_a_host_make_fewer_waves(run: Run, tmp_path: Path) -> None:
+    """The plan that a command shows keeps to what that very command allows."""
+    shutil.copytree(PLANNED, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("golden"))
+    limited = run("plan", "service.yaml").out
+    assert "One operation at a time on machine_1: 9 waves instead of 6" in limited
+    done = run("deploy", "service.yaml", "--yes", "--host-concurrency", "9")
+    assert "9 operations in 6 waves." in done.both

@@ -47,6 +47,38 @@ def test_steps_stand_in_an_order_that_satisfies_all_edges() -> None:
     assert len({s.id for s in made.steps}) == len(made.steps)
 
 
+@pytest.mark.parametrize("on_host", [1, 2, 9])
+def test_the_steps_of_a_wave_can_run_at_the_same_time(on_host: int) -> None:
+    """On one instance one operation, on a host as many as it may have; each wave waits for earlier ones."""
+    made = World(
+        service(
+            compute("server"),
+            compute("wide", metadata={"ordito.concurrency": "3"}),
+            node("db", on("server"), operations=["create", "start"]),
+            node("web", on("server"), Requires("db", "add_target", "add_source"), operations=["create"], count=5),
+            node("job", on("wide"), "db", operations=["create", "configure", "start"], count=7),
+        )
+    ).plan()
+    shown = preview(made, on_host=on_host)
+    waves = {step.id: number for number, wave in enumerate(shown.waves) for step in wave}
+    for before, after, _ in made.edges:
+        first, then = made.steps[before].id, made.steps[after].id
+        assert first not in waves or then not in waves or waves[first] < waves[then]
+    places = {"server_1": on_host, "wide_1": 3}
+    used: set[int] = set()
+    for wave in shown.waves:
+        running = [step for step in wave if not step.no_op]
+        assert len({step.instance for step in running}) == len(running)
+        at = [sum(step.runs_on == host for step in running) for host in places]
+        assert all(count <= places[host] for host, count in zip(places, at, strict=True))
+        used.add(at[1])
+    assert max(used) == 3
+    if on_host == 1:
+        assert shown.held is not None
+        assert shown.held.hosts == places
+        assert shown.held.otherwise < shown.totals.waves
+
+
 def test_preview() -> None:
     world = World(shop(2))
     shown = preview(world.plan())

@@ -90,6 +90,9 @@ def test_an_outage_that_remains_is_named() -> None:
 
     plan = Running(made("1.sh")).plan(made("2.sh"))
     assert [(o.node, o.instances) for o in plan.outages] == [("db", 1), ("app", 3)]
+    # What nothing stops goes on, whatever is carried out for it.
+    reads = service(node("app", operations=[ALL[0], operation("configure", "1.sh")]))
+    assert not Running(reads).plan(service(node("app", operations=[ALL[0], operation("configure", "2.sh")]))).outages
     assert plan.outages[1].reason == "it requires db (db), which is made anew"
 
 

@@ -9,11 +9,13 @@ import msgspec
 
 from ordito.app.proposal import Proposal
 from ordito.planning.preview import PreviewStep, preview
+from ordito.planning.waves import waves
 from ordito.work.plan import Action, Plan
 
 
 class GraphStep(msgspec.Struct, frozen=True):
-    """A step. ``lane`` is the instance whose it is; ``column`` how many steps at most come before it. One without
+    """A step. ``lane`` is the instance whose it is; ``column`` that of the
+    wave in which it is: those of one column can run at the same time, be it on one host. One without
     ``shown`` only joins others. ``reason`` is an index into ``PlanGraph.reasons``."""
 
     id: str
@@ -58,7 +60,7 @@ def plan_graph(proposal: Proposal, limit: int = 0) -> PlanGraph:
     shown = {step.id: step for wave in preview(plan).waves for step in wave}
     edges = [(edge[0], edge[1], edge[2]) for edge in plan.edges if edge[0] < count and edge[1] < count]
     numbers = _numbered([reason for *_, reason in edges], [step.reason for step in plan.steps[:count]])
-    columns = _columns(count, edges)
+    columns = waves(msgspec.structs.replace(plan, steps=plan.steps[:count], edges=tuple(edges)), joins=1).of_steps
     steps = tuple(
         GraphStep(
             step.id,
@@ -92,14 +94,6 @@ def _numbered(*given: Iterable[int]) -> dict[int, int]:
 
 def _texts(plan: Plan, numbers: dict[int, int]) -> tuple[str, ...]:
     return tuple(plan.reasons[reason] for reason in numbers)
-
-
-def _columns(count: int, edges: list[tuple[int, int, int]]) -> list[int]:
-    """How many steps the longest chain before each has; edges are in the order of the steps that they lead to."""
-    columns = [0] * count
-    for before, after, _ in edges:
-        columns[after] = max(columns[after], columns[before] + 1)
-    return columns
 
 
 def _lanes(steps: tuple[GraphStep, ...]) -> tuple[str, ...]:

@@ -89,6 +89,7 @@ class Proposal(msgspec.Struct, frozen=True):
     ``inventory`` says which hosts there are, and ``named`` is the service that the ensemble is to remember in the place
     of the one that the user's part names. ``told`` is what is to be kept with the job of what the command has said,
     ``earlier`` are earlier forms of the service that were read for the plan, by the jobs that deployed them.
+    ``on_host`` is the number of operations that may run at one time on a host of which the plan says nothing.
     """
 
     workflow: str
@@ -120,6 +121,7 @@ class Proposal(msgspec.Struct, frozen=True):
     named: GivenService | None = None
     told: dict[str, object] = {}
     earlier: Mapping[str, ReadService] = {}
+    on_host: int = 1
 
     @property
     def is_empty(self) -> bool:

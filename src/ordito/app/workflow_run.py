@@ -102,6 +102,7 @@ def _propose(request: WorkflowRequest, known: Known, conversation: Conversation)
         return None
     if request.options.on_failure == ROLLBACK:
         proposal = msgspec.structs.replace(proposal, plan=with_lossy_replace(proposal.plan))
+    proposal = msgspec.structs.replace(proposal, on_host=request.options.host_concurrency)
     conversation.found(proposal.diagnostics)
     if proposal.is_empty:
         return proposal

@@ -17,7 +17,7 @@ FORMAT = "ordito.plan/1"
 
 def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
     """The plan for programs."""
-    plan, shown = proposal.plan, preview(proposal.plan, existing=proposal.existing)
+    plan, shown = proposal.plan, preview(proposal.plan, existing=proposal.existing, on_host=proposal.on_host)
     waves = {step.id: number for number, wave in enumerate(shown.waves, 1) for step in wave}
     steps = {step.id: step for wave in shown.waves for step in wave}
     return {
@@ -38,6 +38,7 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
         "made_by": dict(plan.makers),
         "chosen": chosen_data(proposal.service.choices),
         "totals": msgspec.to_builtins(shown.totals),
+        "held": msgspec.to_builtins(shown.held),
         "outages": msgspec.to_builtins(shown.outages),
         "warnings": list(shown.warnings),
         "unfinished": unfinished,
@@ -58,6 +59,7 @@ def nothing_data(workflow: str, unfinished: str = "") -> dict[str, object]:
         "counts": {},
         "made_by": {},
         "totals": totals,
+        "held": None,
         "unfinished": unfinished,
     }
 

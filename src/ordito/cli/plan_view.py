@@ -29,6 +29,7 @@ from ordito.work.plan import UNDO, Change, Difference, KeptCount, Outage, Plan
 
 MOST_ROWS = 200
 MOST_IN_WAVE = 8
+MOST_NAMED_HOSTS = 3
 MOST_DIFFERENCES = 3
 """Differences of one instance that are shown where not all is asked for."""
 WIDEST_REASON = 60
@@ -56,6 +57,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
         _write_steps(shown, channel)
     elif level is Level.USUAL:
         _write_waves(shown, channel)
+    _write_held(shown, proposal.plan.capacity, channel)
     if shown.changes and proposal.workflow in {DEPLOY, UPGRADE}:
         write_chosen(proposal.service.choices, channel)
     _write_makers(proposal.plan.makers, channel)
@@ -89,7 +91,7 @@ def _write_sharing(plan: Plan, channel: Channel) -> None:
 
 def shown_of(proposal: Proposal) -> Preview:
     """The preview of a proposal."""
-    return preview(proposal.plan, existing=proposal.existing)
+    return preview(proposal.plan, existing=proposal.existing, on_host=proposal.on_host)
 
 
 def totals(shown: Preview, *, full: bool = False) -> str:
@@ -254,13 +256,46 @@ def _write_waves(shown: Preview, channel: Channel) -> None:
     if not found:
         return
     channel.line(channel.paint("strong", "Order"))
-    digits = len(str(len(found)))
-    for number, wave in enumerate(found[:MOST_ROWS], 1):
-        names = list(map(_in_order, wave)) if len(wave) <= MOST_IN_WAVE else _together(wave)
-        text = listed(names, MOST_IN_WAVE, between=" | ")
+    rows = list(_rows_of_waves(found))
+    digits = max(len(number) for number, _ in rows[:MOST_ROWS])
+    for number, text in rows[:MOST_ROWS]:
         channel.line(f"  {number:>{digits}}  {shorten(text, channel.width - digits - 4, channel.symbols.ellipsis)}")
-    if len(found) > MOST_ROWS:
-        channel.line(f"  ... and {plural(len(found) - MOST_ROWS, 'more wave')}")
+    if len(rows) > MOST_ROWS:
+        channel.line(f"  ... and {plural(len(rows) - MOST_ROWS, 'more row')}")
+
+
+def _rows_of_waves(waves: Sequence[Sequence[PreviewStep]]) -> Iterator[tuple[str, str]]:
+    """A row for each wave, its number first; one for all of many that follow each other, and in which a node does the
+    same, on one instance after the other."""
+    first = 0
+    while first < len(waves):
+        wave = waves[first]
+        last = first + 1
+        if len(wave) == 1:
+            while last < len(waves) and len(waves[last]) == 1 and _together(waves[last]) == _together(wave):
+                last += 1
+        if last - first > MOST_IN_WAVE:
+            yield f"{first + 1}-{last}", f"{_together(wave)[0]} ({last - first}, one after the other)"
+        else:
+            for number in range(first, last):
+                wave = waves[number]
+                names = list(map(_in_order, wave)) if len(wave) <= MOST_IN_WAVE else _together(wave)
+                yield str(number + 1), listed(names, MOST_IN_WAVE, between=" | ")
+        first = last
+
+
+def _write_held(shown: Preview, said: Mapping[str, int], channel: Channel) -> None:
+    """What makes the plan longer: how few operations may run at one time on a host, and how more are allowed."""
+    if shown.held is None:
+        return
+    hosts = shown.held.hosts
+    most = max(hosts.values())
+    few = "One operation at a time" if most == 1 else f"Up to {most} operations at one time"
+    option = "--host-concurrency N, or " if any(host not in said for host in hosts) else ""
+    channel.line(
+        f"{few} on {listed(list(hosts), MOST_NAMED_HOSTS)}: {plural(shown.totals.waves, 'wave')} instead of"
+        f" {shown.held.otherwise}; more with {option}ordito.concurrency of the host."
+    )
 
 
 def _in_order(step: PreviewStep) -> str:

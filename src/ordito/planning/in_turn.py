@@ -13,7 +13,7 @@ from ordito.planning.draft import FORMING, Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import Member
 from ordito.planning.second_pass import whether
-from ordito.work.plan import Gate, Outage
+from ordito.work.plan import Action, Gate, Outage
 
 STAYS_UP = frozenset({Fate.KEEP, Fate.UPDATE})
 """What does not go down, and is linked anew with what does."""
@@ -65,15 +65,24 @@ def takes_turns(draft: Draft) -> bool:
 
 def outages(draft: Draft) -> tuple[Outage, ...]:
     """The nodes of which all instances that are up go down before any of them is up again. What leaves for good is
-    missed by nobody."""
+    missed by nobody, and where nothing is run to stop an instance it goes on."""
     found: list[Outage] = []
     for node in draft.ordered if draft.workflow in INTERRUPTS else ():
         up = [m for m in draft.of_node.get(node.name, ()) if m.was_up]
-        if up and all(m.falls for m in up) and len({m.turn for m in up}) == 1:
+        if up and all(m.falls and _is_stopped(draft, m) for m in up) and len({m.turn for m in up}) == 1:
             again = next((m for m in up if not m.goes), None)
             if again is not None:
                 found.append(Outage(node.name, len(up), again.reason or again.fate))
     return tuple(found)
+
+
+def _is_stopped(draft: Draft, member: Member) -> bool:
+    """Whether anything is run, or asked of a provider, that stops or removes an instance."""
+    for number in member.down.steps if member.down is not None else ():
+        step = draft.steps[number]
+        if not step.link and (step.action is Action.DELEGATE or draft.calls.all[step.call].artifact):
+            return True
+    return False
 
 
 def warn_of_no_turns(draft: Draft) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection
 
 import msgspec
 
+from ordito.planning.waves import Waves, runs, waves
 from ordito.work.hooks import Hook
 from ordito.work.plan import Action, Change, Gate, Outage, Plan, Step
 
@@ -54,8 +54,17 @@ class Totals(msgspec.Struct, frozen=True):
     waves: int = 0
 
 
+class Held(msgspec.Struct, frozen=True):
+    """What makes a plan longer: ``hosts`` are those on which operations wait for each other, with the number of those
+    that may run there at one time; were there no such limit it would have so many waves (``otherwise``)."""
+
+    hosts: dict[str, int]
+    otherwise: int
+
+
 class Preview(msgspec.Struct, frozen=True):
-    """What a plan would do. All steps of a wave could run at once; a step waits for steps of earlier waves only.
+    """What a plan would do. All steps of a wave can run at once, be it on one host; a step waits for steps of earlier
+    waves only. ``held`` says what makes it longer than it need be, None for nothing.
     ``origins`` says where counts come from, where that is more than the usual."""
 
     workflow: str
@@ -66,19 +75,21 @@ class Preview(msgspec.Struct, frozen=True):
     origins: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
     outages: tuple[Outage, ...] = ()
+    held: Held | None = None
 
 
-def preview(plan: Plan, existing: Collection[str] = ()) -> Preview:
-    """The preview of a plan; ``existing`` are the ids of all instances that there are before it. Joins are left out:
-    they are nothing but order."""
-    waves: list[list[PreviewStep]] = []
-    handling = _handling(plan)
-    for number, (step, wave) in enumerate(zip(plan.steps, _waves(plan), strict=True)):
+def preview(plan: Plan, existing: Collection[str] = (), on_host: int = 1) -> Preview:
+    """The preview of a plan; ``existing`` are the ids of all instances that there are before it, ``on_host`` is the
+    number of operations that may run at one time on a host of which the plan says nothing. Joins are left out: they are
+    nothing but order."""
+    found: list[list[PreviewStep]] = []
+    handling, placed = _handling(plan), waves(plan, on_host)
+    for number, (step, wave) in enumerate(zip(plan.steps, placed.of_steps, strict=True)):
         if step.action is not Action.JOIN:
-            while len(waves) <= wave:
-                waves.append([])
-            waves[wave].append(_shown(plan, step, AFTER_FAILURE if number in handling else step.condition))
-    shown = [step for wave in waves for step in wave]
+            while len(found) <= wave:
+                found.append([])
+            found[wave].append(_shown(plan, step, AFTER_FAILURE if number in handling else step.condition))
+    shown = [step for wave in found for step in wave]
     symbols = [change.symbol for change in plan.changes]
     totals = Totals(
         made=symbols.count("+"),
@@ -90,18 +101,28 @@ def preview(plan: Plan, existing: Collection[str] = ()) -> Preview:
         operations=sum(not s.no_op and not s.delegated for s in shown),
         delegated=sum(s.delegated for s in shown),
         no_op=sum(s.no_op for s in shown),
-        waves=sum(not all(s.no_op for s in wave) for wave in waves),
+        waves=sum(not all(s.no_op for s in wave) for wave in found),
     )
     return Preview(
         plan.workflow,
         plan.changes,
-        tuple(tuple(w) for w in waves),
+        tuple(tuple(w) for w in found),
         totals,
         dict(plan.counts),
         plan.origins,
         plan.warnings,
         plan.outages,
+        _held(plan, placed, totals.waves),
     )
+
+
+def _held(plan: Plan, placed: Waves, count: int) -> Held | None:
+    """What makes the plan longer than it would be if any number of operations could run on one host."""
+    if not placed.held:
+        return None
+    free = waves(plan, 0).of_steps
+    otherwise = len({wave for step, wave in zip(plan.steps, free, strict=True) if runs(plan, step)})
+    return Held(placed.held, otherwise) if otherwise < count else None
 
 
 def _shown(plan: Plan, step: Step, condition: str) -> PreviewStep:
@@ -144,13 +165,3 @@ def _handling(plan: Plan) -> set[int]:
         elif gate in (Gate.ALL, Gate.ANY) and before in found and after not in plain:
             found.add(after)
     return found
-
-
-def _waves(plan: Plan) -> array[int]:
-    """For each step, how many working steps the longest chain before it has. Edges are in the order of the steps that
-    they lead to, and steps in an order that satisfies them."""
-    waves = array("i", bytes(4 * len(plan.steps)))
-    for before, after, _ in plan.edges:
-        length = waves[before] + (plan.steps[before].action is not Action.JOIN)
-        waves[after] = max(waves[after], length)
-    return waves
