@@ -76,4 +76,4 @@ def test_more_places_on_a_host_make_fewer_waves(run: Run, tmp_path: Path) -> Non
     limited = run("plan", "service.yaml").out
     assert "One operation at a time on machine_1: 9 waves instead of 6" in limited
     done = run("deploy", "service.yaml", "--yes", "--host-concurrency", "9")
-    assert "9 operations in 6 waves." in done.both
+    assert "9 operations in 6 waves." in done.err
