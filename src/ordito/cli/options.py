@@ -12,6 +12,7 @@ import msgspec
 
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.given_part import GivenPart
 from ordito.base.allowable import ALLOWABLE, not_allowable
 from ordito.cli.channel import Color
 from ordito.cli.durations import seconds_of
@@ -214,6 +215,32 @@ def data_loss_option(function: F) -> F:
         multiple=True,
         help="The data of this node, or instance, may be lost; may be repeated.",
     )(function)
+
+
+def part_options(*, verb: str, makes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options of verbs that may be about a part of the service, of which help says what the ``verb`` does; the verb
+    of the command line gets them as ``part``. Those that remove something have no ``--skip-new`` (``makes``)."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def with_part(
+            *arguments: Any, nodes: tuple[str, ...], instances: tuple[str, ...], skip_new: bool = False, **others: Any
+        ) -> Any:
+            return function(*arguments, part=GivenPart(nodes, instances, skip_new), **others)
+
+        decorated = with_part
+        if makes:
+            decorated = click.option(
+                "--skip-new", is_flag=True, help="Make no instance of which there is nothing yet."
+            )(decorated)
+        decorated = click.option(
+            "--instance", "instances", metavar="ID", multiple=True, help=f"{verb} only this instance; may be repeated."
+        )(decorated)
+        return click.option(
+            "--node", "nodes", metavar="NODE", multiple=True, help=f"{verb} only this node; may be repeated."
+        )(decorated)
+
+    return decorate
 
 
 def fetch_option(function: F) -> F:

@@ -35,6 +35,8 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
         "counts": {
             node: {"count": count, "origin": shown.origins.get(node, "")} for node, count in shown.counts.items()
         },
+        "part": plan.is_part,
+        "left_out": changes_data(plan.left_out),
         "made_by": dict(plan.makers),
         "chosen": chosen_data(proposal.service.choices),
         "totals": msgspec.to_builtins(shown.totals),
@@ -57,6 +59,8 @@ def nothing_data(workflow: str, unfinished: str = "") -> dict[str, object]:
         "workflow": workflow,
         **empty,
         "counts": {},
+        "part": False,
+        "left_out": [],
         "made_by": {},
         "totals": totals,
         "held": None,

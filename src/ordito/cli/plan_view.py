@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
-from ordito.app.proposal import DEPLOY, UPGRADE, Proposal
+from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Proposal
 from ordito.base.listing import listed
 from ordito.cli.channel import Channel
 from ordito.cli.chosen_view import write_chosen
@@ -30,6 +30,8 @@ from ordito.work.plan import UNDO, Change, Difference, KeptCount, Outage, Plan
 MOST_ROWS = 200
 MOST_IN_WAVE = 8
 MOST_NAMED_HOSTS = 3
+MOST_LEFT_OUT = 12
+"""Instances that a plan leaves out and that are named one by one."""
 MOST_DIFFERENCES = 3
 """Differences of one instance that are shown where not all is asked for."""
 WIDEST_REASON = 60
@@ -62,6 +64,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
         write_chosen(proposal.service.choices, channel)
     _write_makers(proposal.plan.makers, channel)
     write_kept(proposal.plan.kept, channel)
+    write_left_out(proposal.plan, channel)
     write_kept_counts(proposal.plan.kept_counts or {}, channel)
     _write_losing(proposal.plan, channel)
     _write_outages(shown.outages, channel)
@@ -74,6 +77,7 @@ def write_brief(proposal: Proposal, channel: Channel) -> None:
     """What is to be known of a plan that nobody is asked about."""
     shown = shown_of(proposal)
     _write_losing(proposal.plan, channel)
+    write_left_out(proposal.plan, channel)
     _write_drifted(proposal.plan, channel)
     _write_warnings(shown, channel)
     _write_sharing(proposal.plan, channel)
@@ -123,6 +127,26 @@ def write_kept(kept: Sequence[Change], channel: Channel) -> None:
         rows = [(listed(names, MOST_IN_WAVE), reason) for reason, names in named.items()]
     longest = max(width(name) for name, _ in rows)
     channel.lines(f"  = {pad(name, longest)}  {printable(reason)}" for name, reason in rows)
+
+
+def write_left_out(plan: Plan, channel: Channel) -> None:
+    """What a plan for everything would do besides, where this one is about a part."""
+    if not plan.is_part:
+        return
+    if not plan.left_out:
+        channel.line("Left out: all else. What a plan for everything would do besides cannot be told: it is refused.")
+        return
+    if plan.workflow == UNDEPLOY:
+        named = listed([change.instance for change in plan.left_out], MOST_LEFT_OUT)
+        channel.line(f"Stays, as it is no part of this: {named}")
+        return
+    channel.line("Left out, as it is no part of this")
+    rows = list(map(_row, plan.left_out)) if len(plan.left_out) <= MOST_LEFT_OUT else list(_folded(plan.left_out))
+    marks, names = max(width(row[0]) for row in rows), max(width(row[1]) for row in rows)
+    for symbol, name, reason, _, _ in rows[:MOST_ROWS]:
+        channel.line(f"  {pad(symbol, marks)} {pad(name, names)}  {printable(reason)}".rstrip())
+    if len(rows) > MOST_ROWS:
+        channel.line(f"  ... and {plural(len(rows) - MOST_ROWS, 'more row')}")
 
 
 def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:

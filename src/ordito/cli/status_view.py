@@ -15,6 +15,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.progress.lines import plural
 from ordito.cli.status_tree import Row, rows
 from ordito.cli.text_width import pad, printable, width
+from ordito.ensemble.status import WELL
 from ordito.work.plan import KeptCount
 
 MOST_NAMED = 5
@@ -109,6 +110,8 @@ def attempt_line(found: StatusResult) -> str:
     """That what was begun last is not complete, "" where it is. It says nothing of how instances are."""
     if found.attempt is not None:
         attempt = found.attempt
+        if attempt.status in WELL:
+            return f"revision {attempt.revision} is deployed in part: by job {attempt.job}{_by(attempt.workflow)}"
         what = "a rollback" if attempt.workflow == ROLLBACK else f"an attempt at revision {attempt.revision}"
         return f"{what} is not complete: job {attempt.job}{_by(attempt.workflow)} {attempt.status}"
     last = found.status.last_job

@@ -144,6 +144,9 @@ def _deployed(status: Status, header: JobHeader, plan: Plan, *, is_well: bool, e
     """The status with the form that a job has deployed; a revision, where it is complete."""
     if header.workflow == UNDEPLOY:
         # It removes what there is, and leaves what is wanted as it was.
+        if plan.is_part and exists:
+            # What is deployed is what it was: the next deployment makes again what is gone.
+            return replace(status, form=header.current or header.id, base=header.base)
         base = "" if is_well or not exists else header.base
         return replace(
             status,
@@ -152,6 +155,8 @@ def _deployed(status: Status, header: JobHeader, plan: Plan, *, is_well: bool, e
             removed=is_well and exists,
             revision=status.revision + is_well,
         )
+    if plan.is_part:
+        return replace(status, form=header.id, base=header.base)
     base_form = header.forms.get(header.base)
     undoes = any(done.job <= header.base for done in plan.undone)
     is_base = base_form is not None and is_same(base_form, header.form) and not undoes

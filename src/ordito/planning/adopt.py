@@ -48,7 +48,8 @@ def _takes_over(draft: Draft, member: Member) -> bool:
 
 def _names_older(draft: Draft, member: Member) -> bool:
     # What names no form is in that of the service which is deployed, whatever it is.
-    return bool(member.record.form) and member.fate is Fate.KEEP and is_older(draft, member)
+    stays = member.fate is Fate.KEEP and not draft.is_left_out(member)
+    return bool(member.record.form) and stays and is_older(draft, member)
 
 
 def _before(member: Member) -> list[int]:
@@ -76,6 +77,8 @@ def form(draft: Draft) -> None:
     if draft.workflow not in FORMING or draft.is_in_one_form:
         return
     for member in draft.members.values():
+        if draft.is_left_out(member):
+            continue
         is_linked_anew = member.fate is Fate.KEEP and bool(member.dropped or member.record.form)
         is_again = (member.rises and member.fate is not Fate.NEW) or is_linked_anew
         if is_again and not member.is_conditional and member.up is not None and is_older(draft, member):
@@ -93,13 +96,13 @@ def forget(draft: Draft) -> None:
 
 
 def older(draft: Draft) -> dict[str, str]:
-    """The instances about which something is carried out in the form in which they were, with the ids of those: until a
-    step says otherwise they are in these."""
+    """The instances about which something is carried out in the form in which they were, and those that are left out,
+    with the ids of those: until a step says otherwise they are in these."""
     if draft.workflow not in FORMING or draft.is_in_one_form:
         return {}
     found: dict[str, str] = {}
     for member in draft.members.values():
-        works = member.falls or member.rises or _takes_over(draft, member)
+        works = member.falls or member.rises or _takes_over(draft, member) or draft.is_left_out(member)
         is_new = member.fate is Fate.NEW or member.is_conditional
         if works and not is_new and is_older(draft, member):
             found[member.id] = draft.forms.name_of(member.record)

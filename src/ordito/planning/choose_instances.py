@@ -137,6 +137,9 @@ def _was_started(record: Instance) -> bool:
 
 def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance], lost: list[Instance]) -> None:
     again = [i for i in draft.snapshot.records_of(node.name) if not i.exists and not i.was_scaled_in]
+    part = draft.options.part
+    if part is not None and node.name not in part.nodes:
+        again = [i for i in again if i.id in part.instances]
     again += lost
     again = sorted(again, key=lambda i: number_of(i.id))[:more]
     hosts = Hosts(draft, node) if node.host is not None else None

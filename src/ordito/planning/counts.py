@@ -8,6 +8,7 @@ from __future__ import annotations
 from ordito.model.service import NodeTemplate
 from ordito.planning.bounds import ASSIGNED, check_bounds, containers, number, of_policy, scalable_of
 from ordito.planning.draft import Draft
+from ordito.planning.options import Part
 from ordito.work.plan import KeptCount
 
 RESET = "scale it, or deploy with --reset-counts to have what the template asks for"
@@ -16,13 +17,19 @@ RESET = "scale it, or deploy with --reset-counts to have what the template asks 
 def counts(draft: Draft) -> None:
     """Find the wanted number of instances of every node, hosts first."""
     kept: dict[str, KeptCount] = {}
-    pruned = draft.options.pruned
+    pruned, part = draft.options.pruned, draft.options.part
     for node in draft.ordered:
         if node.name in pruned:
             draft.counts[node.name], draft.origins[node.name] = 0, GONE
             continue
         if node.name in draft.options.left_behind:
             draft.counts[node.name] = len(draft.snapshot.ids_of(node.name))
+            draft.origins[node.name] = "what exists"
+            if node.name in draft.options.kept:
+                kept[node.name] = draft.options.kept[node.name]
+            continue
+        if part is not None and node.name not in part.nodes:
+            draft.counts[node.name] = _existing(draft, node, part)
             draft.origins[node.name] = "what exists"
             if node.name in draft.options.kept:
                 kept[node.name] = draft.options.kept[node.name]
@@ -35,9 +42,18 @@ def counts(draft: Draft) -> None:
             check_bounds(draft, node, count, origin, RESET)
         elif not origin.startswith(ONE_ON_EACH) or _is_bounded_by_policy(draft, node):
             check_bounds(draft, node, count, origin)
+        if part is not None and part.skip_new and count > (there_are := _existing(draft, node, part)):
+            count, origin = there_are, "what exists: nothing new is made"
         draft.counts[node.name] = count
         draft.origins[node.name] = origin
     draft.kept_counts = kept
+
+
+def _existing(draft: Draft, node: NodeTemplate, part: Part) -> int:
+    """How many instances there are of a node of which no other is made: those that exist, and those that are named and
+    made again."""
+    named = (r for r in draft.snapshot.records_of(node.name) if not r.exists and r.id in part.instances)
+    return len(draft.snapshot.ids_of(node.name)) + sum(1 for _ in named)
 
 
 def _is_bounded_by_policy(draft: Draft, node: NodeTemplate) -> bool:

@@ -47,7 +47,7 @@ def decide(draft: Draft) -> None:
         hosts = _NewHosts(draft, node.name)
         is_plain = classes.are_plain and node.name not in draft.options.upgrading.replaced and not draft.options.force
         for member in draft.of_node.get(node.name, ()):
-            if member.fate is Fate.KEEP:
+            if member.fate is Fate.KEEP and not draft.is_left_out(member):
                 _decide(draft, member, entries, classes, hosts, is_plain=is_plain)
 
 

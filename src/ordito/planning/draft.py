@@ -231,6 +231,12 @@ class Draft:
                     first.setdefault(member.record.host, member.id)
         return first.get(host, "")
 
+    def is_left_out(self, member: Member) -> bool:
+        """Whether an instance is no part of what the plan brings to its description, or removes: it stays as it is, in
+        the form in which it is."""
+        part = self.options.part
+        return part is not None and not part.has(member.record)
+
     @property
     def missed_on(self) -> Mapping[str, list[str]]:
         """The ids of the instances that are not there and are missed, by the host on which they were."""

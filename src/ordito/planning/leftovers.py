@@ -26,7 +26,12 @@ def forget_leftovers(draft: Draft) -> None:
         is_linked = member.id in linked
         if not (is_linked or member.record.failed):
             continue  # Nearly all.
-        if member.goes or member.fate in (Fate.ANEW, Fate.NEW) or member.template.name in draft.options.left_behind:
+        if (
+            member.goes
+            or draft.is_left_out(member)
+            or member.fate in (Fate.ANEW, Fate.NEW)
+            or member.template.name in draft.options.left_behind
+        ):
             continue
         failed = _failed(draft, member, pairs)
         if failed:

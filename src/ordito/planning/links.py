@@ -127,7 +127,7 @@ class _Linking:
 def _of_no_form(draft: Draft, source: Member, falling: Formed, linking: _Linking) -> tuple[Pairs, ...]:
     """What undoes those pairs of a source that neither the form in which it is knows nor the one that is wanted: a job
     that failed has begun them, and they are undone as its form says."""
-    if not (draft.workflow in FORMING or source.goes):
+    if not (draft.workflow in FORMING or source.goes) or (draft.is_left_out(source) and not source.goes):
         return ()
     # What leaves is not linked as it is wanted: of it all is undone that its own form does not know.
     forms = (falling,) if source.goes or falling is draft.forms.own else (draft.forms.own, falling)
@@ -180,6 +180,10 @@ def _asked(draft: Draft, source: Member, relationship: Relationship, pairing: Pa
     """The instances that a source which stays is to be linked with. Nobody has asked a partial plan for the links of
     what stays as it is, save where the one instance that it was linked with leaves."""
     targets = pairing.wanted(source, relationship)
+    if draft.is_left_out(source):
+        # What is new about it is left out with it.
+        knows = draft.forms.of(source.record).requires(source.template.name, relationship.key)
+        return [t for t in targets if t.rises] if knows else []
     if not draft.options.is_partial or pairing.loses(source, relationship):
         return targets
     return [t for t in targets if t.rises or (t.is_meant and _link_has_failed(draft, source, t, relationship))]

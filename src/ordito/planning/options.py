@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ordito.base.portion import ALL, Portion
+from ordito.instances.records import Instance
 from ordito.model.service import Service
 from ordito.work.hooks import Block, DoneHook, Transition
 from ordito.work.plan import KeptCount
@@ -200,6 +201,19 @@ class Scaling(msgspec.Struct, frozen=True):
 NOT_SCALED = Scaling()
 
 
+class Part(msgspec.Struct, frozen=True):
+    """A part of the service: all instances of ``nodes``, those that are to be made included, and ``instances`` of
+    others. With ``skip_new`` no instance is made of which there is nothing yet."""
+
+    nodes: frozenset[str] = frozenset()
+    instances: frozenset[str] = frozenset()
+    skip_new: bool = False
+
+    def has(self, record: Instance) -> bool:
+        """Whether an instance is part of it."""
+        return record.node in self.nodes or record.id in self.instances
+
+
 class Acting(msgspec.Struct, frozen=True):
     """Those actions of a trigger that are planned: from ``first`` on, up to ``last``."""
 
@@ -238,6 +252,7 @@ class PlanOptions:
     ``acting`` is the trigger whose actions are planned. ``written`` is the name of the workflow of the template that is
     planned, "" for none, and ``given`` its inputs, as ``get_input`` finds them; ``carried`` is what an earlier job has
     carried out of it.
+    ``part`` is what of the service is deployed, upgraded or undeployed, None for all of it.
     ``forms`` are the earlier forms of the service, ``upgrading`` how what runs is changed, ``hooking`` which lifecycle
     steps there are. ``digest_key`` gives the key of digests of sensitive values.
     """
@@ -273,11 +288,15 @@ class PlanOptions:
     upgrading: Upgrading = field(default_factory=Upgrading)
     hooking: Hooking = field(default_factory=Hooking)
     digest_key: Callable[[], bytes] = bytes
+    part: Part | None = None
 
     @property
     def pruned(self) -> frozenset[str]:
         """The nodes that the template has lost and whose instances are removed."""
-        return self.left_behind - self.kept_behind if self.upgrading.prune != "no" else frozenset()
+        if self.upgrading.prune == "no":
+            return frozenset()
+        lost = self.left_behind - self.kept_behind
+        return lost if self.part is None else lost & self.part.nodes
 
     @property
     def is_partial(self) -> bool:

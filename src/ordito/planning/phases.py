@@ -40,7 +40,7 @@ def phases(draft: Draft) -> None:
     leaving = hooks.of_components(BEFORE, DELETE, last_first=True)
     gone = hooks.of_components(AFTER, DELETE, last_first=True)
     after = hooks.of_components(AFTER, INSTALL, UPGRADE)
-    module = hooks.of_module()
+    module = hooks.of_module() if draft.options.part is None else []
     _follow(draft, after, module)
     prune = draft.options.upgrading.prune
     if prune == LAST:
@@ -75,7 +75,8 @@ def _warn_of_early(draft: Draft, main: Sequence[int]) -> None:
 def removal_phases(draft: Draft) -> None:
     """Lay out the phases of what removes everything."""
     main, hooks = list(range(len(draft.steps))), Hooks(draft)
-    module, before = hooks.of_module(), hooks.of_components(BEFORE, DELETE, last_first=True)
+    module = hooks.of_module() if draft.options.part is None else []
+    before = hooks.of_components(BEFORE, DELETE, last_first=True)
     _follow(draft, module, before)
     after = hooks.of_components(AFTER, DELETE, last_first=True)
     if draft.hooks:

@@ -30,7 +30,7 @@ from ordito.planning.choose_moved import choose_restarted, choose_started, choos
 from ordito.planning.counts import counts
 from ordito.planning.decide import decide, decide_begun
 from ordito.planning.dependencies import check_dependencies
-from ordito.planning.draft import Draft
+from ordito.planning.draft import FORMING, Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.imperative import preconditions, stay, there_are, written
 from ordito.planning.in_turn import in_turn, takes_turns, warn_of_no_turns
@@ -41,6 +41,7 @@ from ordito.planning.links import links, unlinks
 from ordito.planning.lossy_steps import check_lossy
 from ordito.planning.mapped import mapped
 from ordito.planning.options import PlanOptions
+from ordito.planning.part import all_of_part, check_part, is_partial, left_out, taken_along, with_needed
 from ordito.planning.phases import phases, removal_phases, without_steps
 from ordito.planning.placement import check_placement
 from ordito.planning.probes import ask_first, existing, looking
@@ -93,6 +94,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     cascade,
     second_pass,
     refuse_anew,
+    check_part,
     check_placement,
     install_chains,
     uninstall_chains,
@@ -124,7 +126,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "rollback": TO_A_DESCRIPTION,
     "undeploy": (
         check_requirements,
-        all_instances,
+        all_of_part,
         keep,
         uninstall_chains,
         unlinks,
@@ -287,6 +289,33 @@ def plan(
     if transforms is None:
         near = nearest(name, WORKFLOWS)
         raise ValueError(f'there is no workflow "{workflow}"' + (f', did you mean "{near[0]}"?' if near else ""))
+    if not is_partial(options, name):
+        return _planned(name, transforms, service, snapshot, inputs, replace(options, part=None))
+    partial = _planned(name, transforms, service, snapshot, inputs, options)
+    try:
+        whole = _planned(name, transforms, service, snapshot, inputs, replace(options, part=None))
+    except PlanRefused:
+        return msgspec.structs.replace(partial, is_part=True)
+    more = left_out(partial, whole)
+    if not more:
+        return whole
+    # What is as it is wanted need not be said to be in the form in which it was.
+    lagging = {change.instance for change in (*partial.changes, *more)}
+    older = {name: form for name, form in partial.older.items() if name in lagging}
+    return msgspec.structs.replace(partial, is_part=True, left_out=more, older=older)
+
+
+def _planned(
+    name: str,
+    transforms: tuple[Transform, ...],
+    service: Service,
+    snapshot: Snapshot,
+    inputs: Mapping[str, object],
+    options: PlanOptions,
+) -> Plan:
+    """The plan of a workflow, as ``plan`` gives it, of all of the service or of a part."""
+    if options.part is not None and name in FORMING:
+        options = replace(options, part=with_needed(options.part, service, snapshot))
     draft = _drafted(name, transforms, service, snapshot, inputs, options)
     if draft.rolls and _has_cycle(draft):
         # What nobody has asked to take turns need not.
@@ -315,12 +344,18 @@ def _drafted(
     inputs: Mapping[str, object],
     options: PlanOptions,
 ) -> Draft:
-    draft = Draft(name, service, snapshot, inputs, options)
-    for transform in transforms:
-        if draft.diagnostics.has_errors and transform not in GOES_ON:
-            break
-        transform(draft)
-    return draft
+    while True:
+        draft = Draft(name, service, snapshot, inputs, options)
+        for transform in transforms:
+            if draft.diagnostics.has_errors and transform not in GOES_ON:
+                break
+            transform(draft)
+        more = taken_along(draft) if options.part is not None and name in FORMING else None
+        if not more or options.part is None:
+            return draft
+        # What goes down with the part belongs to it: it comes up as it is wanted.
+        part = msgspec.structs.replace(options.part, instances=options.part.instances | more)
+        options = replace(options, part=with_needed(part, service, snapshot))
 
 
 def _has_cycle(draft: Draft) -> bool:

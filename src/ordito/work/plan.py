@@ -290,7 +290,9 @@ class Plan(msgspec.Struct, frozen=True):
     not wanted any more, and count as nothing. ``moved`` are instances that are made again on another host, each with
     that host, "" for none: with the first step that makes it again its record says so. ``observed`` are digests of what
     the inputs of operations were when the plan was made, by the instance (``Condition.IF_OTHER_INPUTS``). ``outages``
-    are the nodes of which nothing is up for a while, though instances of them were, and will be again.
+    are the nodes of which nothing is up for a while, though instances of them were, and will be again. A plan
+    that ``is_part`` is about a part of the service, and its success is no revision: ``left_out`` is what a plan for
+    everything would do besides, as far as that can be told.
     """
 
     workflow: str
@@ -319,6 +321,8 @@ class Plan(msgspec.Struct, frozen=True):
     observed: dict[str, str] = {}
     losing: tuple[str, ...] = ()
     outages: tuple[Outage, ...] = ()
+    is_part: bool = False
+    left_out: tuple[Change, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.git_keeping import keeper_of
 from ordito.app.given_changes import words_of_steps
+from ordito.app.given_part import part_as_told
 from ordito.app.inventory_file.read import Inventory
 from ordito.app.job.canceller import Canceller
 from ordito.app.job.hook_runs import hook_runs
@@ -127,6 +128,7 @@ class RunningJob:
         self._plugins.remember(self._header.ensemble, self._ensemble.snapshot)
         result = asyncio.run(self._run(operations, change_ids, conversation, canceller, records))
         self._look_back()
+        told = self._header.options.told
         commit = ALWAYS if self._ensemble.is_shared else commit
         keeper = keeper_of(self._layout, self._header, self._service.name, commit)
         with paused_collector():
@@ -155,7 +157,7 @@ class RunningJob:
             warnings=result.warnings,
             locked=locked_hosts(result.failed, self._plan, self._ensemble.snapshot, self._inventory),
             written=self._plan.overlaps,
-            steps=words_of_steps(self._header.options.told),
+            steps=(*words_of_steps(told), *part_as_told(told).words),
             untouched=self._is_untouched(),
             stands=self._what_stands(result),
             gone=tuple(failed for failed in result.failed if self._is_gone(failed)),

@@ -10,6 +10,7 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.given_changes import as_told
+from ordito.app.given_part import part_as_told, with_part
 from ordito.app.jobs import find_job, steps_of, unknown_step
 from ordito.app.place import Place
 from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal
@@ -97,7 +98,7 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
         named=form.named,
         retries=job,
         told=dict(_told(record)),
-        completes=plan.is_empty and workflow in COMPLETED and not is_complete(known.status),
+        completes=plan.is_empty and not plan.is_part and workflow in COMPLETED and not is_complete(known.status),
         on_failure="rollback" if workflow == SCALE and made.plan.instances else "continue",
     )
 
@@ -111,11 +112,17 @@ PRUNES = {DEPLOY: DeployAsked.prunes, UPGRADE: UpgradeAsked.prunes}
 
 def _rest(known: Known, read: ReadService, workflow: str, job: str, record: RecordedJob) -> Choose:
     """What planning is told besides: what the job was told, or of what part of all that exists it was."""
-    if workflow in PRUNES:
+    if workflow in PRUNES or workflow == UNDEPLOY:
         changes, which = as_told(_told(record))
-        return lambda service, options: changing(
-            rest_of_workflow(known.place, record, service, options), changes, PRUNES[workflow], which
-        )
+        part = part_as_told(_told(record))
+
+        def rest(service: Service, options: PlanOptions) -> PlanOptions:
+            found = rest_of_workflow(known.place, record, service, options)
+            if workflow in PRUNES:
+                found = changing(found, changes, PRUNES[workflow], which)
+            return with_part(found, part, service, known.snapshot)
+
+        return rest
     if workflow == ROLLBACK:
         return going_back(_done(known, record))
     if workflow == SCALE:

@@ -14,6 +14,7 @@ from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks, told
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.given_part import EVERYTHING, GivenPart, with_part
 from ordito.app.inventory_file.as_service import hosts_as_service
 from ordito.app.inventory_file.unheeded import warn_of_unheeded
 from ordito.app.lifecycle_steps.blocks import StepSources
@@ -60,7 +61,8 @@ class ToDescriptionAsked(msgspec.Struct, frozen=True):
     operations of one requirement, ``fetch`` that what the service names by URLs is fetched; ``choices`` are made where
     the service leaves a choice, and what was chosen before holds until something else is. With ``force`` everything is
     carried out again, done or not. With ``reset_counts`` there are to be as many instances as the template asks for,
-    whatever was scaled. ``changes`` says how what runs is changed, ``hooks`` which lifecycle steps there are.
+    whatever was scaled. ``changes`` says how what runs is changed, ``hooks`` which lifecycle steps there are, ``part``
+    which part of the service it is about.
 
     What it is called, and which service is meant, is said by those that derive from it.
     """
@@ -80,6 +82,7 @@ class ToDescriptionAsked(msgspec.Struct, frozen=True):
     reset_counts: bool = False
     changes: GivenChanges = NO_CHANGES
     hooks: GivenHooks = USUAL_HOOKS
+    part: GivenPart = EVERYTHING
 
     def to_keep(self, known: Known, proposal: Proposal) -> Self:
         """The same with values in the place of files of inputs, and paths as seen from the ensemble."""
@@ -210,7 +213,12 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
         allow_large=asked.allow_large,
         force=asked.force,
         reset_counts=asked.reset_counts,
-        choose=lambda service, options: in_place(service, tells(service, options), asked.workflow, described.values),
+        choose=lambda service, options: with_part(
+            in_place(service, tells(service, options), asked.workflow, described.values),
+            asked.part,
+            service,
+            known.snapshot,
+        ),
     )
     providers = plugins_of(place.layout, known.spec.inventory).providers
     warn_of_unheeded(known.spec.inventory, providers, read, diagnostics)
@@ -239,12 +247,14 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
         renews=renews,
         completes=completes,
         named=named.given,
-        told=told(asked.changes, asked.hooks),
+        told={**told(asked.changes, asked.hooks), **asked.part.told},
     )
 
 
 def _settled(made: Made, status: Status, diagnostics: Diagnostics) -> tuple[bool, bool]:
     """Whether a plan with nothing to do takes over the service's files, and whether it completes the last attempt."""
+    if made.plan.is_part:
+        return False, False
     renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
     if renews:
         diagnostics.note(

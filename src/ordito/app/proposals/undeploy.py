@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
+from ordito.app.given_part import EVERYTHING, GivenPart, with_part
 from ordito.app.proposal import UNDEPLOY, KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.template_workflows import in_place
@@ -17,7 +18,8 @@ replace = msgspec.structs.replace
 class UndeployAsked(KeptAsItIs, frozen=True):
     """To remove everything that exists, save what is protected and what this ensemble has not created, unless that is
     included; with ``force`` all is carried out, what was done before and what removes instances that were never started
-    too. ``allow_changed`` permits to remove without asking what was found to be other than it was made."""
+    too. ``allow_changed`` permits to remove without asking what was found to be other than it was made. ``part`` is
+    which part of the service goes."""
 
     workflow: ClassVar[str] = UNDEPLOY
     makes_ensemble: ClassVar[bool] = False
@@ -26,6 +28,7 @@ class UndeployAsked(KeptAsItIs, frozen=True):
     include_protected: bool = False
     include_unmanaged: bool = False
     allow_changed: bool = False
+    part: GivenPart = EVERYTHING
 
     def propose(self, known: Known) -> Proposal | None:
         """What removing everything would do; None where nothing was ever deployed.
@@ -45,7 +48,9 @@ class UndeployAsked(KeptAsItIs, frozen=True):
                 force=self.force,
                 include_protected=self.include_protected,
                 include_unmanaged=self.include_unmanaged,
-                choose=lambda service, options: in_place(service, options, UNDEPLOY, {}),
+                choose=lambda service, options: with_part(
+                    in_place(service, options, UNDEPLOY, {}), self.part, service, known.snapshot
+                ),
             )
-        proposal = for_deployed(known, UNDEPLOY, read, made)
+        proposal = replace(for_deployed(known, UNDEPLOY, read, made), told=self.part.told)
         return proposal if self.allow_changed else replace(proposal, unapproved=made.plan.drifted)

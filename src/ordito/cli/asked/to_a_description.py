@@ -10,7 +10,14 @@ import click
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.change_options import change_options, hook_options
-from ordito.cli.options import allow_changed_option, allow_large_option, choice_options, fetch_option, force_option
+from ordito.cli.options import (
+    allow_changed_option,
+    allow_large_option,
+    choice_options,
+    fetch_option,
+    force_option,
+    part_options,
+)
 from ordito.cli.settings import PROGRAM
 
 if TYPE_CHECKING:
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
     from ordito.app.saved_plan import SavedAsked
     from ordito.cli.session import Session
 
-FIELDS = ("allow_large", "fetch", "choices", "force", "allow_changed", "reset_counts", "changes", "hooks")
+FIELDS = ("allow_large", "fetch", "choices", "force", "allow_changed", "reset_counts", "changes", "hooks", "part")
 """What the options below give, as ``ToDescriptionAsked`` calls it."""
 
 
@@ -38,6 +45,7 @@ def describing(
         @choice_options
         @change_options(prunes=prunes)
         @hook_options
+        @part_options(verb="Bring to its description", makes=True)
         @click.option(
             "--reset-counts",
             is_flag=True,
@@ -79,6 +87,9 @@ DECIDING = (
     "catalogs",
     "lifecycle",
     "strict",
+    "nodes",
+    "instances",
+    "skip_new",
 )
 """The options that decide what is planned: a saved plan has been decided on."""
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from ordito.cli.options import allow_changed_option, force_option
+from ordito.app.given_part import GivenPart
+from ordito.cli.options import allow_changed_option, force_option, part_options
 
 TAKES_INPUTS = False
 
@@ -22,6 +23,7 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--include-protected", is_flag=True, help="Remove what is protected too (ordito.protected).")
     @click.option("--include-unmanaged", is_flag=True, help="Remove what this ensemble did not create too.")
     @allow_changed_option
+    @part_options(verb="Remove", makes=False)
     @functools.wraps(function)
     def with_asked(
         *arguments: Any,
@@ -29,11 +31,12 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         include_protected: bool,
         include_unmanaged: bool,
         allow_changed: bool,
+        part: GivenPart,
         **others: Any,
     ) -> Any:
         from ordito.app.proposals.undeploy import UndeployAsked
 
-        wanted = UndeployAsked(force, include_protected, include_unmanaged, allow_changed)
+        wanted = UndeployAsked(force, include_protected, include_unmanaged, allow_changed, part)
         return function(*arguments, asked=wanted, **others)
 
     return with_asked

@@ -67,13 +67,18 @@ def finish(result: WorkflowResult, conversation: CliConversation, session: Sessi
 
 def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     from ordito.cli.job_view import warn_of_changed_inputs, write_outputs
+    from ordito.cli.plan_view import write_left_out
 
     outputs = result.before.outputs
     service = result.proposal.service.name if result.proposal is not None else ""
     changed = result.proposal.changed_inputs if result.proposal is not None else ()
     upgrades = result.proposal is not None and result.proposal.workflow == UPGRADE
+    plan = result.proposal.plan if result.proposal is not None else None
     nothing = "Nothing to change" if upgrades else "Nothing to do"
-    session.note(f"{nothing}: {service} is as it should be. No operation was run, no file was changed.")
+    what = f"what was named of {service}" if plan is not None and plan.is_part else service
+    session.note(f"{nothing}: {what} is as it should be. No operation was run, no file was changed.")
+    if plan is not None and plan.is_part:
+        write_left_out(plan, session.err)
     for warning in result.proposal.plan.warnings if result.proposal is not None else ():
         session.note(warning)  # It says itself that it is a warning.
     if changed:

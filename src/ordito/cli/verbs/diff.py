@@ -59,7 +59,7 @@ def command(session: Session, asked: UpgradeAsked, *, full: bool, detailed_exitc
         session.next(NextCommand(settings.command("jobs", "resume"), "carry on with that job"))
     elif not found.is_empty:
         words = ["upgrade", asked.service] if asked.service else ["upgrade"]
-        words += words_of_changes(asked.changes, asked.hooks)
+        words += [*words_of_changes(asked.changes, asked.hooks), *asked.part.words]
         words += [
             flag for flag, is_given in (("--force", asked.force), ("--reset-counts", asked.reset_counts)) if is_given
         ]

@@ -104,7 +104,7 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
         for warning in proposal.plan.warnings:
             session.note(warning)  # It says itself that it is a warning.
         if workflow in {"deploy", "upgrade"}:
-            said = f"{proposal.service.name} is as it should be"
+            said = f"{'what was named of ' if proposal.plan.is_part else ''}{proposal.service.name} is as it should be"
             if proposal.changed_inputs:
                 warn_of_changed_inputs(proposal.changed_inputs, session)
         elif proposal.orphans:

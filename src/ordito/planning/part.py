@@ -1,0 +1,146 @@
+"""A part of a service that is brought to its description, or removed, while all else stays as it is.
+
+What is named is part of it, and what that needs as far as it is not up. What a plan takes down besides, since it
+requires or lies on what is made anew, is part of it too. What is left out stays in the form in which it is: the
+ensemble remembers that, and the next plan for everything goes on with it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import msgspec
+
+from ordito.base.listing import listed
+from ordito.instances.records import Instance, Snapshot
+from ordito.instances.states import STARTED
+from ordito.instances.status import OPERATIONAL
+from ordito.model.service import Service
+from ordito.planning.choose_instances import all_instances
+from ordito.planning.draft import FORMING, Draft
+from ordito.planning.fates import CHANGED, Fate
+from ordito.planning.options import Part, PlanOptions
+from ordito.work.plan import Change, Plan
+
+MOST_NAMED = 6
+UNDEPLOY = "undeploy"
+
+
+def with_needed(part: Part, service: Service, snapshot: Snapshot) -> Part:
+    """The part with all that it needs, in turn: a node of which there is no instance yet, and instances that are not
+    up. What is there and up is left as it is."""
+    nodes, instances = set(part.nodes), set(part.instances)
+    known = set(part.nodes)
+    waiting = deque([*part.nodes, *(snapshot.instances[i].node for i in part.instances)])
+    hosted = deque(part.instances)
+    while waiting or hosted:
+        while hosted:
+            host = snapshot.instances.get(snapshot.instances[hosted.popleft()].host)
+            if host is not None and host.id not in instances and not _is_up(host):
+                instances.add(host.id)
+                hosted.append(host.id)
+                waiting.append(host.node)
+        if not waiting:
+            break
+        name = waiting.popleft()
+        for relationship in service.nodes[name].requirements if name in service.nodes else ():
+            target = relationship.target
+            if target in known:
+                continue
+            known.add(target)
+            existing = snapshot.of_node(target)
+            down = [record for record in existing if not _is_up(record)]
+            if existing and (not down or (len(down) < len(existing) and not relationship.is_hosting)):
+                continue
+            if existing:
+                instances.update(record.id for record in down)
+                hosted.extend(record.id for record in down)
+            else:
+                nodes.add(target)
+            waiting.append(target)
+    return msgspec.structs.replace(part, nodes=frozenset(nodes), instances=frozenset(instances))
+
+
+def _is_up(record: Instance) -> bool:
+    return record.local in OPERATIONAL and record.state == STARTED
+
+
+def taken_along(draft: Draft) -> frozenset[str]:
+    """The instances that a plan changes though they are no part of what it is about: with these it is to be made
+    again, so that they are changed as they are wanted."""
+    return frozenset(m.id for m in draft.members.values() if m.fate in CHANGED and draft.is_left_out(m))
+
+
+def all_of_part(draft: Draft) -> None:
+    """Transform: what is part of a removal leaves, and nothing else does: where that would be without what it needs,
+    it is refused."""
+    all_instances(draft)
+    part = draft.options.part
+    if part is None:
+        return
+    for member in draft.members.values():
+        if not part.has(member.record):
+            member.fate, member.reason = Fate.KEEP, ""
+            draft.counts[member.template.name] += 1
+    _refuse_needed(draft)
+
+
+def _refuse_needed(draft: Draft) -> None:
+    """Refuse to remove what hosts something that stays, or is required by it, where nothing else stays up in its
+    place."""
+    lost: dict[str, str] = {}
+    staying = {m.template.name for m in draft.members.values() if not m.goes}
+    for member in draft.members.values():
+        if member.goes:
+            continue
+        host = draft.members.get(member.record.host)
+        if host is not None and host.goes:
+            lost[member.id] = f"{member.id} lies on {host.id}"
+            continue
+        for relationship in member.template.requirements:
+            target = relationship.target
+            gone = not relationship.is_hosting and bool(draft.of_node.get(target)) and target not in staying
+            if gone and not draft.service.nodes[target].settings.is_optional:
+                lost[member.id] = f"{member.id} requires {target} ({relationship.requirement})"
+                break
+    if lost:
+        part = draft.options.part
+        nodes = [*(part.nodes if part is not None else ()), *(draft.members[name].template.name for name in lost)]
+        instances = sorted(part.instances) if part is not None else []
+        words = [*(f"--node {node}" for node in dict.fromkeys(nodes)), *(f"--instance {i}" for i in instances)]
+        draft.refusals.error(
+            "needed-by-others",
+            f"nothing is removed that was not named, and these would be left without what they need:"
+            f" {listed(list(lost.values()), MOST_NAMED, between='; ')}",
+            None,
+            hint=f"`ordito undeploy {' '.join(words)}` removes them too, and first",
+        )
+
+
+def check_part(draft: Draft) -> None:
+    """Transform: what comes up in a plan that makes nothing new has what it requires."""
+    part = draft.options.part
+    if part is None or not part.skip_new:
+        return
+    for node in draft.ordered:
+        for relationship in node.requirements if any(m.rises for m in draft.of_node.get(node.name, ())) else ():
+            target = draft.service.nodes[relationship.target]
+            if not draft.of_node.get(target.name) and not target.settings.is_optional:
+                draft.refusals.error(
+                    "needs-new",
+                    f'"{node.name}" requires "{target.name}" ({relationship.requirement}), of which there is nothing'
+                    " yet, and nothing new is to be made",
+                    relationship.span,
+                    hint="leave out --skip-new",
+                )
+
+
+def is_partial(options: PlanOptions, workflow: str) -> bool:
+    """Whether a plan is about a part of the service."""
+    return options.part is not None and (workflow in FORMING or workflow == UNDEPLOY)
+
+
+def left_out(partial: Plan, whole: Plan) -> tuple[Change, ...]:
+    """What a plan for everything would do besides."""
+    own = {change.instance for change in partial.changes}
+    return tuple(change for change in whole.changes if change.instance not in own)
