@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import msgspec
 import pytest
@@ -14,9 +14,9 @@ from ordito.model.service import Service
 from ordito.planning.options import Upgrading
 from ordito.work.invocation import Ending
 from ordito.work.plan import Plan
-from tests.planning.test_upgrade import ALL, Running, called, kinds
+from tests.planning.test_upgrade import ALL, Running, _with, called, kinds
 from tests.support.runs import assert_order, is_before
-from tests.support.services import Requires, node, on, operation, service
+from tests.support.services import Requires, maintain, node, on, operation, service
 
 
 def turning(script: str, at_once: str = "", *, count: int = 4) -> Service:
@@ -64,6 +64,60 @@ def test_what_would_be_down_as_a_whole_takes_turns(workflow: str) -> None:
     assert_order(many, chain(many, "app_2")[1], chain(many, "app_3")[0])
 
 
+@pytest.mark.parametrize("requires", [("base", "app"), ("app", "base")])
+@pytest.mark.parametrize("above", [True, False])
+def test_who_is_linked_with_several_nodes_that_take_turns_always_has_some_of_each(
+    requires: tuple[str, str], *, above: bool
+) -> None:
+    """In whatever order it requires them, and whether one of them requires the other."""
+
+    def made(script: str) -> Service:
+        changed: list[Operation | str] = [ALL[0], operation("configure", script), *ALL[2:]]
+        links = {name: Requires(name, "add_target", "remove_target") for name in requires}
+        return service(
+            node("base", operations=changed, count=3),
+            node("app", *([links["base"]] if above else []), operations=changed, count=3),
+            node("front", *links.values(), operations=ALL, count=2),
+        )
+
+    plan = Running(made("1.sh")).plan(made("2.sh"))
+    for name, number, front in product(requires, (1, 2), ("front_1", "front_2")):
+        again = f"{front}.{name}.{name}_{number}.Configure.add_target"
+        then = f"{name}_{number + 1}"
+        assert_order(plan, f"{name}_{number}.Standard.start", again, f"{then}.Standard.stop")
+        assert_order(plan, again, f"{front}.{name}.{then}.Configure.remove_target", f"{then}.Standard.stop")
+    assert not [step for step in called(plan) if step.startswith("front") and "Standard" in step]
+    assert not plan.outages
+    assert not plan.warnings
+
+
+def test_what_is_updated_in_place_has_those_of_one_turn_again_before_the_next() -> None:
+    def made(script: str) -> Service:
+        changed: list[Operation | str] = [ALL[0], operation("start", script), "stop"]
+        linked = Requires("app", "add_target", "remove_target")
+        own: list[Operation | str] = [ALL[0], operation("configure", script), *ALL[2:]]
+        return service(
+            node("app", operations=changed, count=2), _with(node("front", linked, operations=own), maintain("update"))
+        )
+
+    plan = Running(made("1.sh")).plan(made("2.sh"))
+    assert kinds(plan) == {"app_1": "restart", "app_2": "restart", "front_1": "update"}
+    linked = [f"front_1.app.app_{number}.Configure.add_target" for number in (1, 2)]
+    assert_order(plan, linked[0], "front_1.app.app_2.Configure.remove_target", "app_2.Standard.stop", linked[1])
+    assert_order(plan, "app_2.Standard.start", "front_1.Maintain.update")
+
+
+def test_the_next_turn_waits_for_links_that_fail() -> None:
+    running = Running(turning("1.sh"))
+    world = running.world
+    world.service = turning("2.sh")
+    link = "front_1.app.app_1.Configure.add_target"
+    world.run(answers=lambda step, _: Ending.FAILED if step.id == link else None)
+    assert world.failed == [link]
+    assert "app_2.Standard.stop" not in world.ran
+    assert world.snapshot.links["front_1.app.app_2"].applied
+
+
 def test_all_may_be_down_where_somebody_says_so() -> None:
     for said, upgrading in ("", Upgrading(max_unavailable=Portion(100, is_percentage=True))), ("100%", Upgrading()):
         plan = Running(turning("1.sh", said)).plan(turning("2.sh", said), upgrading=upgrading)
@@ -90,6 +144,10 @@ def test_an_outage_that_remains_is_named() -> None:
 
     plan = Running(made("1.sh")).plan(made("2.sh"))
     assert [(o.node, o.instances) for o in plan.outages] == [("db", 1), ("app", 3)]
+    # Also where it is changed itself, and could take turns otherwise.
+    create: list[Operation | str] = [operation("create", "3.sh"), *ALL[1:]]
+    alike = service(node("db", operations=create), node("app", "db", operations=create, count=3))
+    assert Running(made("1.sh")).plan(alike).outages[1].reason == plan.outages[1].reason
     # What nothing stops goes on, whatever is carried out for it.
     reads = service(node("app", operations=[ALL[0], operation("configure", "1.sh")]))
     assert not Running(reads).plan(service(node("app", operations=[ALL[0], operation("configure", "2.sh")]))).outages

@@ -72,8 +72,20 @@ def outages(draft: Draft) -> tuple[Outage, ...]:
         if up and all(m.falls and _is_stopped(draft, m) for m in up) and len({m.turn for m in up}) == 1:
             again = next((m for m in up if not m.goes), None)
             if again is not None:
-                found.append(Outage(node.name, len(up), again.reason or again.fate))
+                found.append(Outage(node.name, len(up), _why_together(draft, again)))
     return tuple(found)
+
+
+def _why_together(draft: Draft, member: Member) -> str:
+    """Why an instance goes down with all of its node: for what it needs that is made anew, before any cause of its
+    own."""
+    if member.is_nested:
+        for relationship in member.template.requirements:
+            at = (member.record.host,) if relationship.is_hosting else ()
+            targets = [draft.members[i] for i in at if i in draft.members] or draft.of_node.get(relationship.target, [])
+            if any(target.fate is Fate.ANEW for target in targets):
+                return f"it requires {relationship.target} ({relationship.requirement}), which is made anew"
+    return member.reason or member.fate
 
 
 def _is_stopped(draft: Draft, member: Member) -> bool:
