@@ -107,6 +107,11 @@ def write(folder: Path, **parts: str) -> None:
         ({"artifact": TOO_FAR}, "token finds 2 parts"),
         ({"group": TOO_FAR}, "token finds 2 parts"),
         ({"policy": TOO_FAR}, "token finds 2 parts"),
+        ({"asked": TOO_FAR}, "token finds 2 parts"),
+        ({"inlined": TOO_FAR}, "token finds 2 parts"),
+        ({"asked": "{ get_property: [ SELF, ports, 2 ] }"}, "2 entries, and index 2"),
+        ({"asked": "{ get_property: [ SELF, map, { get_input: said } ] }"}, ""),
+        ({"asked": "{ get_attribute: [ SELF, tosca_id ] }"}, ""),
     ],
 )
 def test_what_documents_decide_is_found_by_validate_and_plan(
@@ -138,7 +143,11 @@ def test_what_inputs_decide_is_found_where_they_are_given(run: Run, tmp_path: Pa
         ({}, ["run", "Own.ask", "--node", "one", "-i", "X=x"], ""),
         ({"asked": "{ get_input: said }"}, ["workflow", "run", "ask"], 'input named "said"'),
         ({"asked": "{ get_input: said }"}, ["workflow", "run", "ask", "-i", "said=x"], ""),
-        ({"asked": TOO_FAR}, ["workflow", "run", "ask", "-i", "said=x:y"], "token finds 2 parts"),
+        (
+            {"asked": '{ token: [ { get_input: said }, ":", 2 ] }'},
+            ["workflow", "run", "ask", "-i", "said=x:y"],
+            "token finds 2 parts",
+        ),
         ({"asked": "{ get_attribute: [ SELF, tosca_id ] }"}, ["workflow", "run", "ask"], ""),
         (
             {"asked": "{ get_input: said }", "inlined": '{ token: [ "a:b", ":", { get_input: place } ] }'},

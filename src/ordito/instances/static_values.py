@@ -3,7 +3,7 @@ declared for it, by type and constraints (§4.4, R-3.6.11-2, R-4.4.1-3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 
@@ -17,11 +17,14 @@ from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.lookup import INDEX
 from ordito.instances.slots import Slots
 from ordito.model.block_types import LIFECYCLE_STEP
+from ordito.model.imperative import Activity
+from ordito.model.reserved import KEYWORDS
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Service
 from ordito.model.values import Values
 from ordito.model.values_with_calls import Held, Holders
 from ordito.syntax.expressions import Call, Value, calls
+from ordito.syntax.functions import OF_ENTITIES
 
 
 def check_static_values(service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
@@ -47,6 +50,7 @@ def check_static_values(service: Service, inputs: Mapping[str, object], diagnost
         for held in holders.held(policy):
             for name in about:
                 checks.check(held, Context(node=name))
+    _check_activities(service, checks)
     for output in service.outputs.values():
         definitions = (
             {} if output.schema is None else {output.name: PropertyDefinition(output.name, output.schema, False)}
@@ -63,6 +67,34 @@ def _numbered(node: NodeTemplate) -> Iterator[Held]:
             for name, declared in operation.inputs.items():
                 if any(INDEX in call.arguments for call in calls(declared.value)):
                     yield Held(INPUT, name, declared.value, {})
+
+
+def _check_activities(service: Service, checks: StaticValues) -> None:
+    """Check the inputs that workflows and triggers give to what they call, as far as these are the same whoever it is
+    called for and whatever the workflow is given."""
+    for workflow in service.workflows.values():
+        for step in workflow.steps.values():
+            node = step.target if step.target in service.nodes and not step.relationship else ""
+            for held in _of_activities(step.activities, workflow.inputs, f'workflow "{workflow.name}"', node):
+                checks.check(held, Context(node=node))
+    for policy in service.policies.values():
+        for trigger in policy.triggers.values():
+            for held in _of_activities(trigger.actions, (), f'trigger "{trigger.name}"', ""):
+                checks.check(held, Context())
+
+
+def _of_activities(activities: Iterable[Activity], given: Collection[str], owner: str, node: str) -> Iterator[Held]:
+    """The inputs of activities that need none of the inputs ``given`` to their workflow, and no entity of which it is
+    not known which one is meant."""
+    for activity in activities:
+        for name, value in activity.inputs.items():
+            first = [(call.function, call.arguments[0]) for call in calls(value)]
+            if not any(
+                (function == "get_input" and argument in given)
+                or (function in OF_ENTITIES and argument in KEYWORDS and not node)
+                for function, argument in first
+            ):
+                yield Held(INPUT, name, value, {}, of=f"{activity.name} in {owner}")
 
 
 def _of_artifacts(node: NodeTemplate) -> Iterator[Held]:
