@@ -24,8 +24,14 @@ class Run:
     output: str
 
 
-def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Run:
-    """Run a command to its end. ``RuntimeError`` with its messages where it fails."""
+UNUSUAL = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
+"""Variables under which Python compiles what is installed compiled already, and writes without a buffer: who develops
+may have set them, and who uses a program has not."""
+
+
+def run(command: Sequence[str], environment: Mapping[str, str] = os.environ) -> Run:
+    """Run a command to its end, as users run it. ``RuntimeError`` with its messages where it fails."""
+    usual = {name: value for name, value in environment.items() if name not in UNUSUAL}
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         began = time.perf_counter()
         process = subprocess.Popen(
@@ -33,7 +39,7 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
             stdout=output,
             stderr=errors,
             stdin=subprocess.DEVNULL,
-            env=None if environment is None else dict(environment),
+            env=usual,
             text=True,
         )
         _, status, usage = os.wait4(process.pid, 0)
