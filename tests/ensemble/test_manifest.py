@@ -83,6 +83,7 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
             last_config_change=draw(st.just("") | changes),
             last_state_change=draw(st.just("") | changes),
             drift=draw(st.dictionaries(st.sampled_from(("status", "attribute port")), st.just("ok started"))),
+            before_failure=draw(st.dictionaries(st.sampled_from(("Own.work", "Own.rest")), st.just("ok"))),
             note=draw(st.just("") | texts),
         )
         for name in chosen

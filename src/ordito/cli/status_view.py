@@ -173,6 +173,7 @@ def _said(row: Row, channel: Channel) -> str:
     said = painted(found.effective, channel)
     if found.effective != instance.local:
         said += f" (itself {instance.local})"
+    failing = list(dict.fromkeys((*instance.failed, *instance.before_failure)))
     notes = [
         _made_by(row),
         "optional" if found.optional else "",
@@ -180,7 +181,7 @@ def _said(row: Row, channel: Channel) -> str:
         "orphaned: no longer in the service" if found.orphaned else "",
         f"still as in {found.form}" if found.form else "",
         "changed since it was made" if found.drifted and not instance.note else "",
-        f"failed: {', '.join(instance.failed)}" if instance.failed else "",
+        f"failed: {', '.join(failing)}" if failing else "",
     ]
     note = "; ".join(filter(None, notes))
     return f"{said}  {printable(note)}" if note else said

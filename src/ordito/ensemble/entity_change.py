@@ -24,6 +24,7 @@ NAMES = {
     "node": "template",
     "last_config_change": "lastConfigChange",
     "last_state_change": "lastStateChange",
+    "before_failure": "beforeFailure",
 }
 
 
@@ -38,8 +39,8 @@ class EntityChange(
 
     ``unlinked`` says that nothing is recorded any more of a link or an end, ``forgotten`` the same of an instance; an
     instance that is ``unlinked`` is made anew: what else is said of it is all there is.
-    In ``applied``, ``failed`` and ``told`` an empty entry says that the operation does not count so any more, in
-    ``drift`` that all is as it was again; attributes and outputs are those that were set.
+    In ``applied``, ``failed``, ``told`` and ``before_failure`` an empty entry says that the operation does not count so
+    any more, in ``drift`` that all is as it was again; attributes and outputs are those that were set.
     """
 
     unlinked: bool = False
@@ -61,6 +62,7 @@ class EntityChange(
     failed: dict[str, str] = {}
     told: dict[str, str] = {}
     drift: dict[str, str] = {}
+    before_failure: dict[str, str] = {}
     attributes: Mapping[str, Data] = {}
     outputs: Mapping[str, Mapping[str, Data]] = {}
 
@@ -115,6 +117,8 @@ def _of_instance(before: Instance, now: Instance, changed: dict[str, object]) ->
         changed["form"] = now.form
     if now.drift != before.drift:
         changed["drift"] = _texts(before.drift, now.drift)
+    if now.before_failure != before.before_failure:
+        changed["before_failure"] = _texts(before.before_failure, now.before_failure)
     _of_place(before, now, changed)
 
 
@@ -175,7 +179,7 @@ def _changed(name: str, change: EntityChange, before: Entity) -> Entity:
             before = msgspec.structs.replace(_NO_LINK, id=name)
     fields = _OF_INSTANCE if isinstance(before, Instance) else _OF_LINK
     changed = {field: value for field in fields if (value := getattr(change, field)) is not UNSET}
-    if not (changed or change.applied or change.failed or change.told or change.drift):
+    if not (changed or change.applied or change.failed or change.told or change.drift or change.before_failure):
         return None
     if before is None:
         raise NoSuchEntity(name)
@@ -187,8 +191,9 @@ def _changed(name: str, change: EntityChange, before: Entity) -> Entity:
     failed = _with_texts(before.failed, change.failed)
     if isinstance(before, Link) and change.told:
         changed["told"] = _with_texts(before.told, change.told)
-    if isinstance(before, Instance) and change.drift:
+    if isinstance(before, Instance):
         changed["drift"] = _with_texts(before.drift, change.drift)
+        changed["before_failure"] = _with_texts(before.before_failure, change.before_failure)
     return msgspec.structs.replace(before, **changed, applied=applied, failed=failed)
 
 

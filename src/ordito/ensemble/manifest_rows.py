@@ -78,6 +78,7 @@ class InstanceRow(_Row, frozen=True):
     note: str = ""
     form: str = ""
     drift: dict[str, str] = {}
+    before_failure: dict[str, str] = {}
     applied: dict[str, AppliedRow] = {}
     failed: dict[str, str] = {}
     attributes: dict[str, Data] = {}
@@ -228,6 +229,7 @@ def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[
                 note=instance.note,
                 form=instance.form,
                 drift=_sorted(instance.drift) if instance.drift else {},
+                before_failure=_sorted(instance.before_failure) if instance.before_failure else {},
                 applied=_applied_rows(instance.applied),
                 failed=_sorted(instance.failed) if instance.failed else {},
                 attributes=_sorted(attributes[name]) if name in attributes else {},
@@ -353,6 +355,7 @@ def _instance(name: str, row: InstanceRow) -> Instance:
         note=row.note,
         form=row.form,
         drift=row.drift,
+        before_failure=row.before_failure,
     )
 
 

@@ -28,7 +28,8 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     for people, save that it may begin with ``SCALED_IN`` or ``MADE_AGAIN``. ``form`` is the earlier form of the service
     (``work.records.Form``) in which it still is, "" for the one that was deployed last. ``drift`` is what was found to
     be other than this program had left it, each with what it was before: ``STATUS`` with the status and the state,
-    attributes (``drift_of``) with digests of their values.
+    attributes (``drift_of``) with digests of their values. ``before_failure`` has the operations by whose failure
+    nothing good is known of it any more, each with the local status that it had before the first of them.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str = ""
     form: str = ""
     drift: Mapping[str, str] = {}
+    before_failure: Mapping[str, str] = {}
 
     @property
     def exists(self) -> bool:

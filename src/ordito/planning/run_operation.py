@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.instances.states import CONFIGURED, CONFIGURING, CREATED, CREATING, STARTED
+from ordito.instances.status import OPERATIONAL
 from ordito.model.operation import Interface
 from ordito.model.service import MAINTAIN, STANDARD, NodeTemplate
 from ordito.planning.draft import Draft
@@ -115,7 +116,7 @@ def _before(interface: Interface) -> tuple[str, ...]:
 def _step(draft: Draft, member: Member, node: _OfNode, reason: int) -> DraftStep:
     stage = node.stage
     # What is made or configured once more while it is up is up afterwards.
-    stays = stage is not None and stage in MAKING and member.record.state == STARTED
+    stays = stage is not None and stage in MAKING and _was_up(member, draft.calls.all[node.call].key)
     return DraftStep(
         f"{member.id}.{node.name}",
         Action.CALL,
@@ -129,3 +130,8 @@ def _step(draft: Draft, member: Member, node: _OfNode, reason: int) -> DraftStep
         closes=node.before is not None and all(key in member.record.applied for key in node.before),
         reason=reason,
     )
+
+
+def _was_up(member: Member, key: str) -> bool:
+    """Whether an instance is up, or was before the operation failed that is carried out once more."""
+    return member.record.state == STARTED or member.record.before_failure.get(key) in OPERATIONAL

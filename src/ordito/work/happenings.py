@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+import msgspec
+
 from ordito.instances.records import Applied, Instance, Link, Snapshot
 from ordito.instances.states import TAKES_BACK, takes_back
-from ordito.instances.status import OPERATIONAL, Happened, failure
+from ordito.instances.status import DEGRADED, ERROR, OPERATIONAL, UNKNOWN, Happened, failure
 from ordito.model.service import ARTIFACT, LIFECYCLE, STANDARD, Service
 from ordito.work.change_marks import NEVER_STARTED
 from ordito.work.invocation import Outcome
@@ -20,6 +22,8 @@ DELEGATE = Action.DELEGATE
 UNSTARTED, SUCCEEDED, CHAIN_ENDED = Happened.NEVER_STARTED, Happened.SUCCEEDED, Happened.CHAIN_ENDED
 
 STOPS = ".stop"
+DOUBTFUL = frozenset({UNKNOWN, ERROR, DEGRADED})
+"""The statuses in which a failure can leave an instance."""
 OF_LIFECYCLE = frozenset({STANDARD, LIFECYCLE, ARTIFACT})
 """The interface types of what brings an instance about: without it there is none."""
 
@@ -88,6 +92,29 @@ def remembered(
     elif call.digest:
         applied = {**applied, key: Applied(change, call.digest)}
     return applied, failed
+
+
+def with_failures(
+    before: Instance, after: Instance, key: str, happened: Happened, *, succeeded: bool, applies: bool
+) -> Instance:
+    """The record of an instance ``after`` an operation, which knows what failures beside its lifecycle have left in
+    doubt: where every operation that failed has ended well since, it is as it was before the first did."""
+    failures = before.before_failure
+    if happened is UNSTARTED:
+        return after
+    if after.local not in DOUBTFUL:
+        return msgspec.structs.replace(after, before_failure={}) if failures else after
+    if succeeded:
+        if key not in failures:
+            return after
+        left = {other: was for other, was in failures.items() if other != key}
+        is_settled = not (left or applies) and after.local == before.local
+        local = failures[key] if is_settled else after.local
+        return msgspec.structs.replace(after, local=local, before_failure=left)
+    if not failures and (after.local == before.local or (applies and after.local == DEGRADED)):
+        return after
+    was = next(iter(failures.values()), before.local)
+    return msgspec.structs.replace(after, before_failure={**failures, key: was})
 
 
 def without(found: Mapping[str, T], key: str, call: Call) -> Mapping[str, T]:

@@ -10,7 +10,7 @@ from ordito.instances.status import DEGRADED, UNKNOWN, local_after
 from ordito.instances.status import ERROR as BROKEN
 from ordito.work.called import Called
 from ordito.work.change_marks import NEVER_STARTED, touched
-from ordito.work.happenings import Happenings, remembered
+from ordito.work.happenings import Happenings, remembered, with_failures
 from ordito.work.invocation import Outcome
 from ordito.work.links_anew import linked_again
 from ordito.work.plan import Call, Step
@@ -42,6 +42,8 @@ class LinkEnds:
         fails = not outcome.succeeded and not step.tolerant and source.state in (CREATED, CONFIGURED)
         state = ERROR if fails and outcome.ending not in NEVER_STARTED else source.state
         record = msgspec.structs.replace(source, local=local, state=state)
+        key, succeeded = f"{step.link}/{call.name}", outcome.succeeded
+        record = with_failures(source, record, key, happened, succeeded=succeeded, applies=applies)
         record = touched(record, outcome, change, self._job, applies=applies)
         return Delta(instances=() if record == source else (record,), links=links)
 

@@ -78,7 +78,7 @@ class Looks:
         # What this very job was at work on is how that has left it: nobody else did it.
         is_own = applies and record.last_config_change > self._job
         drift = {} if is_own else drifted(record, seen, recorded, attributes, self._digest_key).drift
-        changed = msgspec.structs.replace(changed, drift=drift)
+        changed = msgspec.structs.replace(changed, drift=drift, before_failure={})
         if is_host:
             changed = noted(changed, reached=is_reached)
             if not is_reached:

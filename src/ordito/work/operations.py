@@ -14,6 +14,7 @@ from ordito.base.masking import Masking
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import (
     CANNOT_BE_REACHED,
+    Applied,
     Delta,
     Instance,
     Link,
@@ -44,7 +45,7 @@ from ordito.work.conditions import Conditions
 from ordito.work.delegating import Delegating
 from ordito.work.effects import applies as workflow_applies
 from ordito.work.forms import adopted
-from ordito.work.happenings import Happenings, of_what_is_up, remembered, without
+from ordito.work.happenings import Happenings, of_what_is_up, remembered, with_failures, without
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
 from ordito.work.link_ends import LinkEnds
 from ordito.work.links_anew import to_be_undone_again
@@ -217,7 +218,7 @@ class Operations:
         host = self._called.plan.moved.get(record.id, record.host)
         changed = msgspec.structs.replace(record, state=step.enter or record.state, local=local, note="", host=host)
         if applies:
-            changed = msgspec.structs.replace(changed, created=change, applied={}, failed={})
+            changed = msgspec.structs.replace(changed, created=change, applied={}, failed={}, before_failure={})
         left = (record.id, *self._removal.left_of(record, again=True)) if again and applies else ()
         return Delta(() if changed == known else (changed,), links, left)
 
@@ -331,17 +332,14 @@ class Operations:
             local = record.local
         if outcome.status in REPORTABLE and (step.closes or not succeeded):
             local = outcome.status
-        applied, failed = record.applied, record.failed
+        known, applied, failed = record, record.applied, record.failed
         if happened is not UNSTARTED:
-            if applies:
-                applied, failed = remembered(record, call, outcome, change)
-            elif self._happenings.is_of_lifecycle(step, call):
-                # Nothing counts as carried out by it, and yet what was stopped is no longer started.
-                applied = without(applied, "", call)
+            applied, failed = self._counted(record, step, call, outcome, change, applies=applies)
         state = self._state_after(step, call, record, succeeded=succeeded)
         if applies and step.closes and state == STARTED:
             applied = of_what_is_up(applied)
         record = msgspec.structs.replace(record, state=state, local=local, applied=applied, failed=failed)
+        record = with_failures(known, record, call.key, happened, succeeded=succeeded, applies=applies)
         if succeeded and applies and call.operation == UPDATE and record.id in self._called.plan.adopted:
             # With its success, not after it: whoever compares once the job was cut off would see what was before.
             record = adopted(self._called.plan, record, self._form, change)
@@ -350,6 +348,17 @@ class Operations:
         if succeeded and step.forms and call.operation == UPDATE:
             record = adopted(self._called.plan, record, self._form, change)
         return touched(record, outcome, change, self._job, applies=applies)
+
+    def _counted(
+        self, record: Instance, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool
+    ) -> tuple[Mapping[str, Applied], Mapping[str, str]]:
+        """What counts as carried out of an instance, and as failed, after an operation was at work."""
+        if applies:
+            return remembered(record, call, outcome, change)
+        if self._happenings.is_of_lifecycle(step, call):
+            # Nothing counts as carried out by it, and yet what was stopped is no longer started.
+            return without(record.applied, "", call), record.failed
+        return record.applied, record.failed
 
     def _state_after(self, step: Step, call: Call, record: Instance, *, succeeded: bool) -> str:
         """The node state of an instance after an operation on it."""

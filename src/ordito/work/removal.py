@@ -54,10 +54,10 @@ class Removal:
         yield from self._ends(record)
 
     def _gone(self, record: Instance, change: str, note: str, *, applies: bool) -> Instance:
-        nothing: dict[str, str] = {}
-        gone = msgspec.structs.replace(
-            record, state=DELETED, local=ABSENT, applied={}, failed=nothing, note=note, form="", drift=nothing
-        )
+        none: dict[str, str] = {}
+        gone = msgspec.structs.replace(record, state=DELETED, local=ABSENT, applied={}, failed=none, note=note, form="")
+        if gone.drift or gone.before_failure:
+            gone = msgspec.structs.replace(gone, drift=none, before_failure=none)
         return gone if change == self._job else marked(gone, change, applies=applies, modified=True)
 
     def _ends(self, record: Instance) -> Iterable[str]:

@@ -34,7 +34,8 @@ def with_state(record: Instance, state: str) -> Instance:
     """The record of an instance whose state a workflow has set."""
     happened = SAYS.get(state)
     local = record.local if happened is None else local_after(record.local, happened)
-    return msgspec.structs.replace(record, state=state, local=local)
+    failures = record.before_failure if happened is None or happened is Happened.FAILED_MODIFIED else {}
+    return msgspec.structs.replace(record, state=state, local=local, before_failure=failures)
 
 
 def link_with_state(snapshot: Snapshot, new: Link, state: str) -> Delta:
