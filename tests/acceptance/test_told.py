@@ -140,7 +140,7 @@ def test_whatever_brings_the_change(tmp_path: Path) -> None:
     lab.moves("far_1", "10.0.0.2")
     lab.run("heal", "far_1", "--yes")
     assert [line.split()[4] for line in lab.told()] == ["10.0.0.2"] * 2, "the check of what was to be healed found it"
-    lab.run("heal", "far_1", "--reinstall", "--yes")
+    lab.run("heal", "far_1", "--reinstall", "--yes", "--allow-changed")
     assert [line.split()[0] for line in lab.told()] == ["near_1", "near_2"], "it was made anew"
     lab.moves("far_3", "10.0.0.5")
     lab.run("scale", "far=3", "--yes")
