@@ -195,6 +195,37 @@ topology_template:
     assert '"count" has the value of an earlier command, 3' in again.err
 
 
+def test_what_was_given_once_can_be_forgotten_and_a_default_is_not_announced(tmp_path: Path) -> None:
+    (tmp_path / "service.yaml").write_text(
+        """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  inputs: { count: { type: integer, default: 2 }, unused: { type: string, default: none } }
+  node_templates:
+    hello: { type: tosca.nodes.Root, occurrences: [ 0, 9 ], instance_count: { get_input: count } }
+""",
+    )
+    deploy = ("deploy", "-e", "ensemble", "--yes")
+    assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 0
+    ordito(tmp_path, *deploy, "-i", "count=3", "-i", "unused=some")
+    told = ordito(tmp_path, *deploy)
+    assert '"count" has the value of an earlier command, 3' in told.err
+    assert "--forget-input count" in told.err
+    assert ordito(tmp_path, *deploy, "-i", "count=2").code == 0
+    assert '"count" has' not in ordito(tmp_path, *deploy).err, "it is the default"
+    ordito(tmp_path, *deploy, "-i", "count=4")
+    saved = ordito(tmp_path, "plan", "-e", "ensemble", "--forget-input", "count", "--out", "less.plan")
+    assert "2 to remove" in saved.out, saved.both
+    assert ordito(tmp_path, "deploy", "-e", "ensemble", "less.plan", "--yes").code == 0
+    assert "count: 4" not in (tmp_path / "ensemble" / "ensemble.yaml").read_text()
+    # Nothing that exists changes by it, and it is forgotten all the same.
+    assert ordito(tmp_path, *deploy, "--forget-input", "unused").code == 0
+    assert "earlier command" not in ordito(tmp_path, *deploy).err
+    assert "nothing-forgotten" in ordito(tmp_path, *deploy, "--forget-input", "unused").err
+    assert ordito(tmp_path, *deploy, "--forget-input", "count", "-i", "count=1").code == 64
+    assert ordito(tmp_path, "jobs", "replay", "-e", "ensemble").code == 0
+
+
 def test_what_the_user_wrote_is_never_replaced(tmp_path: Path) -> None:
     """A user's part without a service is the user's all the same."""
     service(tmp_path)

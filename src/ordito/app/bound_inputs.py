@@ -9,7 +9,7 @@ import msgspec
 from ordito.app.plain_nodes import plain
 from ordito.app.spec.inputs import GatheredInputs
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.sensitive import Sensitive
+from ordito.base.sensitive import Sensitive, revealed
 from ordito.base.sensitive import is_sensitive as has_sensitive_parts
 from ordito.model.inputs import bind_inputs, is_sensitive
 from ordito.model.schema import PropertyDefinition
@@ -35,11 +35,14 @@ def bind_given(
     that is written, where that was for another service."""
     kept = {name: value for name, value in gathered.kept.items() if name in service.inputs}
     for name, value in kept.items():
+        if _is_default(value, service.inputs[name]):
+            continue  # It would be the same if nobody had given it.
         diagnostics.note(
             "remembered-input",
             f'input "{name}" has the value of an earlier command{_shown(value, service.inputs[name])}',
             service.inputs[name].span,
-            hint=f"give it with -i {name}=VALUE to change it, or write another value in ensemble.yaml",
+            hint=f"give it with -i {name}=VALUE to change it, or write another value in ensemble.yaml;"
+            f" --forget-input {name} forgets it",
         )
     forgotten = (gathered.kept.keys() - kept.keys()) | set(_left_out(service, gathered, had, diagnostics))
     values = {name: value for name, value in gathered.values.items() if name not in forgotten}
@@ -47,6 +50,10 @@ def bind_given(
     now = {name: bound[name] for name in gathered.asked if name in bound}
     new = {n: GivenValue(value, _written(gathered, n, service), gathered.environment) for n, value in now.items()}
     return BoundInputs(bound, now, {**kept, **new})
+
+
+def _is_default(value: GivenValue, definition: PropertyDefinition) -> bool:
+    return value.over is None and definition.has_default and revealed(value.value) == definition.default
 
 
 def _left_out(

@@ -38,7 +38,8 @@ class Artifact(msgspec.Struct, frozen=True):
 
 
 class Input(msgspec.Struct, frozen=True):
-    """An input of an operation: the value assigned or defaulted, if any, and what the declaration asks for."""
+    """An input of an operation: the value assigned or defaulted, if any, and what the declaration asks for. One whose
+    value ``is_default`` has none but that of its declaration (``default``, §3.6.14)."""
 
     name: str
     schema: Schema | None = None
@@ -47,6 +48,7 @@ class Input(msgspec.Struct, frozen=True):
     value: Value = None
     metadata: Mapping[str, str] = {}
     span: Span | None = None
+    is_default: bool = False
 
 
 class Operation(msgspec.Struct, frozen=True):

@@ -43,16 +43,19 @@ class Parameters:
             if item is None:
                 continue
             value = item.value if item.value is not None else item.default
+            is_default = item.value is None and value is not None
             inherited = declared.get(key.text) or Input(key.text)
             if item.type is None:
-                found[key.text] = self._valued(inherited, value, key) if value is not None else inherited
+                if value is not None:
+                    inherited = msgspec.structs.replace(self._valued(inherited, value, key), is_default=is_default)
+                found[key.text] = inherited
                 continue
             schema = self._definitions.schema(item, unit)
             metadata = {k: v.text for k, v in (item.metadata or {}).items()}
             what = f'input "{key.text}"'
             data = self._values.read_by(schema, metadata, value, what, item.type.span) if value is not None else None
             found[key.text] = Input(
-                key.text, schema, item.required is not False, value is not None, data, metadata, key.span
+                key.text, schema, item.required is not False, value is not None, data, metadata, key.span, is_default
             )
         return found
 
@@ -98,7 +101,9 @@ class Parameters:
         else:
             value = read_untyped(node, self._diagnostics)
             self._values.found_calls.extend(calls(value))
-        return msgspec.structs.replace(definition, has_value=not is_null(node), value=value, span=key.span)
+        return msgspec.structs.replace(
+            definition, has_value=not is_null(node), value=value, span=key.span, is_default=False
+        )
 
 
 def mapping_path(node: Node) -> tuple[str | int, ...] | None:

@@ -8,6 +8,7 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.names import INSTANCE, MOST_NAMED, NODE, Names
+from ordito.base.diagnostics import Diagnostics
 from ordito.base.listing import listed
 from ordito.base.suggest import nearest
 from ordito.instances.records import Instance, Snapshot
@@ -29,11 +30,11 @@ class Filters(msgspec.Struct, frozen=True):
         return " ".join([*parts, *(f"--type {t}" for t in self.types)])
 
 
-def filtered(filters: Filters, service: Service, snapshot: Snapshot) -> list[Instance]:
+def filtered(filters: Filters, service: Service, snapshot: Snapshot, diagnostics: Diagnostics) -> list[Instance]:
     """The existing instances that pass all filters and have been begun, in the order of the nodes and of their slots.
 
-    Raises ``Refused`` for names that mean nothing, for an instance that is named and was never begun, and where none is
-    left.
+    Where none is left, a note says why, and nothing is to be done. Raises ``Refused`` for names that mean nothing, and
+    for an instance that is named and was never begun.
     """
     names = Names(service, snapshot)
     nodes = {names.find(f"{NODE}{n.removeprefix(NODE)}").node for n in filters.nodes}
@@ -54,7 +55,7 @@ def filtered(filters: Filters, service: Service, snapshot: Snapshot) -> list[Ins
         records = snapshot.of_node(node.name)
         found += [r for r in records if (not ids or r.id in ids) and is_begun(r)]
     if not found:
-        raise _nothing_left(filters, nodes, ids, types, service, snapshot)
+        _note_nothing_left(filters, list(_clashes(nodes, ids, types, service, snapshot)), diagnostics)
     return found
 
 
@@ -82,22 +83,21 @@ def _type(text: str, service: Service) -> str:
     )
 
 
-def _nothing_left(
-    filters: Filters, nodes: set[str], ids: set[str], types: set[str], service: Service, snapshot: Snapshot
-) -> Refused:
-    clashes = list(_clashes(nodes, ids, types, service, snapshot))
+def _note_nothing_left(filters: Filters, clashes: list[str], diagnostics: Diagnostics) -> None:
     if clashes:
-        return Refused(
-            "no-instances",
+        diagnostics.note(
+            "nothing-left",
             f"no instance passes all of {filters}: {listed(clashes, MOST_NAMED, between='; ')}",
-            "leave out one of the filters, or name what belongs together",
+            None,
+            hint="leave out one of the filters, or name what belongs together",
         )
+        return
     what = f"of {filters}" if str(filters) else "at all"
-    return Refused(
-        "no-instances",
+    diagnostics.note(
+        "nothing-left",
         f"there is no instance {what} on which an operation was ever started",
-        next_words=("status",),
-        purpose="see what there is",
+        None,
+        hint="`ordito status` shows what there is",
     )
 
 

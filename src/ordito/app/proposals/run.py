@@ -18,10 +18,11 @@ from ordito.app.proposals.filters import Filters, filtered
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.stand_ins import stand_in, without_stand_ins
 from ordito.base.collector import paused_collector
+from ordito.base.diagnostics import Diagnostics
 from ordito.base.listing import listed
 from ordito.instances.records import Snapshot
 from ordito.model.interface_names import interface_named
-from ordito.model.operation import Operation
+from ordito.model.operation import Interface, Operation
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.options import OfNode, OperationRun, PlanOptions
 
@@ -69,16 +70,18 @@ class RunAsked(msgspec.Struct, frozen=True):
             )
 
         def choose(service: Service, options: PlanOptions) -> PlanOptions:
-            instances, wanted = _chosen(self, service, known.snapshot)
+            instances, wanted = _chosen(self, service, known.snapshot, diagnostics)
             return replace(options, instances=instances, run=wanted)
 
+        diagnostics = Diagnostics()
         with paused_collector():
             read = read_deployed(known)
             made = make_plan(known, RUN, read, status.inputs, choose=choose)
-        return for_deployed(known, RUN, read, made)
+        found = for_deployed(known, RUN, read, made)
+        return msgspec.structs.replace(found, diagnostics=(*found.diagnostics, *diagnostics.sorted()))
 
 
-def _chosen(asked: RunAsked, service: Service, snapshot: Snapshot) -> Chosen:
+def _chosen(asked: RunAsked, service: Service, snapshot: Snapshot, diagnostics: Diagnostics) -> Chosen:
     """The instances, and what is run on those of each node. Raises ``Refused`` and ``InvalidDocument``."""
     filters, stood_for = without_stand_ins(asked.filters, service)
     given = CalledInputs(asked.inputs)
@@ -86,8 +89,12 @@ def _chosen(asked: RunAsked, service: Service, snapshot: Snapshot) -> Chosen:
     stand_ins = dict(zip(stood_for, (found for _, found in on), strict=True))
     if stood_for and not filters.nodes:
         return frozenset(), OperationRun(on[0][0], {}, asked.in_order, stand_ins)
-    instances = filtered(filters, service, snapshot)
+    instances = filtered(filters, service, snapshot, diagnostics)
     nodes = [service.nodes[name] for name in dict.fromkeys(i.node for i in instances)]
+    if not nodes:
+        # That nobody has such an operation is a mistake all the same.
+        interface, name = operation_named(asked.operation, _interfaces(service.nodes.values()))
+        return frozenset(), OperationRun(name, {}, asked.in_order, stand_ins)
     interface, name = _named(asked.operation, nodes, service)
     found: dict[str, OfNode] = {}
     lacking: list[str] = []
@@ -99,15 +106,22 @@ def _chosen(asked: RunAsked, service: Service, snapshot: Snapshot) -> Chosen:
         values = given.bound(operation.inputs, service.data_types)
         _check_inputs(asked, node, operation, values)
         found[node.name] = OfNode(operation.interface, values)
-    if lacking:
+    if lacking and not found:
         raise _not_everywhere(f"{interface}.{name}", lacking, service)
-    return frozenset(i.id for i in instances), OperationRun(name, found, asked.in_order, stand_ins)
+    if lacking:
+        diagnostics.note(
+            "not-everywhere",
+            f"{interface}.{name} is run on the nodes that have it; {_quoted(lacking)}"
+            f" {'has' if len(lacking) == 1 else 'have'} no such operation",
+            None,
+        )
+    return frozenset(i.id for i in instances if i.node in found), OperationRun(name, found, asked.in_order, stand_ins)
 
 
 def _named(text: str, nodes: Iterable[NodeTemplate], service: Service) -> tuple[str, str]:
     """The interface and the operation that a text means on the chosen nodes. Raises ``Refused``."""
     try:
-        return operation_named(text, (i for node in nodes for i in node.interfaces.values()))
+        return operation_named(text, _interfaces(nodes))
     except Refused as refused:
         if refused.code != "unknown-operation":
             raise
@@ -126,10 +140,14 @@ def _named(text: str, nodes: Iterable[NodeTemplate], service: Service) -> tuple[
         ) from None
 
 
+def _interfaces(nodes: Iterable[NodeTemplate]) -> Iterator[Interface]:
+    return (interface for node in nodes for interface in node.interfaces.values())
+
+
 def _elsewhere(text: str, service: Service) -> tuple[str, str] | None:
     """What a text means on any node."""
     try:
-        return operation_named(text, (i for node in service.nodes.values() for i in node.interfaces.values()))
+        return operation_named(text, _interfaces(service.nodes.values()))
     except Refused as refused:
         if refused.code == "unknown-operation":
             return None
@@ -167,7 +185,8 @@ def _not_everywhere(operation: str, lacking: list[str], service: Service) -> Ref
 def _check_inputs(asked: RunAsked, node: NodeTemplate, operation: Operation, given: Mapping[str, object]) -> None:
     """Refuse values that take the place of others unasked, and required ones that nobody gives."""
     full = f"{operation.interface}.{operation.name}"
-    clashes = [name for name in given if name in operation.inputs and operation.inputs[name].has_value]
+    own = {name for name, i in operation.inputs.items() if i.has_value and not i.is_default}
+    clashes = [name for name in given if name in own]
     if clashes and not asked.override:
         several = "inputs" if len(clashes) > 1 else "input"
         raise Refused(

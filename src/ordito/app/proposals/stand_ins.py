@@ -53,7 +53,8 @@ def stand_in(text: str, name: str, given: CalledInputs, service: Service, *, ove
     workflow = service.workflows[target]
     declared = substituted.template.interfaces[interface].operations[operation].inputs
     own = {n: i.value for n, i in declared.items() if i.has_value and n in workflow.inputs}
-    _refuse_clashes(values, own, f'{interface}.{operation} of node "{name}"', override=override)
+    said = {n: value for n, value in own.items() if not declared[n].is_default}
+    _refuse_clashes(values, said, f'{interface}.{operation} of node "{name}"', override=override)
     return operation, OfStandIn(target, bound_inputs(workflow, {**own, **values}, service))
 
 

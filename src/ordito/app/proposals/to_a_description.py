@@ -94,7 +94,7 @@ class ToDescriptionAsked(msgspec.Struct, frozen=True):
         return self._moved(
             seen,
             service=seen(self._service_to_keep(known, proposal)),
-            inputs=GivenInputs(values=proposal.asked_inputs),
+            inputs=GivenInputs(values=proposal.asked_inputs, forgotten=self.inputs.forgotten),
         )
 
     def from_kept(self, place: Place) -> Self:
@@ -223,6 +223,8 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
     providers = plugins_of(place.layout, known.spec.inventory).providers
     warn_of_unheeded(known.spec.inventory, providers, read, diagnostics)
     renews, completes = _settled(made, status, diagnostics)
+    forgets = any(name in status.given for name in asked.inputs.forgotten)
+    renews |= forgets and made.plan.is_empty and not made.plan.is_part
     is_new = not user.exists
     allowed = may_be_lost(may_lose, made.whole.service, known.snapshot)
     return Proposal(

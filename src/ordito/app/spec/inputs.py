@@ -49,10 +49,19 @@ def gather_inputs(
     time, and in the environment in which it was said; what does not win is not evaluated."""
     written = environment.section.inputs
     asked = read_given(given, diagnostics)
+    for name in given.forgotten:
+        if name not in remembered:
+            diagnostics.note(
+                "nothing-forgotten",
+                f'no earlier command has given input "{name}" a value that is remembered',
+                None,
+                hint=f"remembered are: {', '.join(sorted(remembered))}" if remembered else "",
+            )
     kept = {
         name: value
         for name, value in remembered.items()
         if name not in asked
+        and name not in given.forgotten
         and value.environment == environment.name
         and revealed(value.over) == plain(written.get(name))
     }

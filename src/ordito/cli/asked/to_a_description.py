@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.change_options import change_options, hook_options
@@ -47,6 +48,13 @@ def describing(
         @hook_options
         @part_options(verb="Bring to its description", makes=True)
         @click.option(
+            "--forget-input",
+            "forgotten",
+            metavar="INPUT",
+            multiple=True,
+            help="Remember no more what an earlier command has given for this input; may be repeated.",
+        )
+        @click.option(
             "--reset-counts",
             is_flag=True,
             help="Have as many instances as the template asks for, whatever was set by scale.",
@@ -56,6 +64,9 @@ def describing(
             from ordito.app.saved_plan import is_saved_plan
 
             given = {name: others.pop(name) for name in FIELDS}
+            inputs = msgspec.structs.replace(inputs, forgotten=tuple(others.pop("forgotten")))
+            if both := inputs.texts.keys() & set(inputs.forgotten):
+                raise click.UsageError(f"-i and --forget-input of {', '.join(sorted(both))} exclude each other")
             wanted: Asked = kind()(service or "", inputs, **given)
             if service is not None and is_saved_plan(service):
                 if not reads_plans:
@@ -90,6 +101,7 @@ DECIDING = (
     "nodes",
     "instances",
     "skip_new",
+    "forgotten",
 )
 """The options that decide what is planned: a saved plan has been decided on."""
 

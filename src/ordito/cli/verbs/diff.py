@@ -60,6 +60,7 @@ def command(session: Session, asked: UpgradeAsked, *, full: bool, detailed_exitc
     elif not found.is_empty:
         words = ["upgrade", asked.service] if asked.service else ["upgrade"]
         words += [*words_of_changes(asked.changes, asked.hooks), *asked.part.words]
+        words += [word for name in asked.inputs.forgotten for word in ("--forget-input", name)]
         words += [
             flag for flag, is_given in (("--force", asked.force), ("--reset-counts", asked.reset_counts)) if is_given
         ]
