@@ -23,7 +23,7 @@ def test_a_deployment_fails_says_why_and_goes_on_when_it_is_mended(orders: Order
     orders.order(STEP, PIPE)
     failed = orders.run("deploy", str(orders.service), "--yes")
     assert failed.code == 1, failed.both
-    assert "($ORDITO_OUTPUTS) is a named pipe" in failed.both
+    assert "($ORDITO_OUTPUTS) is a FIFO (named pipe)" in failed.both
     orders.forget(STEP)
     assert orders.run("deploy", str(orders.service), "--yes").code == 0
 
@@ -55,7 +55,7 @@ def test_a_job_that_was_cut_off_is_ended(orders: Orders, words: tuple[str, ...],
     ended = orders.run("jobs", *words)
     assert ended.code == code, ended.both
     if code:
-        assert "($ORDITO_OUTPUTS) is a named pipe" in ended.both
+        assert "($ORDITO_OUTPUTS) is a FIFO (named pipe)" in ended.both
     orders.forget(STEP)
     again = orders.run("deploy", "--yes")
     assert again.code == 0, again.both

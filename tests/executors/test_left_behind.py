@@ -20,6 +20,7 @@ KINDS = {
     "a symbolic link": 'ln -s "$SECRET" "$AT"',
     "a symbolic link to itself": 'ln -s "$AT" "$AT"',
     "a link to endless zeros": 'ln -s /dev/zero "$AT"',
+    "a device where that may be made": 'mknod "$AT" c 1 5 2>/dev/null || mkfifo "$AT"',
 }
 
 
@@ -108,7 +109,7 @@ def test_outputs_that_were_taken_away_are_missed(place: Place) -> None:
     """What a variable says cannot be written where a named pipe is, and that is said."""
     outcome = place.run("A=1; cd ..; rm result; mkfifo result; exec 9<>result", outputs=("A",)).outcome
     assert outcome.ending is Ending.FAILED
-    assert "the file that its variables are written into is a named pipe" in outcome.message
+    assert "the file that its variables are written into is a FIFO (named pipe)" in outcome.message
 
 
 def test_a_folder_with_very_many_files_is_emptied(place: Place) -> None:
@@ -137,7 +138,7 @@ def test_settling_waits_for_none_of_it(crash: Crash, name: str) -> None:
     if name == "outputs.json":
         assert outcome is not None
         assert (outcome.ending, outcome.exit_code) == (Ending.FAILED, 0)
-        assert "outputs.json ($ORDITO_OUTPUTS) is a named pipe" in outcome.message
+        assert "outputs.json ($ORDITO_OUTPUTS) is a FIFO (named pipe)" in outcome.message
     elif name == "result":
         assert outcome is None
     else:

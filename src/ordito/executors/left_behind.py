@@ -11,25 +11,16 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
-from collections.abc import Callable
 
 import msgspec
+
+from ordito.source.regular import kind_of
 
 LARGEST_FILE = 64 * 1024 * 1024
 """Bytes of a file that are accepted: it is read into memory, and goes into the journal."""
 
 _LOOKING = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _PIECE = 1024 * 1024
-
-_KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
-    (stat.S_ISLNK, "a symbolic link"),
-    (stat.S_ISDIR, "a directory"),
-    (stat.S_ISFIFO, "a named pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
 
 
 class Left(msgspec.Struct, frozen=True):
@@ -60,12 +51,22 @@ def look_at(path: str, most: int = LARGEST_FILE) -> Left:
 
 
 def open_regular(path: str, flags: int) -> int:
-    """Open a regular file that lies at this very path. ``OSError`` for everything else; nothing is waited for."""
+    """Open a regular file that lies at this very path, or make it where the flags say so. ``OSError`` for everything
+    else, which is not opened: a device may do something when it is."""
+    if not flags & os.O_CREAT or os.path.lexists(path):
+        _only_regular(os.lstat(path).st_mode, path)
     descriptor = os.open(path, flags | _LOOKING, 0o600)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        _only_regular(os.fstat(descriptor).st_mode, path)
+    except OSError:
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no regular file", path)
+        raise
     return descriptor
+
+
+def _only_regular(mode: int, path: str) -> None:
+    if kind := kind_of(mode):
+        raise OSError(errno.EINVAL, f"it is {kind}", path)
 
 
 def _read(descriptor: int, most: int) -> bytes:
@@ -82,8 +83,7 @@ def _read(descriptor: int, most: int) -> bytes:
 def _problem(path: str, error: OSError) -> str:
     """Why it could not be opened: what it is, if that is the reason."""
     try:
-        mode = os.lstat(path).st_mode
+        kind = kind_of(os.lstat(path).st_mode)
     except OSError:
-        mode = stat.S_IFREG
-    kind = next((words for holds, words in _KINDS if holds(mode)), "")
+        kind = ""
     return f"is {kind}" if kind else f"cannot be read: {error.strerror}"

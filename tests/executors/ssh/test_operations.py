@@ -273,9 +273,9 @@ async def test_operations_of_several_steps_run_side_by_side(far: Far) -> None:
 
 
 UNFIT = {
-    "is a named pipe": 'mkfifo "$ORDITO_OUTPUTS"',
-    "is a directory": 'mkdir "$ORDITO_OUTPUTS"',
-    "is a symbolic link": 'echo "{\\"A\\": 1}" >../secret; ln -s ../secret "$ORDITO_OUTPUTS"',
+    "is a FIFO (named pipe)": 'mkfifo "$ORDITO_OUTPUTS"',
+    "is a folder": 'mkdir "$ORDITO_OUTPUTS"',
+    "is a link": 'echo "{\\"A\\": 1}" >../secret; ln -s ../secret "$ORDITO_OUTPUTS"',
     "is larger than 64 MiB": 'truncate -s 1T "$ORDITO_OUTPUTS"',
 }
 
@@ -314,4 +314,4 @@ async def test_an_end_that_is_looked_for_later_is_not_waited_for(far: Far) -> No
     outcome = await far.another().settle(far.doubt(ran.started, "lost"))
     assert outcome is not None
     assert (outcome.ending, outcome.exit_code) == (Ending.FAILED, 3)
-    assert "is a named pipe" in outcome.message
+    assert "is a FIFO (named pipe)" in outcome.message

@@ -8,13 +8,13 @@ ordito_most=67108865 # bytes, one more than is accepted
 ordito_look_at() {
     ordito_why=
     if [ -L "$1" ]; then
-        ordito_why='is a symbolic link'
+        ordito_why='is a link'
     elif [ -f "$1" ]; then
         [ -r "$1" ] || ordito_why='cannot be read: Permission denied'
     elif [ -d "$1" ]; then
-        ordito_why='is a directory'
+        ordito_why='is a folder'
     elif [ -p "$1" ]; then
-        ordito_why='is a named pipe'
+        ordito_why='is a FIFO (named pipe)'
     elif [ -S "$1" ]; then
         ordito_why='is a socket'
     elif [ -e "$1" ]; then
