@@ -338,7 +338,7 @@ def test_get_operation_output() -> None:
 @pytest.mark.parametrize(
     ("arguments", "path", "copy"),
     [
-        ((), "/pinned/files/wp.zip", None),
+        ((), "SCRATCH/service/files/wp.zip", True),
         (("LOCAL_FILE",), "SCRATCH/artifacts/wp.zip/wp.zip", True),
         (("LOCAL_FILE", True), "SCRATCH/artifacts/wp.zip/wp.zip", True),
         (("LOCAL_FILE", "false"), "/pinned/files/wp.zip", None),
@@ -352,7 +352,8 @@ def test_get_artifact(arguments: tuple[str | bool, ...], path: str, copy: bool |
     """R-4.8.1-1, R-4.8.1-3 to R-4.8.1-5, R-4.8.1-8: as evaluated."""
     trace = Trace()
     assert Running().at("wordpress", call("get_artifact", "SELF", "wp.zip", *arguments), trace=trace) == path
-    assert list(trace.copies) == ([] if copy is None else [Copy("files/wp.zip", path, copy)])
+    own = not arguments
+    assert list(trace.copies) == ([] if copy is None else [Copy("files/wp.zip", path, copy, own)])
 
 
 def test_artifacts_of_every_entity() -> None:

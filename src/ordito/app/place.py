@@ -11,10 +11,12 @@ from ordito.ensemble.layout import MANIFEST, Layout
 
 
 class Place(msgspec.Struct, frozen=True):
-    """An ensemble's directory, and how the user calls it, which is what messages should show."""
+    """An ensemble's directory, and how the user calls it, which is what messages should show. With ``as_it_is`` files
+    that were deployed are used though somebody has changed them since."""
 
     layout: Layout
     shown: str
+    as_it_is: bool = False
 
     def path(self, relative: str) -> str:
         """A path that is relative to the ensemble's directory, as seen from here."""

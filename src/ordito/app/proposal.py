@@ -17,8 +17,11 @@ from ordito.app.services.left_behind import Whole
 from ordito.app.services.pinned import PinnedService, ReadFiles
 from ordito.app.services.read import ReadService
 from ordito.app.used_spec import UsedSpec, use_spec
-from ordito.base.diagnostics import Diagnostic, InvalidDocument
-from ordito.ensemble.status import Status
+from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
+from ordito.base.listing import listed
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.pins import ChangedFiles, pinned_root
+from ordito.ensemble.status import Status, known_forms
 from ordito.instances.records import Snapshot
 from ordito.model.choices import Choices
 from ordito.model.service import Service
@@ -175,6 +178,8 @@ class Asked(Protocol):
 
 def propose(asked: Asked, known: Known) -> Proposal | None:
     """The plan, with the environment that it is made in, and what is to be said of that."""
+    if takes_changed_files(asked):
+        known = msgspec.structs.replace(known, place=msgspec.structs.replace(known.place, as_it_is=True))
     try:
         proposal = asked.propose(known)
     except (InvalidDocument, PlanRefused) as error:
@@ -183,10 +188,48 @@ def propose(asked: Asked, known: Known) -> Proposal | None:
         raise
     if proposal is None:
         return None
-    found = (*known.spec.change(proposal.changed_inputs, empty=proposal.is_empty), *proposal.diagnostics)
+    changed = _changed_files(known) if known.place.as_it_is and not proposal.is_empty else ()
+    found = (*known.spec.change(proposal.changed_inputs, empty=proposal.is_empty), *changed, *proposal.diagnostics)
     spec = known.spec
     return msgspec.structs.replace(
         proposal, environment=spec.environment.name, inventory=spec.inventory, diagnostics=found
+    )
+
+
+def takes_changed_files(asked: Asked) -> bool:
+    """Whether what is asked for goes on with files that were deployed and changed since: what removes everything, and
+    what is forced."""
+    return asked.workflow == UNDEPLOY or bool(getattr(asked, "force", False))
+
+
+def pins_in_use(status: Status) -> tuple[str, ...]:
+    """The digests of the pins that what exists was made from, the last one first."""
+    forms = (form.service for form in known_forms(status).values())
+    return tuple(dict.fromkeys(digest for digest in (status.service, *forms) if digest))
+
+
+def _changed_files(known: Known) -> tuple[Diagnostic, ...]:
+    """That files which were deployed are used as they are, though they were changed."""
+    layout = known.place.layout
+    found: list[str] = []
+    for digest in pins_in_use(known.status):
+        try:
+            pinned_root(layout, digest)
+        except ChangedFiles as error:
+            found += [known.place.path(f"{layout.artifacts.name}/{digest}/{file}") for file in error.files]
+        except EnsembleError:
+            continue  # Whoever needs it says what is wrong.
+    if not found:
+        return ()
+    count = len(found)
+    message = (
+        f"{'a file' if count == 1 else f'{count} files'} that {'was' if count == 1 else 'were'} deployed and changed"
+        f" since {'is' if count == 1 else 'are'} used as {'it is' if count == 1 else 'they are'}: {listed(found, 3)}"
+    )
+    return (
+        Diagnostic(
+            Severity.WARNING, "changed-files", message, None, "`ordito state renew` puts back what was deployed"
+        ),
     )
 
 

@@ -12,9 +12,10 @@ from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_new
 from ordito.app.place import Place, place_of
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Asked, Known, Proposal, known_of, propose
+from ordito.app.proposal import Asked, Known, Proposal, known_of, pins_in_use, propose, takes_changed_files
 from ordito.app.services.pinned import pin_service
 from ordito.ensemble.manifest import write_user_part
+from ordito.ensemble.pins import accept_changes
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Snapshot
@@ -119,6 +120,10 @@ def _carry_out(
     if proposal is None or proposal.is_empty:
         return WorkflowResult(proposal, known.status)
     layout = known.place.layout
+    if takes_changed_files(request.asked):
+        # For who resumes the job, too.
+        for digest in pins_in_use(known.status):
+            accept_changes(layout, digest)
     if proposal.pinned is None:
         pinned = pin_service(layout, proposal.read, proposal.measured, proposal.files)
         proposal = msgspec.structs.replace(proposal, pinned=pinned)

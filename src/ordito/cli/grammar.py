@@ -113,6 +113,7 @@ STATE_VERBS: Mapping[str, Verb] = {
     "mv": Verb("state_mv", "Follow a node that the template calls otherwise now."),
     "rm": Verb("state_rm", "Forget instances, whether they exist or not."),
     "adopt": Verb("state_adopt", "Record something that exists already as an instance."),
+    "renew": Verb("state_renew", "Put back files that were deployed and changed since."),
     "export": Verb("state_export", "Write everything that is recorded, for programs."),
 }
 

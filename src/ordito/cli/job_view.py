@@ -75,7 +75,19 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     _write_taken_back(report, session)
     if report.crash_file:
         channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.crash_file}")
+    _warn_of_changed_files(report, session)
     _warn_of_hooks(report, session)
+
+
+def _warn_of_changed_files(report: JobReport, session: Session) -> None:
+    """Say that operations have changed what later ones are run from."""
+    if report.changed_files:
+        session.warn(
+            f"files that were deployed were changed while the job ran: {listed(report.changed_files, MOST_NAMED)};"
+            " operations may write to their copies of artifacts, and to nothing else of the service"
+        )
+        words, purpose = ("state", "renew"), "put back what was deployed"
+        session.next(NextCommand(session.settings.command(*words), purpose))
 
 
 def _warn_of_hooks(report: JobReport, session: Session) -> None:

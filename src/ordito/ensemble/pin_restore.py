@@ -1,22 +1,36 @@
-"""Files of a pin that git does not keep, because they are large: in a clone they are taken from the folder of the
-service if that still holds them, or named."""
+"""Putting back files of a pin: those that git does not keep, because they are large, in a clone from the folder of the
+service if that still holds them; and those that somebody has changed."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
+from ordito.base.git_process import Git, GitFailed
 from ordito.base.listing import listed
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import digest_of, sync_directory
 from ordito.ensemble.git_files import pattern
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.pins import LARGEST_FOR_GIT, PinnedFile, pinned_files
+from ordito.ensemble.pins import (
+    ACCEPTED,
+    LARGEST_FOR_GIT,
+    READ_ONLY,
+    READ_ONLY_PROGRAM,
+    PinnedFile,
+    all_pins,
+    changed_files,
+    pinned_files,
+)
 from ordito.source.new_files import fresh_name
 
 MOST_NAMED = 3
+MOST_COMMITS = 50
+"""Commits in which a file is looked for."""
 
 
 def origins(service: Path, main: str) -> Iterator[Path]:
@@ -53,8 +67,64 @@ def restore(layout: Layout, digest: str, folders: Iterable[Path]) -> bool:
     )
 
 
+def renew(layout: Layout, digest: str, folders: Iterable[Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Put back the files of a pin that are not what they were: from the first of the folders that holds them, else from
+    another pin, else from the history of the ensemble in git. The places of those that were put back, and of those
+    that are nowhere as they were. Raises ``EnsembleError``."""
+    place = layout.artifacts / digest
+    changed = changed_files(layout, digest)
+    if not changed:
+        return (), ()
+    found = list(folders)
+    others = _same_files(layout, {file.digest for file in changed})
+    done: list[str] = []
+    for file in changed:
+        wanted = PinnedFile(file.place, file.digest, file.is_executable)
+        if (
+            any(_put_back(folder, place, wanted) for folder in found)
+            or any(_put_back_file(source, place, wanted) for source in others.get(file.digest, ()))
+            or _put_back_from_git(layout, place, wanted)
+        ):
+            done.append(file.place)
+    if len(done) == len(changed):
+        with explained("write", place):
+            (place / ACCEPTED).unlink(missing_ok=True)
+    return tuple(done), tuple(file.place for file in changed if file.place not in done)
+
+
+def _same_files(layout: Layout, contents: Collection[str]) -> dict[str, list[Path]]:
+    """The files of all pins that should hold one of some contents, by content."""
+    found: dict[str, list[Path]] = {}
+    for pin in all_pins(layout):
+        for file in pinned_files(layout, pin):
+            if file.digest in contents:
+                found.setdefault(file.digest, []).append(layout.artifacts / pin / file.place)
+    return found
+
+
+def _put_back_from_git(layout: Layout, place: Path, file: PinnedFile) -> bool:
+    """Put back a file as a commit of the ensemble holds it."""
+    git, path = Git(layout.root), f"./{layout.artifacts.name}/{place.name}/{file.place}"
+    try:
+        commits = git.run("log", f"-{MOST_COMMITS}", "--format=%H", "--", path).decode().split()
+        for commit in commits:
+            code, content, _ = git.attempt("cat-file", "blob", f"{commit}:{path}")
+            if code == 0 and hashlib.sha256(content).hexdigest() == file.digest:
+                with tempfile.TemporaryDirectory() as folder:
+                    source = Path(folder) / "content"
+                    source.write_bytes(content)
+                    return _put_back_file(source, place, file)
+    except GitFailed:
+        return False
+    return False
+
+
 def _put_back(folder: Path, place: Path, file: PinnedFile) -> bool:
-    source, target = folder / file.place, place / file.place
+    return _put_back_file(folder / file.place, place, file)
+
+
+def _put_back_file(source: Path, place: Path, file: PinnedFile) -> bool:
+    target = place / file.place
     with explained("write", target):
         if not source.is_file() or digest_of(source) != file.digest:
             return False
@@ -62,7 +132,7 @@ def _put_back(folder: Path, place: Path, file: PinnedFile) -> bool:
         fresh = fresh_name(target)
         try:
             shutil.copyfile(source, fresh)
-            fresh.chmod(0o755 if file.is_executable else 0o644)
+            fresh.chmod(READ_ONLY_PROGRAM if file.is_executable else READ_ONLY)
             with fresh.open("rb") as copy:
                 os.fsync(copy.fileno())
             fresh.replace(target)

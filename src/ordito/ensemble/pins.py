@@ -11,12 +11,13 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath
 
 import msgspec
 
 from ordito.base.change_ids import is_change_id
+from ordito.base.listing import listed
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import BLOCK, sync_directory, write_whole
 from ordito.ensemble.git_files import ignore_files
@@ -33,12 +34,17 @@ LARGEST_FOR_GIT = 10 * 1024 * 1024
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LINE = re.compile(r"(.*?)\0([x-])\0([0-9a-f]{64})\n", re.DOTALL)
+READ_ONLY, READ_ONLY_PROGRAM = 0o444, 0o555
+"""The modes of files of a pin, from which operations run: what writes to one by mistake fails."""
 _UNFINISHED = ".new-"
 _UNFINISHED_NAME = re.compile(re.escape(_UNFINISHED) + r"(?:old-)?[0-9a-f]{16}")
 LIFECYCLE = ".lifecycle"
 """The folder of a pin, beside the service's main file, that holds what lifecycle steps need and lies elsewhere."""
 LIST = ".pinned"
 """The list of a pin's files in it; its digest is the pin's. Hidden files of a service are never pinned."""
+ACCEPTED = ".accepted"
+"""The same of files that were changed since, and that somebody has decided to go on with as they are."""
+MOST_NAMED = 3
 
 
 class Pinned(msgspec.Struct, frozen=True):
@@ -113,15 +119,81 @@ def _measure(
     return Pinned(digest, str(place / prefix), main, digests, by_place), files
 
 
-def pinned_root(layout: Layout, digest: str) -> Path:
-    """The folder of a pin, which holds what it held when it was made. Raises ``EnsembleError`` where it does not."""
+def pinned_root(layout: Layout, digest: str, *, as_it_is: bool = False) -> Path:
+    """The folder of a pin, which holds what it held when it was made, or what somebody has accepted since, or
+    with ``as_it_is`` anything. Raises ``EnsembleError`` where it does not."""
     place = layout.artifacts / digest
-    restore = "restore that folder from git (git checkout -- artifacts), or from where the ensemble was deployed"
     if not _DIGEST.fullmatch(digest) or not place.is_dir():
-        raise EnsembleError(f"the files that were deployed are missing: {place}", restore)
-    if not _is_sound(place, digest):
-        raise EnsembleError(f"the files that were deployed are not what they were: {place}", restore)
-    return place
+        raise EnsembleError(
+            f"the files that were deployed are missing: {place}",
+            "restore that folder from git (git checkout -- artifacts), or from where the ensemble was deployed",
+        )
+    if as_it_is or _is_sound(place, digest) or _is_accepted(place):
+        return place
+    raise ChangedFiles(place, [change.place for change in changed_files(layout, digest)])
+
+
+class ChangedFiles(EnsembleError):
+    """Files of a pin are not what they were when it was made; ``files`` are their places in it, where its list is."""
+
+    def __init__(self, place: Path, files: Sequence[str]) -> None:
+        named = f": {listed(files, MOST_NAMED)} in" if files else ":"
+        super().__init__(
+            f"the files that were deployed are not what they were{named} {place}",
+            "put them back with `ordito state renew`, which also can take them as they are; undeploy goes on with them",
+        )
+        self.files = tuple(files)
+
+
+class ChangedFile(msgspec.Struct, frozen=True):
+    """A file of a pin that is not what it was when the pin was made, or is missing: its place, and what it was."""
+
+    place: str
+    digest: str
+    is_executable: bool
+    is_missing: bool
+
+
+def changed_files(layout: Layout, digest: str, since: float = 0.0) -> list[ChangedFile]:
+    """The files of a pin that are not what they were, or are missing; with ``since`` (seconds since the epoch) only
+    those that were changed after that. What its list does not name does not count. Raises ``EnsembleError``."""
+    found: list[ChangedFile] = []
+    place = layout.artifacts / digest
+    for file in pinned_files(layout, digest):
+        path = place / file.place
+        with explained("read", path):
+            try:
+                there = path.lstat()
+                if since and max(there.st_mtime, there.st_ctime) <= since:
+                    continue
+                now = _file(file.place, file.place, Folder(place))
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                found.append(ChangedFile(file.place, file.digest, file.is_executable, is_missing=True))
+                continue
+        if (now.digest, now.executable) != (file.digest, file.is_executable):
+            found.append(ChangedFile(file.place, file.digest, file.is_executable, is_missing=False))
+    return found
+
+
+def accept_changes(layout: Layout, digest: str) -> tuple[str, ...]:
+    """Take the files of a pin as they are from now on; the places of those that are not what they were."""
+    place = layout.artifacts / digest
+    changed = {change.place: change for change in changed_files(layout, digest)}
+    if changed:
+        there = [
+            f.place for f in pinned_files(layout, digest) if f.place not in changed or not changed[f.place].is_missing
+        ]
+        with explained("read", place):
+            lines = [_file(name, name, Folder(place)).line for name in there]
+        write_whole(place / ACCEPTED, [b"".join(lines)])
+    return tuple(changed)
+
+
+def all_pins(layout: Layout) -> list[str]:
+    """The digests of all pins that there are."""
+    if not layout.artifacts.is_dir():
+        return []
+    return sorted(p.name for p in layout.artifacts.iterdir() if _DIGEST.fullmatch(p.name) and (p / LIST).is_file())
 
 
 def pinned_digests(layout: Layout, digest: str, prefix: PurePath, names: Iterable[str]) -> dict[str, str]:
@@ -129,8 +201,8 @@ def pinned_digests(layout: Layout, digest: str, prefix: PurePath, names: Iterabl
     left out. Raises ``EnsembleError`` where the pin's list cannot be read."""
     place = layout.artifacts / digest
     with explained("read the files that were deployed in", place):
-        listed = read_regular(place / LIST).decode("utf-8", "surrogateescape")
-    by_place = {name: content for name, _, content in _LINE.findall(listed)}
+        lines = read_regular(place / LIST).decode("utf-8", "surrogateescape")
+    by_place = {name: content for name, _, content in _LINE.findall(lines)}
     root = PurePosixPath(prefix)
     return {n: _named_digest(root, PurePosixPath(n), by_place) for n in dict.fromkeys(names) if "://" not in n}
 
@@ -148,10 +220,10 @@ def pinned_files(layout: Layout, digest: str) -> list[PinnedFile]:
     path = layout.artifacts / digest / LIST
     with explained("read", path):
         try:
-            listed = read_regular(path).decode("utf-8", "surrogateescape")
+            lines = read_regular(path).decode("utf-8", "surrogateescape")
         except FileNotFoundError:
             return []
-    return [PinnedFile(found[1], found[3], found[2] == "x") for found in _LINE.finditer(listed)]
+    return [PinnedFile(found[1], found[3], found[2] == "x") for found in _LINE.finditer(lines)]
 
 
 # -------------------------------------------------------------------------------------------------- what is pinned
@@ -227,12 +299,22 @@ def _is_status_part(path: Path) -> bool:
 def _is_sound(place: Path, digest: str) -> bool:
     """Whether a pin holds what it held when it was made, by the list of its files; what others put beside them, such as
     compiled Python, does not count."""
+    return _holds(place, LIST, digest)
+
+
+def _is_accepted(place: Path) -> bool:
+    """Whether a pin holds what somebody has accepted who knew that it is not what it was."""
+    return _holds(place, ACCEPTED)
+
+
+def _holds(place: Path, name: str, digest: str = "") -> bool:
+    """Whether a pin holds the files of one of the lists in it, which has a digest."""
     with explained("read the files that were deployed in", place):
         try:
-            listed = read_regular(place / LIST)
-            if hashlib.sha256(listed).hexdigest() != digest:
+            lines = read_regular(place / name)
+            if digest and hashlib.sha256(lines).hexdigest() != digest:
                 return False
-            for found in _LINE.finditer(listed.decode("utf-8", "surrogateescape")):
+            for found in _LINE.finditer(lines.decode("utf-8", "surrogateescape")):
                 name, executable, content = found.groups()
                 file = _file(name, name, Folder(place))
                 if (file.digest, "x" if file.executable else "-") != (content, executable):
@@ -305,7 +387,7 @@ def _copy_file(file: _File, target: Path, tree: FileTree) -> None:
             copied.update(block)
             copy.write(block)
         copy.flush()
-        os.fchmod(copy.fileno(), 0o755 if file.executable else 0o644)
+        os.fchmod(copy.fileno(), READ_ONLY_PROGRAM if file.executable else READ_ONLY)
         os.fsync(copy.fileno())
     if copied.hexdigest() != file.digest:
         raise EnsembleError(f"{file.source} changed while it was copied", "try again when nothing writes to it")

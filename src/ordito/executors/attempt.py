@@ -16,6 +16,7 @@ from ordito.executors.environment_files import EnvironmentFile, EnvironmentFiles
 from ordito.executors.filling import filled
 from ordito.executors.operation_process import Ears, Ended, OperationProcess, Patience
 from ordito.executors.outcomes import outcome_of
+from ordito.executors.own_copies import are_quick, folder_of_copies, make_own_copies, own_files
 from ordito.executors.process_table import Marker
 from ordito.executors.processors import command_for
 from ordito.executors.script_tree import build, runs_in_place, write_filled
@@ -67,6 +68,7 @@ class Attempt:
         self._stream = stream
         self._surroundings = surroundings
         self._copies: list[Copy] = []
+        self._own = False
         self._files: list[str] = []
         self._shared: EnvironmentFile | None = None
         self._process: OperationProcess | None = None
@@ -100,6 +102,7 @@ class Attempt:
         """The same without waiting for what is slow: then None, and the stream gets another None when that is done."""
         if self._finishing is not None:
             return await self.finish()
+        self._drop_own_copies()
         self.slot.look_back()
         if not self._has_made_files and self.slot.is_as_made():
             return self._outcome()
@@ -122,6 +125,12 @@ class Attempt:
             # What it wrote when it was told to end is not how it ended, should nobody be able to write that down.
             self.is_slot_clean &= blank_or_remove(self.slot.result)
         return outcome
+
+    def _drop_own_copies(self) -> None:
+        """Remove its own copies of artifacts, unless it has left somebody who was told where they are."""
+        is_alone = self._own and self._process is not None and not self._process.has_left_group
+        if is_alone and not os.path.islink(self.slot.work):
+            remove(folder_of_copies(self.slot.work))
 
     @property
     def _has_made_files(self) -> bool:
@@ -146,8 +155,7 @@ class Attempt:
         invocation, slot = self.invocation, self.slot
         path, head = _found(invocation)
         if invocation.files:
-            self._copies = planned_copies(invocation.files, invocation.root, slot.work)
-            await in_thread(make_copies, self._copies, invocation.job, invocation.step, slot)
+            await self._make_copies()
         if invocation.dependencies or (invocation.needs is not None and invocation.needs.templates):
             path = await self._with_dependencies(path)
         if invocation.large:
@@ -168,6 +176,19 @@ class Attempt:
         script = Script(invocation, path, head, slot, environment)
         # Which version an interpreter has is asked of itself, and takes a while.
         return make(script) if invocation.needs is None else await in_thread(make, script)
+
+    async def _make_copies(self) -> None:
+        invocation, slot = self.invocation, self.slot
+        asked = [placement for placement in invocation.files if not placement.own]
+        own = own_files((p for p in invocation.files if p.own), invocation.root, slot.work)
+        self._own = bool(own)
+        if asked:
+            self._copies = planned_copies(asked, invocation.root, slot.work)
+            await in_thread(make_copies, self._copies, invocation.job, invocation.step, slot)
+        if are_quick(own):
+            make_own_copies(own)
+        else:
+            await in_thread(make_own_copies, own)
 
     async def _with_dependencies(self, path: str) -> str:
         invocation = self.invocation
@@ -248,6 +269,10 @@ class Attempt:
             await in_thread(remove_copies, self._copies, self.slot)
         if kept:
             await in_thread(write_private, self.slot.kept, "")
+        elif self._own and self._process is not None and self._process.has_left_group:
+            # What goes on in the background has been told where they are.
+            await in_thread(write_private, self.slot.kept, str(self._process.pid))
+            kept = [folder_of_copies(self.slot.work)]
         if self._shared is not None:
             self._surroundings.shared.give_back(self._shared)
             self._shared = None

@@ -1,7 +1,7 @@
 """Copies of artifacts for the time of an operation (``get_artifact`` with a location, TOSCA 1.3 §4.8.1)."""
 
 # Paths are texts here: they come as texts, go to the kernel, and there may be very many.
-# ruff: noqa: PTH103, PTH105, PTH106, PTH108, PTH112, PTH117, PTH118, PTH120
+# ruff: noqa: PTH101, PTH103, PTH105, PTH106, PTH108, PTH112, PTH114, PTH116, PTH117, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -45,14 +45,15 @@ class _Pending(msgspec.Struct, frozen=True):
 
 def in_tree(root: str, file: str) -> str:
     """The absolute path of a file of the service; ``Unusable`` where it is not one, or is not there."""
-    path = _path_in_tree(root, file)
+    path = path_in_tree(root, file)
     if not os.path.lexists(path):
         raise Unusable(f"the artifact {file} is not there; it was looked for at {path}")
     return path
 
 
 @lru_cache(maxsize=1_024)
-def _path_in_tree(root: str, file: str) -> str:
+def path_in_tree(root: str, file: str) -> str:
+    """The absolute path at which a file of the service lies, if it is there; ``Unusable`` where it is not one."""
     if "://" in file:
         raise Unusable(f"the artifact {file} is at an address, not in the service; put a copy of it into the service")
     path = os.path.normpath(os.path.join(root, file))
@@ -114,6 +115,9 @@ def copy_file(source: str, target: str, *, follow_symlinks: bool = True) -> None
     partial = f"{target}.{os.getpid()}.{next(_numbers)}.partial"
     try:
         shutil.copy2(source, partial, follow_symlinks=follow_symlinks)
+        if not os.path.islink(partial):
+            # The service's files are read-only, and what is made of them is not.
+            os.chmod(partial, os.stat(partial).st_mode | 0o200)
         os.replace(partial, target)
     finally:
         with contextlib.suppress(FileNotFoundError):

@@ -102,6 +102,11 @@ class OperationProcess:
         self._pipe.resume()
 
     @property
+    def pid(self) -> int:
+        """Its id, which is that of its process group, too."""
+        return self._pid
+
+    @property
     def has_left_group(self) -> bool:
         """Whether, after its end, a process of its group lives on: its working directory must not be used again."""
         try:

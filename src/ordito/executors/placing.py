@@ -35,13 +35,16 @@ folder=${to%/*}
 mkdir -p -- "${folder:-/}"
 if [ -d "$from" ]; then
   mkdir -p -- "$to"
-  cp -R -- "$from/." "$to/"
+  cp -Rf -- "$from/." "$to/"
+  cd -- "$from"
+  find . ! -type d -exec sh -c 'to=$1; shift; for f; do chmod u+w -- "$to/$f"; done' - "$to" {} +
 elif [ -d "$to" ]; then
   echo "$to is a folder: end deploy_path with a slash to put the file into it" >&2
   exit 1
 else
   trap 'rm -f -- "$to.ordito.$$"' EXIT
   cp -p -- "$from" "$to.ordito.$$"
+  chmod u+w -- "$to.ordito.$$"
   mv -f -- "$to.ordito.$$" "$to"
 fi
 """

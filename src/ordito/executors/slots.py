@@ -8,7 +8,8 @@
                      <NAME>.json   what a variable of that name leads to, if there is such a document
                      tree/         the script and its dependencies, if they must be brought together
                      copies.json   copies outside of the slot that must go if this process dies, if there are some
-                     kept          there if copies in the slot are to stay: then it is not removed with the others
+                     kept          there if copies in the slot are to stay: then it is not removed with the others; it
+                                   may name the process group for as long as which they are to stay
     <base>/<job>/environment-<n>   ``$ORDITO_ENVIRONMENT_FILE`` of all steps that see the same variables
 
 A slot is used again because making and removing folders for every step costs as much as a third of a short step. The
@@ -191,7 +192,7 @@ class Slots:
                 folder = f"{self.base}/{job}"
                 with contextlib.suppress(OSError):
                     for name in os.listdir(folder):
-                        if not os.path.lexists(Slot(f"{folder}/{name}").kept):
+                        if not _is_kept(Slot(f"{folder}/{name}")):
                             remove(f"{folder}/{name}")
                     os.rmdir(folder)
 
@@ -213,6 +214,28 @@ class Slots:
             blank(slot.result)
             slot.prepare()
         return slot
+
+
+def _is_kept(slot: Slot) -> bool:
+    """Whether there are copies in a slot that are to stay: for ever, or as long as a process of the group does whose
+    number is written there."""
+    try:
+        file = open_regular(slot.kept, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        group = os.read(file, 32)
+        if group:
+            os.killpg(int(group), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError):
+        return True
+    finally:
+        os.close(file)
+    return True
 
 
 def blank(path: str) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.base.span import Span
+from ordito.model.artifacts import IMPLEMENTATION
+from ordito.model.operation import Artifact
 from ordito.model.service import Relationship
 
 
@@ -57,11 +59,28 @@ class NeedsInput(EvaluationError):
 
 class Copy(msgspec.Struct, frozen=True):
     """A copy of an artifact that ``get_artifact`` asks for: the artifact's file, where to, and whether it is removed
-    when the operation has ended."""
+    when the operation has ended. ``own`` marks the copy that an operation has of what it is only told the place of."""
 
     file: str
     path: str
     remove: bool
+    own: bool = False
+
+
+OWN_COPIES = "service"
+"""The folder, in an operation's scratch folder, with its own copies of artifacts; they lie in it as in the service."""
+
+
+def is_in_place(artifact: Artifact) -> bool:
+    """Whether operations are told where an artifact itself is: scripts run where they lie, beside what they need, and
+    an image of a registry is no file."""
+    return IMPLEMENTATION in artifact.kinds or bool(artifact.address)
+
+
+def own_copy(scratch: str, file: str) -> Copy:
+    """The copy of an artifact that an operation has for itself, to read and to write."""
+    inside = "/".join("__" if part == ".." else part for part in file.split("/") if part not in {"", "."})
+    return Copy(file, f"{scratch}{OWN_COPIES}/{inside}", remove=True, own=True)
 
 
 class Trace:

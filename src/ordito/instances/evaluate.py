@@ -13,7 +13,17 @@ from ordito.base.sensitive import Sensitive, is_sensitive, revealed
 from ordito.base.span import Span
 from ordito.base.text import as_text, is_plain
 from ordito.instances.asking import Answer, Ask, Path, Steps
-from ordito.instances.context import Context, Copy, EvaluationError, NeedsInput, NeedsInstance, Nothing, Trace
+from ordito.instances.context import (
+    Context,
+    Copy,
+    EvaluationError,
+    NeedsInput,
+    NeedsInstance,
+    Nothing,
+    Trace,
+    is_in_place,
+    own_copy,
+)
 from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
 from ordito.instances.known import MOST_SIZE, Known
 from ordito.instances.lookup import Lookup
@@ -320,7 +330,11 @@ def _get_artifact(evaluator: Evaluator, call: Call, context: Context, lookup: Lo
         raise EvaluationError(f'{entity or "no host"} has no artifact "{artifact_name}"', call.span)
     in_place = artifact.file if "://" in artifact.file else f"{evaluator.root}/{artifact.file}"
     if not rest:
-        return in_place
+        if not evaluator.scratch or in_place == artifact.file or is_in_place(artifact):
+            return in_place
+        own = own_copy(evaluator.scratch, artifact.file)
+        lookup.trace.copies[own] = None
+        return own.path
     location = str(rest[0])
     remove = _flag(rest[1], call) if len(rest) > 1 else location == LOCAL_FILE
     if location == LOCAL_FILE:

@@ -12,16 +12,17 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.base.masking import Masking
+from ordito.base.paths import is_url
 from ordito.base.sensitive import revealed, sensitive_parts, shown
 from ordito.base.text import shell_name
 from ordito.instances.conformity import misfit
-from ordito.instances.context import Context, EvaluationError, Nothing, Trace
+from ordito.instances.context import Context, EvaluationError, Nothing, Trace, is_in_place, own_copy
 from ordito.instances.evaluate import Evaluator
 from ordito.model.operation import Artifact
 from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue, fitted
 from ordito.work.input_texts import InputTexts, InputTextsOfJob, entry_size
-from ordito.work.invocation import Placement
+from ordito.work.invocation import SCRATCH, Placement
 from ordito.work.operation_inputs import OperationInput, OperationInputs, inputs_of, text_of
 from ordito.work.places import Place
 from ordito.work.plan import Step
@@ -32,6 +33,9 @@ MOST_VARIABLES = 1_000
 
 MOST_MERGED = 256
 """Calls for which the texts of all instances are kept put together."""
+
+Artifacts = tuple[dict[str, str], tuple[Placement, ...]]
+"""The variables that name artifacts, and the copies that they lead to."""
 
 LISTS = frozenset({"INSTANCES", "SOURCES", "TARGETS", "SOURCE_INSTANCES", "TARGET_INSTANCES"})
 """The variables that grow with the number of instances."""
@@ -76,16 +80,18 @@ class Environments:
         self._merged: dict[int, tuple[object, dict[str, str]]] = {}
         self._shared: dict[tuple[int, str], SharedEnvironment] = {}
         self._large: dict[str, tuple[object, dict[str, str]]] = {}
+        self._known_artifacts: dict[tuple[str, str, str], Artifacts] = {}
 
     def prepare(self, place: Place, step: Step) -> Environment:
         """The environment of an operation, as things are now."""
         ids = self._listed(place.node)
         shared = self._shared.get((id(place.operation), place.node))
         if shared is not None and shared.instances is ids:
-            return Environment(shared.of(place.instance))
+            return Environment(shared.of(place.instance), files=shared.files)
         inputs = self._known_of(place)
         own, trace, warnings, refusals = self._inputs(inputs, place, step)
-        below = {**self._common, **self._artifacts(place)}
+        artifacts, placements = self._artifacts(place)
+        below = {**self._common, **artifacts}
         base = {**below, **_of_its_instance(inputs, place, own)}
         for name in inputs.hidden:
             if own.pop(name, None) is not None:
@@ -97,11 +103,14 @@ class Environments:
                 warnings.append(missing)
         reserved = self._reserved(place)
         variables, large = self._fit(place, step, base, reserved, of_all)
-        files = tuple([Placement(c.file, c.path, c.remove) for c in trace.copies])
-        if not (large or files or warnings or refusals) and self._is_shared(inputs, place, own, of_all):
+        files = placements
+        if trace.copies:
+            asked = [Placement(c.file, c.path, c.remove, c.own) for c in trace.copies]
+            files = without_nested((*asked, *(p for p in placements if p not in asked)))
+        if not (large or trace.copies or warnings or refusals) and self._is_shared(inputs, place, own, of_all):
             merged = self._merged_of(step, of_all)
             if merged.keys().isdisjoint(below):
-                self._share(place, SharedEnvironment(ids, {**merged, **below, **own, **reserved}))
+                self._share(place, SharedEnvironment(ids, {**merged, **below, **own, **reserved}, files))
         return Environment(variables, large, files, tuple(warnings), tuple(refusals))
 
     def _is_shared(
@@ -222,20 +231,36 @@ class Environments:
             raise WrongValue(wrong)
         return fitting
 
-    def _artifacts(self, place: Place) -> dict[str, str]:
-        """A variable for each artifact of the node, and of the relationship, whose artifacts hide the node's."""
+    def _artifacts(self, place: Place) -> Artifacts:
+        """A variable for each artifact of the node, and of the relationship, whose artifacts hide the node's; and the
+        copies to which they lead."""
+        key = (place.node, place.side, "" if place.relationship is None else place.relationship.key)
+        known = self._known_artifacts.get(key)
+        if known is None:
+            known = self._known_artifacts[key] = self._found_artifacts(place)
+        return known
+
+    def _found_artifacts(self, place: Place) -> Artifacts:
         owner = place.node
         if place.relationship is not None:
             owner = place.relationship.source if place.side == "source" else place.relationship.target
         artifacts: dict[str, Artifact] = dict(self._service.nodes[owner].artifacts)
         if place.relationship is not None:
             artifacts.update(place.relationship.artifacts)
-        if not artifacts:
-            return {}
-        return {
-            shell_name(a.name): a.file if "://" in a.file else f"{self._evaluator.root}/{a.file}"
-            for a in artifacts.values()
-        }
+        variables: dict[str, str] = {}
+        copies: dict[Placement, None] = {}
+        for artifact in artifacts.values():
+            name, file = shell_name(artifact.name), artifact.file
+            if is_url(file):
+                variables[name] = file
+            elif is_in_place(artifact):
+                # Scripts are run where they lie, beside what they need.
+                variables[name] = f"{self._evaluator.root}/{file}"
+            else:
+                copy = own_copy(SCRATCH, file)
+                variables[name] = copy.path
+                copies[Placement(copy.file, copy.path, copy.remove, copy.own)] = None
+        return variables, without_nested(tuple(copies))
 
     # ------------------------------------------------------------------------------------------------ reserved
 
@@ -305,6 +330,12 @@ class Environments:
             merged = {k: v for b in of_all for k, v in b.variables.items()}
             known = self._large[key] = (state, {**merged, **lists})
         return known[1]
+
+
+def without_nested(placements: tuple[Placement, ...]) -> tuple[Placement, ...]:
+    """The copies to make; of an operation's own not those that are part of another one's folder."""
+    folders = [f"{p.file.rstrip('/')}/" for p in placements if p.own]
+    return tuple(p for p in placements if not p.own or not any(p.file.startswith(f) and p.file != f for f in folders))
 
 
 def _with_aliases(texts: dict[str, str], inputs: OperationInputs) -> dict[str, str]:

@@ -26,12 +26,15 @@ class Placement(msgspec.Struct, frozen=True):
     ``file`` is relative to ``Invocation.root`` (or an absolute URL). ``path`` is where the copy goes: absolute, or
     beginning with ``SCRATCH``, or "" for ``SCRATCH`` followed by the file's own relative path; folders are made as
     needed, and a file that is a folder is copied with everything in it. ``remove`` says whether the copy is removed
-    when the operation has ended, well or not.
+    when the operation has ended, well or not. ``own`` marks the copy that an operation has for itself because a
+    variable names the artifact: it lies in the scratch folder, may be written to, and stays as long as a process of the
+    operation does. Where the file is not there, or is large, there is none, or a link (``executors/own_copies.py``).
     """
 
     file: str
     path: str = ""
     remove: bool = False
+    own: bool = False
 
 
 class Invocation(msgspec.Struct, frozen=True):

@@ -90,7 +90,7 @@ class Preparing:
         self._known_needs: dict[int, Needs | None] = {}
         self._topology = Topology(service, snapshot, self._target)
         self._places = SharedPlaces(service, snapshot, self._target)
-        self._known_files: dict[tuple[str, tuple[str, ...]], Files] = {}
+        self._known_files: dict[tuple[str, tuple[str, ...], tuple[Placement, ...]], Files] = {}
 
     def prepare(self, step: Step, attempt: int) -> Prepared:
         """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
@@ -126,7 +126,9 @@ class Preparing:
         self, step: Step, call: Call, place: Place, environment: Environment, target: Target | None, attempt: int
     ) -> Invocation:
         """What an executor is handed for an operation whose environment is known."""
-        files = self._files(call, environment.files)
+        # What is put in place lies where it lies.
+        placements = () if call.processor == PLACING else environment.files
+        files = self._files(call, placements)
         needs = self._needs(place.operation)
         return Invocation(
             job=self._job,
@@ -280,10 +282,10 @@ class Preparing:
 
     def _files(self, call: Call, placements: tuple[Placement, ...]) -> Files:
         """The files of an invocation, seen from a folder that lies above all of them; found once for every call that
-        wants no copies."""
-        if placements:
+        wants no copies but those that all its steps get."""
+        if any(not p.own for p in placements):
             return _files_of(self._root, call, placements)
-        key = (call.artifact, call.dependencies)
+        key = (call.artifact, call.dependencies, placements)
         known = self._known_files.get(key)
         if known is None:
             known = self._known_files[key] = _files_of(self._root, call, placements)

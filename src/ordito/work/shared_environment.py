@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.work.invocation import Placement
+
 
 class SharedEnvironment(msgspec.Struct, frozen=True):
-    """The variables of an operation for all instances of a node, as long as the node has these ``instances``."""
+    """The variables of an operation for all instances of a node, as long as the node has these ``instances``, and the
+    copies of artifacts that each of them gets."""
 
     instances: tuple[str, ...]
     variables: dict[str, str]
+    files: tuple[Placement, ...] = ()
 
     def of(self, instance: str) -> dict[str, str]:
         """The variables of the operation on one of the instances."""

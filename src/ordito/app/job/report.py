@@ -21,6 +21,7 @@ class JobReport(msgspec.Struct, frozen=True):
     ``locked`` are hosts of the inventory that let nobody in, each with where its key or password stands, FILE:LINE.
     ``written`` is whether somebody wrote the workflow. ``kept`` is what came of its files in git. ``steps`` are the
     options by which its command was told where lifecycle steps are, for the next one that is to mean the same.
+    ``changed_files`` are those of the pinned service that were changed while the job ran.
     ``untouched`` says that it ended before it changed anything of what it was to make otherwise. ``gone`` are those
     failures whose instance was removed all the same: what the operation was to end may be at work still. ``stands`` are
     the lifecycle steps of a change that did not come to its end whose work going back would undo, by their ids."""
@@ -37,6 +38,7 @@ class JobReport(msgspec.Struct, frozen=True):
     outputs: Mapping[str, object] = {}
     left: int = 0
     crash_file: str = ""
+    changed_files: tuple[str, ...] = ()
     kept: Kept = NOTHING
     timed_out: bool = False
     rollback: str = ""

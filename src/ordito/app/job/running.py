@@ -37,6 +37,7 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import ALWAYS
 from ordito.ensemble.logs import JobLog
 from ordito.ensemble.outline_file import keep_outline
+from ordito.ensemble.pins import changed_files
 from ordito.ensemble.status import WELL
 from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
@@ -148,6 +149,7 @@ class RunningJob:
             outputs=self._ensemble.status.outputs,
             left=sum(instance.exists for instance in self._ensemble.snapshot.instances.values()),
             crash_file=self._keep_crashes(result),
+            changed_files=self._changed_files(),
             kept=kept,
             timed_out=canceller.timed_out and result.status == "cancelled",
             rollback=result.rollback,
@@ -308,6 +310,14 @@ class RunningJob:
 
     def _effective(self, snapshot: Snapshot) -> Mapping[str, str]:
         return effective_statuses(self._outline, snapshot)
+
+    def _changed_files(self) -> tuple[str, ...]:
+        """The files of the pinned service that were changed while the job ran: who is root may write to all of them."""
+        digest, since = self._header.service, self._header.began
+        with contextlib.suppress(EnsembleError):
+            folder = f"{self._layout.artifacts.name}/{digest}"
+            return tuple(f"{folder}/{file.place}" for file in changed_files(self._layout, digest, since))
+        return ()
 
     def _keep_crashes(self, result: JobResult) -> str:
         """Write down what is known about faults of executors and providers; gives the file's path."""

@@ -21,7 +21,7 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.given_service import given_service
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pin_restore import origins, restore
-from ordito.ensemble.pins import Pinned, measure, pin, pinned_root
+from ordito.ensemble.pins import ChangedFiles, Pinned, measure, pin, pinned_root
 from ordito.model.circumstances import Circumstances
 from ordito.source.opening import ARCHIVES, open_package
 from ordito.source.remote import Network
@@ -100,12 +100,19 @@ def _root(place: Place, digest: str, main: str) -> Path:
     """The folder of a pin; what git has left out of it is put back, if it is still where it came from."""
     try:
         return pinned_root(place.layout, digest)
-    except EnsembleError:
-        user = _user_part(place)
-        service = Path(user.service_path(place.layout, place.shown)).resolve() if user.service else None
-        if not restore(place.layout, digest, origins(service, main) if service else ()):
+    except EnsembleError as error:
+        if place.as_it_is and isinstance(error, ChangedFiles):
+            return pinned_root(place.layout, digest, as_it_is=True)
+        if not restore(place.layout, digest, kept_places(place, main)):
             raise
         return pinned_root(place.layout, digest)
+
+
+def kept_places(place: Place, main: str) -> Iterator[Path]:
+    """The folders of which a pin with this entry definitions file may be a copy."""
+    user = _user_part(place)
+    if user.service:
+        yield from origins(Path(user.service_path(place.layout, place.shown)).resolve(), main)
 
 
 def _user_part(place: Place) -> UserPart:

@@ -32,6 +32,7 @@ from ordito.executors.ansible.program import CONFIGURATION, USUAL, environment_o
 from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
 from ordito.executors.filling import filled
 from ordito.executors.operation_process import Ears, Ended, OperationProcess, Patience
+from ordito.executors.own_copies import make_own_copies, own_files
 from ordito.executors.process_table import JOB, OUTPUTS, STEP, Marker
 from ordito.executors.script_tree import build, runs_in_place
 from ordito.executors.slots import Slot, empty, is_empty, remove
@@ -161,8 +162,9 @@ class Batch:
         first, slot = self._first, self.slot
         path = in_tree(first.root, first.artifact)
         if first.files:
-            self._copies = planned_copies(first.files, first.root, slot.work)
+            self._copies = planned_copies([f for f in first.files if not f.own], first.root, slot.work)
             make_copies(self._copies, first.job, first.step, slot)
+            make_own_copies(own_files((f for f in first.files if f.own), first.root, slot.work))
         texts = filled(first, slot.work)
         if texts or not runs_in_place(first.artifact, first.dependencies):
             path = build(first.root, first.artifact, first.dependencies, slot.tree, texts)

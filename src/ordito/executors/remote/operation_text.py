@@ -18,15 +18,16 @@ from shlex import quote
 import msgspec
 
 from ordito.executors.commands import read_head
-from ordito.executors.copies import Unusable, in_tree
+from ordito.executors.copies import Unusable, in_tree, path_in_tree
 from ordito.executors.environment import ENVIRONMENT_FILE, Environment, unfit_variable
 from ordito.executors.environment import SHELL_NAME as NAME
 from ordito.executors.filling import filled
 from ordito.executors.interpreters import finding, version_of
 from ordito.executors.outcomes import tells_result
+from ordito.executors.own_copies import LARGEST, MOST_FILES
 from ordito.executors.placing import placing_words
 from ordito.executors.process_table import JOB, OUTPUTS, STEP
-from ordito.executors.remote.tree import Tree
+from ordito.executors.remote.tree import LocalFile, Tree
 from ordito.executors.shell import UnusableInterpreter, interpreter_of, wrapper
 from ordito.model.deploying import PLACING
 from ordito.work.invocation import SCRATCH, Invocation, Placement
@@ -309,8 +310,41 @@ def _exec(program: str, name: str, arguments: Sequence[str]) -> str:
 
 
 def _copies(invocation: Invocation, tree: Tree, spot: Spot) -> Iterator[str]:
+    own = [placement for placement in invocation.files if placement.own]
     for placement in invocation.files:
-        yield from _copied(placement, invocation.root, tree, spot)
+        if not placement.own:
+            yield from _copied(placement, invocation.root, tree, spot)
+    yield from _own_copies(own, invocation.root, tree, spot)
+
+
+def _own_copies(placements: Sequence[Placement], root: str, tree: Tree, spot: Spot) -> Iterator[str]:
+    """Own copies of artifacts, or links in their place (see ``executors/own_copies.py``), with few processes."""
+    work = f"{spot.slot}/work/"
+    files = {**tree.files, **tree.large} if placements else {}
+    there: list[tuple[str, str, list[LocalFile]]] = []
+    for placement in placements:
+        path_in_tree(root, placement.file)
+        source, target = os.path.normpath(placement.file), os.path.normpath(placement.path.replace(SCRATCH, work))
+        inside = [f for path, f in files.items() if path.startswith(f"{source}/")] if source not in files else []
+        if source in files or inside or source in tree.folders:
+            there.append((source, target, inside))
+    if not there:
+        return
+    folders = dict.fromkeys(os.path.dirname(target) for _, target, _ in there)
+    yield f"mkdir -p {' '.join(map(quote, folders))} || ordito_refuse disk"
+    programs: list[str] = []
+    for source, target, inside in there:
+        at, to = quote(f"{spot.tree}/{source}"), quote(target)
+        found = inside if source not in files else [files[source]]
+        if sum(file.size for file in found) > LARGEST or len(found) > MOST_FILES:
+            yield f"ln -s {at} {to} || ordito_refuse copy {to}"
+        elif source in files:
+            yield f"cat {at} >{to} || ordito_refuse copy {to}"
+            programs += [to] if found[0].executable else []
+        else:
+            yield f"{{ cp -R {at} {to} && chmod -R u+w {to}; }} || ordito_refuse copy {to}"
+    if programs:
+        yield f"chmod 755 {' '.join(programs)} || ordito_refuse disk"
 
 
 def _copied(placement: Placement, root: str, tree: Tree, spot: Spot) -> Iterator[str]:

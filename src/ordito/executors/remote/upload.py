@@ -218,7 +218,8 @@ def _entry(name: str, mode: str, kind: bytes, link: str = "") -> tarfile.TarInfo
 
 
 def _mode(file: LocalFile) -> str:
-    return "755" if file.executable else "644"
+    """Nobody writes to what all operations have in common, and what other trees may be linked to."""
+    return "555" if file.executable else "444"
 
 
 def _line(content: str, mode: str, path: str) -> str:

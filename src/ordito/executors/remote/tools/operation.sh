@@ -68,7 +68,7 @@ ordito_copy() {
     ordito_make_folders "${2%/*}" "$3"
     [ ! -d "$2" ] || ordito_refuse copy "$2: there is a folder of that name"
     [ -z "$3" ] || printf 'f %s\n' "$2" >>"$ordito_slot/undo"
-    { cp -p "$1" "$2.ordito-partial" && mv -f "$2.ordito-partial" "$2"; } || {
+    { cp -p "$1" "$2.ordito-partial" && chmod u+w "$2.ordito-partial" && mv -f "$2.ordito-partial" "$2"; } || {
         rm -f "$2.ordito-partial"
         ordito_refuse copy "$2"
     }
@@ -138,8 +138,10 @@ ordito_look_back() {
     fi
 }
 
-# ordito_tidy: empties the slot, but for what the operation said.
+# ordito_tidy: empties the slot, but for what the operation said, and for its own copies of artifacts where it has left
+# somebody who was told where they are.
 ordito_tidy() {
+    [ -z "$ordito_left" ] || [ ! -e "$ordito_slot/work/service" ] || : >"$ordito_slot/kept"
     for ordito_file in environment unexported tree; do
         [ ! -e "$ordito_slot/$ordito_file" ] || rm -rf "$ordito_slot/$ordito_file"
     done
@@ -165,8 +167,8 @@ ordito_end() {
         [ -z "$2" ] || ordito_tell result "$ordito_slot/$ordito_identity.result"
         ordito_tell outputs "$ordito_slot/$ordito_identity.json"
         ordito_undo
-        ordito_tidy
         ordito_look_back
+        ordito_tidy
     } 2>/dev/null
     printf '\001%s end %s %s\n' "$ordito_mark" "$ordito_status" "$ordito_left" >&3
 }
