@@ -194,7 +194,7 @@ def test_links_and_special_files(run: Run, service: Path, tmp_path: Path) -> Non
     for name in (*odd, "pipe"):
         assert f"/{name} is not packed" in done.err
         assert not any(file.startswith(name) for file in packed)
-    assert done.err.count("warning[left-out]") == 5
+    assert done.err.count("warning[left-out]") == 6
 
 
 def test_a_name_that_is_not_utf_8(run: Run, service: Path) -> None:
@@ -322,3 +322,64 @@ def test_profiles_that_profiles_import_come_along(tmp_path: Path, run: Run) -> N
         assert {"profiles/blocks-2/scripts/slack.py", "profiles/blocks-2/scripts/ordito_block.py"} <= set(names(out))
         assert b"ordito.policies.LifecycleStep:" in archive.read("profiles/ordito.yaml")
     assert run("validate", out).code == 0
+
+
+def canaries(folder: Path) -> None:
+    """A service whose folder is an ensemble, too, and holds what nobody else may see."""
+    pem = "-----BEGIN OPENSSH PRIVATE KEY-----\nCANARY\n"
+    job = "A6BN0e2P0000"
+    for name, text in {
+        "secrets.yaml": "CANARY",
+        "deep/secrets.yaml": "CANARY",
+        "ensemble.yaml": "CANARY",
+        "deep/ensemble.yaml": "CANARY",
+        "jobs.tsv": "CANARY",
+        "jobs/" + job + ".yaml": "CANARY",
+        "deep/jobs/" + job + ".yaml": "CANARY",
+        "artifacts/" + "a" * 64 + "/x.sh": "CANARY",
+        "hosts.yaml": "CANARY",
+        "inputs.yaml": "where: CANARY",
+        ".ordito/key": "CANARY",
+        "id_ed25519": pem,
+        "deep/server.pem": pem.replace("OPENSSH ", ""),
+        "deep/fine.txt": "fine",
+        "certificate.pem": "-----BEGIN CERTIFICATE-----\nfine\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "link.txt").symlink_to("secrets.yaml")
+
+
+TEMPLATE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    app:
+      type: tosca.nodes.Root
+      artifacts: { thing: { type: tosca.artifacts.File, file: FILE } }
+"""
+
+
+def test_nothing_of_a_deployment_is_packed(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    canaries(folder)
+    (folder / "service.yaml").write_text(TEMPLATE.replace("FILE", "deep"))
+    done = run("package", "shop", "--out", "x.csar")
+    assert done.code == 0, done.err
+    with zipfile.ZipFile(tmp_path / "x.csar") as archive:
+        assert all(b"CANARY" not in archive.read(name) for name in archive.namelist())
+    assert names(tmp_path / "x.csar") == [META, "certificate.pem", "deep/fine.txt", "service.yaml"]
+    for name in ("secrets.yaml", "deep/server.pem", "id_ed25519", "hosts.yaml", "link.txt"):
+        assert f"{name} is not packed" in done.err
+
+
+@pytest.mark.parametrize("file", ["secrets.yaml", "link.txt", "deep/server.pem", "deep/ensemble.yaml"])
+def test_what_is_never_packed_is_refused_where_the_service_names_it(run: Run, tmp_path: Path, file: str) -> None:
+    folder = tmp_path / "shop"
+    canaries(folder)
+    (folder / "service.yaml").write_text(TEMPLATE.replace("FILE", file))
+    for more in ((), ("--only-named",)):
+        done = run("package", "shop", "--out", "x.csar", *more)
+        assert done.code == 3, done.err
+        assert "never-packed" in done.err
+        assert not (tmp_path / "x.csar").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import msgspec
@@ -129,7 +130,7 @@ class Attempt:
     def _drop_own_copies(self) -> None:
         """Remove its own copies of artifacts, unless it has left somebody who was told where they are."""
         is_alone = self._own and self._process is not None and not self._process.has_left_group
-        if is_alone and not os.path.islink(self.slot.work):
+        if is_alone and not Path(self.slot.work).is_symlink():
             remove(folder_of_copies(self.slot.work))
 
     @property

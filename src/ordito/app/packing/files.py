@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from ordito.app.packing.deployment_files import AT_THE_TOP, why_never
 from ordito.base.diagnostics import Diagnostics
 from ordito.ensemble.layout import MANIFEST, Layout
 from ordito.ensemble.pins import is_own
@@ -18,18 +19,24 @@ from ordito.source.archive import UNSAFE, bad_name
 from ordito.source.package import Package
 from ordito.source.tree import place
 
-LEFT_OUT = frozenset({MANIFEST, "jobs.tsv", "inputs.yaml"})
-"""Files at the top that belong to a deployment of the service and not to the service."""
-
 
 def everything(packed: Package, out: Path, diagnostics: Diagnostics) -> Iterator[str]:
-    """All files below the folder but hidden ones, archives, ensembles, and what belongs to a deployment. A warning
-    names each other thing that is left out."""
+    """All files below the folder but hidden ones, archives, ensembles, and what belongs to a deployment. Warnings
+    name what is left out and is not hidden."""
     made = os.path.abspath(out)  # noqa: PTH100
     for file in files_below(packed, ".", diagnostics):
         path = Path(packed.root) / file
-        if file not in LEFT_OUT and path.suffix.lower() != ".csar" and str(path) != made:
+        if path.suffix.lower() == ".csar" or str(path) == made:
+            continue
+        if file in AT_THE_TOP:
+            _leave_out(packed, file, "it belongs to a deployment, and the service does not name it", diagnostics)
+        else:
             yield file
+
+
+def _leave_out(packed: Package, file: str, why: str, diagnostics: Diagnostics) -> None:
+    shown = packed.shown(file)
+    diagnostics.warning("left-out", f"{shown} is not packed: {why}", place(shown))
 
 
 def files_below(packed: Package, folder: str, diagnostics: Diagnostics) -> Iterator[str]:
@@ -43,7 +50,11 @@ def files_below(packed: Package, folder: str, diagnostics: Diagnostics) -> Itera
             continue
         for name in files:
             file = posixpath.normpath(posixpath.join(here, name))
-            if not name.startswith(".") and not is_own(layout.root / file, layout):
+            if name.startswith(".") or is_own(layout.root / file, layout):
+                continue
+            if why := why_never(layout.root, file):
+                _leave_out(packed, file, why, diagnostics)
+            else:
                 yield file
         others = _other_entries(layout.root / here, {*folders, *files})
         for name in (*folders, *others):
@@ -81,8 +92,8 @@ def _why_not(root: Path, path: str, *, linked: bool) -> str:
 
 
 def check_packed(packed: Package, files: Iterable[str], diagnostics: Diagnostics) -> None:
-    """See that all files lie in the folder that is packed, wherever links lead, and that an archive can hold their
-    names."""
+    """See that all files lie in the folder that is packed, wherever links lead, that none of them belongs to a
+    deployment or is a key, and that an archive can hold their names."""
     root = Path(packed.root).resolve()
     for file in files:
         shown = packed.shown(file)
@@ -93,6 +104,13 @@ def check_packed(packed: Package, files: Iterable[str], diagnostics: Diagnostics
                 f"{shown} is a link that leads out of the folder that is packed, to {target}",
                 place(shown),
                 hint="put a copy of the file in its place, or remove the link",
+            )
+        elif target.is_file() and (why := why_never(root, file)):
+            diagnostics.error(
+                "never-packed",
+                f"{shown} cannot be packed: {why}",
+                place(shown),
+                hint="the service names it; give what it holds as an input, or as a secret, where it is deployed",
             )
         elif problem := bad_name(file):
             diagnostics.error(UNSAFE, f"{shown} cannot be packed: it {problem}", place(shown), hint="rename it")

@@ -18,7 +18,8 @@ from ordito.cli.verb import verb
 HELP = """Pack DIR, which holds a service template, into an archive (CSAR). Without DIR the current folder is packed.
 
 The service is checked first, as strictly as for a deployment, and the archive is read again before it is put in its
-place. All files below DIR come along, except hidden ones, ensembles, inputs.yaml and other archives. DIR may also be a
+place. All files below DIR come along, except hidden ones, ensembles with their secrets, keys,
+inputs.yaml and hosts.yaml, and other archives. DIR may also be a
 definitions file: then its folder is packed, with that file as its entry. The blocks of lifecycle steps come along from
 wherever they are. The same files make the same archive."""
 
