@@ -177,7 +177,7 @@ class Locations:
 
     def _checked(self, location: str, path: str, span: Span) -> str | None:
         """A location that may be used; ``path`` is what is written."""
-        if is_url(location):
+        if is_url(location) or is_in_git(location):
             try:
                 return normal_url(location)
             except ValueError as error:
