@@ -90,6 +90,7 @@ def _write_sharing(plan: Plan, channel: Channel) -> None:
         others = [c.instance for c in plan.changes if c.symbol == "-/+" and not c.reason.startswith(TO_HEAL)]
         if others:
             channel.line(f"Made anew with it, where that is needed: {listed(others, MOST_IN_WAVE)}.")
+    if plan.workflow != "undeploy":  # Which tells in the end what it has left alone.
         write_kept(plan.kept, channel)
 
 

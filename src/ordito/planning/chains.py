@@ -26,8 +26,7 @@ def install_chains(draft: Draft) -> None:
         wanted = draft.recipes.making(node)
         for member in draft.of_node.get(node.name, ()):
             if member.fate is KEEP:
-                member.up = Chain([draft.join(member.id, kept)])
-                member.up.steps = []
+                member.up = _kept(draft, member, kept)
                 continue
             half = HALVES[member.fate].up
             if half is Up.UPDATE:
@@ -37,6 +36,20 @@ def install_chains(draft: Draft) -> None:
                 recipe = wanted if form is draft.forms.own else form.recipes.making(form.service.nodes[node.name])
                 entries = _of_half(recipe, half)
                 member.up = _chain(draft, member, form, entries, recipe.install, tolerant=False)
+
+
+def _kept(draft: Draft, member: Member, reason: int) -> Chain:
+    """Where others wait for an instance that stays: behind what repairs it, where that is done."""
+    last = draft.join(member.id, reason)
+    if member.repaired is None:
+        chain = Chain([last])
+        chain.steps = []
+        return chain
+    begin, told = member.repaired
+    draft.edge(told, last, reason)
+    chain = Chain([begin, last])
+    chain.steps = [told]
+    return chain
 
 
 def _of_half(recipe: Making, half: Up) -> tuple[Entry, ...]:

@@ -6,7 +6,8 @@ of thousands of them cheap.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import msgspec
 
@@ -91,6 +92,7 @@ class Draft:
         self.observed: dict[str, str] = {}
         self._stages: list[dict[str, Member]] = []
         self._missed_on: dict[str, list[str]] | None = None
+        self._is_aside = False
         self._is_change: bool | None = None
         self._is_in_one_form: bool | None = None
         self._computes: dict[str, str] = {}
@@ -106,16 +108,31 @@ class Draft:
         self.redone = set()
         self._computes, self._computes_before, self._first_hosted = {}, None, {}
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Stages that come before what is planned so far, which then goes on."""
+        known = self.members, self.of_node, self.redone, self._computes, self._computes_before, self._first_hosted
+        self.members, self._is_aside = {}, True
+        try:
+            yield
+            self.next_stage()
+        finally:
+            self._is_aside = False
+            self.members, self.of_node, self.redone, self._computes, self._computes_before, self._first_hosted = known
+
     def end_stages(self) -> None:
         """Have the members be those of all stages: of an instance of several that of the last one that changes it. What
         is done in several has an id of its own in each."""
+        if not self._stages:
+            return
         self.next_stage()
+        self.of_node = {node.name: [] for node in self.ordered}
         for stage in self._stages:
             for name, member in stage.items():
                 if name not in self.members or member.fate is not Fate.KEEP:
                     self.members[name] = member
         for member in self.members.values():
-            self.of_node.setdefault(member.template.name, []).append(member)
+            self.of_node[member.template.name].append(member)
         for members in self.of_node.values():
             members.sort(key=lambda m: m.record.index)
         known: set[str] = set()
@@ -236,6 +253,21 @@ class Draft:
         the form in which it is."""
         part = self.options.part
         return part is not None and not part.has(member.record)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether what is planned is about a part of what exists, and all else stays as it is, its links too."""
+        return self._is_aside or self.options.is_partial
+
+    @property
+    def is_forming(self) -> bool:
+        """Whether what is planned brings instances into the form that is wanted."""
+        return not self._is_aside and self.workflow in FORMING
+
+    @property
+    def heals(self) -> bool:
+        """Whether what is planned heals instances."""
+        return self._is_aside or self.workflow == "heal"
 
     @property
     def missed_on(self) -> Mapping[str, list[str]]:

@@ -29,7 +29,7 @@ def is_free(draft: Draft, member: Member) -> bool:
     """Whether an instance goes down only once what it requires has been changed."""
     if member.is_nested or draft.options.upgrading.at_once:
         return False
-    return member.fate in FREE and draft.workflow in FORMING
+    return member.fate in FREE and draft.is_forming
 
 
 def in_turn(draft: Draft) -> None:

@@ -18,7 +18,7 @@ from ordito.instances.records import Applied, Instance, Link, link_id
 from ordito.instances.states import UNDONE_BY_STOP
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.decide import tell_relinked
-from ordito.planning.draft import FORMING, Draft
+from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.forms import Formed
 from ordito.planning.left_out import warn_of_left_out
@@ -113,7 +113,7 @@ class _Linking:
         known = self._alike.get((form.name, relationship))
         if known is not None:
             return known
-        if self._draft.workflow not in FORMING or form is not self._draft.forms.own:
+        if not self._draft.is_forming or form is not self._draft.forms.own:
             # Nothing is linked by it here, so it does not matter whether anything could be.
             form = self._draft.forms.unheard(form)
         calls, entries = form.calls, form.linking(source.template.name, relationship)
@@ -127,7 +127,7 @@ class _Linking:
 def _of_no_form(draft: Draft, source: Member, falling: Formed, linking: _Linking) -> tuple[Pairs, ...]:
     """What undoes those pairs of a source that neither the form in which it is knows nor the one that is wanted: a job
     that failed has begun them, and they are undone as its form says."""
-    if not (draft.workflow in FORMING or source.goes) or (draft.is_left_out(source) and not source.goes):
+    if not (draft.is_forming or source.goes) or (draft.is_left_out(source) and not source.goes):
         return ()
     # What leaves is not linked as it is wanted: of it all is undone that its own form does not know.
     forms = (falling,) if source.goes or falling is draft.forms.own else (draft.forms.own, falling)
@@ -184,7 +184,7 @@ def _asked(draft: Draft, source: Member, relationship: Relationship, pairing: Pa
         # What is new about it is left out with it.
         knows = draft.forms.of(source.record).requires(source.template.name, relationship.key)
         return [t for t in targets if t.rises] if knows else []
-    if not draft.options.is_partial or pairing.loses(source, relationship):
+    if not draft.is_partial or pairing.loses(source, relationship):
         return targets
     return [t for t in targets if t.rises or (t.is_meant and _link_has_failed(draft, source, t, relationship))]
 
@@ -448,7 +448,7 @@ def _is_left(draft: Draft, source: Member, target: Member, unlink: list[Pairs]) 
 
 def _is_spared(draft: Draft, member: Member, other: Member) -> bool:
     """Whether a pair is not undone, because an instance is healed and the other one, which stays, is not up."""
-    is_healed = member.fate is Fate.ANEW or (member.fate is Fate.RESTART and draft.workflow == "heal")
+    is_healed = member.fate is Fate.ANEW or (member.fate is Fate.RESTART and draft.heals)
     return is_healed and other.fate is Fate.KEEP and not other.is_up
 
 

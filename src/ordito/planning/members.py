@@ -91,6 +91,7 @@ class Member:
     One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
     which of the instances of its node come before it, where they are changed some at a time: from 0.
     One that is ``presumed`` up is asked first, and all that relies on it is left out where it says otherwise.
+    One that is ``repaired`` before all else has the first and the last of the steps that do it here.
     ``kind`` is its class in a deployment or an upgrade, ``changed`` the values by which it is to be updated, with what
     they were and are, ``adopted`` what is recorded of it without being carried out, ``dropped`` are relationships by
     which it was linked and is not to be any more. ``was_on`` is the host on which it lies where ``record`` has the one
@@ -115,6 +116,7 @@ class Member:
         "presumed",
         "reason",
         "record",
+        "repaired",
         "template",
         "turn",
         "undone",
@@ -146,6 +148,7 @@ class Member:
         self.is_conditional = False
         self.is_mended = False
         self.presumed = False
+        self.repaired: tuple[int, int] | None = None
         self.turn = 0
 
     @property

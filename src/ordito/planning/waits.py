@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ordito.model.service import Relationship
-from ordito.planning.draft import FORMING, Draft
+from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.forms import Formed
 from ordito.planning.in_turn import is_free
@@ -122,7 +122,8 @@ def _down_before_up(draft: Draft, member: Member) -> None:
 def _entrance(source: Member) -> int:
     """Where an instance waits: at the beginning of its way up, or, if it stays, at the join that stands for it."""
     assert source.up is not None
-    return source.up.begin if source.rises or source.fate is RUN else source.up.end
+    begins = source.rises or source.fate is RUN or source.repaired is not None
+    return source.up.begin if begins else source.up.end
 
 
 def uninstall_waits(draft: Draft) -> None:
@@ -157,8 +158,8 @@ class _First:
         members = draft.of_node.get(relationship.source, ())
         falling = [m for m in members if m.down is not None and (form is None or draft.falling(m) is form)]
         free: list[Member] = []
-        late = draft.workflow in FORMING and _can_go_last(draft, relationship)
-        if draft.workflow in FORMING:
+        late = draft.is_forming and _can_go_last(draft, relationship)
+        if draft.is_forming:
             free = [m for m in falling if is_free(draft, m) or (late and m.goes)]
         bound = [m for m in falling if not (is_free(draft, m) or (late and m.goes))] if free else falling
         if relationship.is_hosting:

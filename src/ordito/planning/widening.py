@@ -12,7 +12,7 @@ last step of all says that the instance is not healed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from ordito.base.listing import listed
 from ordito.instances.states import CONFIGURED
@@ -34,6 +34,9 @@ WITHIN = 10.0
 
 FIT, UNFIT = "fit", "unfit"
 """The names of the steps that look whether a host is ok, and whether it is not."""
+
+THERE = "there"
+"""The name of the step that looks whether an instance is there, so that it can be stopped and started."""
 
 HEALED = "healed"
 """The name of the step that says whether an instance is ok in the end."""
@@ -134,16 +137,30 @@ class Widening:
 
     ``roots`` are the instances, each with the Compute on which it lies, "" for none; ``why`` begins what is said of
     them. It is ``widest`` where that Compute may be made anew as well; ``reinstalls`` begins with making anew.
+    ``presumed`` are instances that are not up and will be, since they are repaired before. All that is done about a
+    root comes after the join ``begin``, and before the step ``told``.
     """
 
     def __init__(
-        self, draft: Draft, laying: Laying, roots: Mapping[str, str], why: str, *, widest: bool, reinstalls: bool
+        self,
+        draft: Draft,
+        laying: Laying,
+        roots: Mapping[str, str],
+        why: str,
+        *,
+        widest: bool,
+        reinstalls: bool,
+        presumed: Collection[str] = (),
     ) -> None:
         self._draft = draft
         self._laying = laying
         self._roots = roots
         self._why = why
         self._reinstalls = reinstalls
+        self._presumed = presumed
+        reason = draft.why("all that it requires is up before anything is done about it")
+        self.begin = {root: draft.join(f"{root}.begin", reason) for root in roots}
+        self.told: dict[str, int] = {}
         for root in roots:
             draft.forms.of(draft.snapshot.instances[root])  # It is known then, with what that form requires.
         self._tops = {root: _first_missed(draft, root) for root in roots}
@@ -194,8 +211,9 @@ class Widening:
         """Begin a stage, in which everything stays as it is. Hosts that are asked first count as up."""
         self._draft.next_stage()
         self._absent = put_existing(self._draft, self._nodes)
-        for host in self._fit:
-            self._draft.members[host].presumed = True
+        for name in (*self._fit, *self._presumed):
+            if name in self._draft.members:
+                self._draft.members[name].presumed = True
 
     def _inside(self, name: str) -> Iterator[Member]:
         """The members that an instance contains, itself included."""
@@ -224,11 +242,11 @@ class Widening:
         if may_go:
             self._unfit[host.id] = self._look(host, UNFIT, Condition.UNLESS_OK, asked[-1])
 
-    def _look(self, host: Member, name: str, condition: Condition, after: int) -> int:
-        """A look at what was found out of a host."""
-        draft, reason = self._draft, self._draft.why("whether it can be healed on its host depends on how that is")
-        call = draft.calls.nothing(host.template, "ordito", name)
-        step = DraftStep(f"{host.id}.ordito.{name}", Action.FILTER, host.id, host.id, call=call, reason=reason)
+    def _look(self, member: Member, name: str, condition: Condition, after: int) -> int:
+        """A look at what was found out of an instance, of which its host may be one."""
+        draft, reason = self._draft, self._draft.why("what is done about it depends on how it is found to be")
+        call = draft.calls.nothing(member.template, "ordito", name)
+        step = DraftStep(f"{member.id}.ordito.{name}", Action.FILTER, member.id, member.id, call=call, reason=reason)
         step.tolerant, step.condition = True, condition
         number = draft.add(step)
         draft.edge(after, number, reason)
@@ -257,8 +275,10 @@ class Widening:
                 step.condition = step.condition or Condition.UNLESS_LOST
         self._next(member.id, last)
         self._mended[member.id] = self._needed[member.id]
+        numbers = range(first, len(draft.steps))
         if host in self._known:
-            self._put_behind(range(first, len(draft.steps)), [self._known[host]])
+            self._put_behind(numbers, [self._known[host]])
+        self._begin_with(member.id, numbers)
 
     def _restart(self, roots: list[str]) -> None:
         """Stop and start instances by themselves, and check them."""
@@ -284,7 +304,11 @@ class Widening:
                 numbers.append(ask_until_ready(draft, member, "whether that has helped", WITHIN))
                 draft.steps[numbers[-1]].optional = draft.steps[numbers[-1]].dispensable = True
                 draft.edge(member.up.end, numbers[-1], draft.why("it is up before it is asked how it is"))
-            self._put_behind(numbers, self._gates(root))
+            gates = self._gates(root)
+            if root in self._needed:
+                gates.append(self._look(member, THERE, Condition.UNLESS_ABSENT, self._needed[root]))
+            self._put_behind(numbers, gates)
+            self._begin_with(root, numbers)
             reason = draft.why("however that has ended")
             tried = draft.join(f"{root}.tried", reason, tolerant=True)
             for number in numbers:
@@ -301,7 +325,8 @@ class Widening:
                 make_anew(self._draft, self._absent, self._tops[root], root, LIES_ON)
                 for member in self._inside(self._tops[root]):
                     group[member.id] = root
-                    member.reason = member.reason.replace(TO_HEAL, self._why) + self._if_needed(root)
+                    why = self._why if self._why == TO_HEAL else f"{self._why}: made anew"
+                    member.reason = member.reason.replace(TO_HEAL, why) + self._if_needed(root)
             self._lay_anew(group, self._gates)
 
     def _make_host_anew(self, root: str, host: str) -> None:
@@ -331,6 +356,11 @@ class Widening:
                     _only_what_is_left(draft.steps[number], root)
             self._ends[root] += [n for n in numbers if draft.steps[n].link and draft.steps[n].owner not in group]
             self._put_behind(numbers, gates(root))
+            self._begin_with(root, numbers)
+
+    def _begin_with(self, root: str, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self._draft.edge(self.begin[root], number, self._draft.steps[self.begin[root]].reason)
 
     def _tell(self, root: str) -> None:
         """Say in the end of a root, and of what was linked with it again, whether it is ok."""
@@ -345,7 +375,10 @@ class Widening:
             befores = self._ends[root] or [n for n in (self._needed.get(root),) if n is not None]
             for before in befores:
                 draft.edge(before, number, reason)
-            if host in self._known:
+            if name == root:
+                self.told[root] = number
+            if host in self._known and draft.workflow == "heal":
+                # Elsewhere it has failed that nobody knows.
                 self._put_behind([number], [self._known[host]])
 
     # -------------------------------------------------------------------------------------------------- what for
@@ -365,7 +398,8 @@ class Widening:
             step = self._draft.steps[number]
             if step.action is not Action.JOIN:
                 ends = (step.owner, step.instance, step.far)
-                found.setdefault(next(group[end] for end in ends if end in group), []).append(number)
+                root = next(group[end] for end in ends if end in group)
+                found.setdefault(root, []).append(number)
         return found
 
     def _put_behind(self, numbers: Iterable[int], gates: list[int]) -> None:

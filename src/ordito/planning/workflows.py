@@ -47,6 +47,7 @@ from ordito.planning.placement import check_placement
 from ordito.planning.probes import ask_first, existing, looking
 from ordito.planning.reduce import reduce
 from ordito.planning.refused import PlanRefused
+from ordito.planning.repair import repairing
 from ordito.planning.roll_back import choose_made, take_back
 from ordito.planning.run_operation import run_operation, run_waits
 from ordito.planning.scaling import scale_instances
@@ -96,6 +97,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     refuse_anew,
     check_part,
     check_placement,
+    repairing(LAYING),
     install_chains,
     uninstall_chains,
     links,
@@ -116,6 +118,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     check_lossy,
     undo_hooks,
     warn_of_kept_attributes,
+    Draft.end_stages,
     reduce,
 )
 """Bringing what exists to what a service says: the same whether that is called deploying or upgrading."""

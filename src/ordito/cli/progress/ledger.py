@@ -259,16 +259,31 @@ def called(step: str) -> str:
     number = step.rpartition(".")[2]
     if number.isdigit() and step.removeprefix(OF_ROLLBACK).startswith(JOINING):
         return f"point {number}"
-    instance, *operation = step.rsplit(".", 2)
+    once, again = step, ""
+    while once.endswith(AGAIN):
+        once, again = once.removesuffix(AGAIN), " again"
+    instance, *operation = once.rsplit(".", 2)
     words = OWN.get(".".join(operation))
-    return f"{instance} {words}" if words else step
+    return f"{instance} {words}{again}" if words else step
 
+
+AGAIN = ".again"
+"""How the id of a step ends that does what another one of the plan has done before."""
 
 OF_ROLLBACK = "rollback."
 JOINING = ("join.", "barrier.")
 """How the ids begin of steps that only join others."""
 
-OWN = {"ordito.settle": "status", "ordito.whether": "whether needed", "ordito.adopt": "record"}
+OWN = {
+    "ordito.settle": "status",
+    "ordito.whether": "whether needed",
+    "ordito.there": "whether there",
+    "ordito.fit": "whether ok",
+    "ordito.unfit": "whether not ok",
+    "ordito.known": "whether known",
+    "ordito.healed": "status",
+    "ordito.adopt": "record",
+}
 """What steps are called that run nothing: they say how things are, find out what is needed, or write down what is."""
 
 UNNAMED = frozenset({"", "Standard", "Configure", "Maintain", "delegate", "lifecycle", "source", "target"})

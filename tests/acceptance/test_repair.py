@@ -1,0 +1,203 @@
+"""A database, a web application of three and a proxy on one machine, with real processes: what is killed is repaired,
+and nothing that keeps data is lost unasked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.program import Finished, ordito, status_of
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+metadata: { template_name: shop }
+imports: [ profile:ordito ]
+node_types:
+  my.Process:
+    derived_from: tosca.nodes.SoftwareComponent
+    metadata: { ordito.ready: 0 }
+    interfaces: &all
+      Standard: { operations: { create: create.sh, start: start.sh, stop: stop.sh, delete: delete.sh } }
+      Maintain: { type: ordito.interfaces.Maintain, operations: { check: check.sh } }
+  my.Database:
+    derived_from: tosca.nodes.DBMS
+    metadata: { ordito.ready: 0 }
+    interfaces: *all
+topology_template:
+  node_templates:
+    server: { type: tosca.nodes.Compute }
+    database: { type: my.Database, requirements: [ host: server ] }
+    web:
+      type: my.Process
+      occurrences: [ 1, 5 ]
+      instance_count: 3
+      requirements: [ host: server, dependency: database ]
+    proxy: { type: my.Process, requirements: [ host: server, dependency: web ] }
+"""
+SCRIPTS = {
+    "create.sh": 'mkdir -p "$HOME/run"; echo row >>"$HOME/run/$INSTANCE.data"\n',
+    "start.sh": """\
+if [ -e "$HOME/run/$INSTANCE.taken" ]; then echo "the port is taken"; exit 1; fi
+sleep 600 </dev/null >/dev/null 2>&1 &
+echo $! >"$HOME/run/$INSTANCE.pid"
+""",
+    "stop.sh": 'kill "$(cat "$HOME/run/$INSTANCE.pid")"\n',
+    "delete.sh": 'rm -f "$HOME/run/$INSTANCE."{data,pid}\n',
+    "check.sh": """\
+if ! grep -q "^State:.[RSD]" "/proc/$(cat "$HOME/run/$INSTANCE.pid")/status"; then echo "nothing runs"; exit 1; fi
+""",
+}
+
+
+@dataclass(frozen=True)
+class Shop:
+    """Such a service, deployed."""
+
+    home: Path
+
+    def run(self, *words: str, code: int = 0) -> Finished:
+        done = ordito(self.home, *words, "-e", str(self.home / "live"))
+        assert done.code == code, done.both
+        return done
+
+    def pid(self, instance: str) -> int:
+        return int((self.home / "run" / f"{instance}.pid").read_text())
+
+    def kill(self, instance: str) -> None:
+        """End what runs, and have a check find that."""
+        pid = self.pid(instance)
+        os.kill(pid, signal.SIGKILL)
+        state = Path(f"/proc/{pid}/stat")
+        while state.exists() and ") Z " not in state.read_text():
+            os.sched_yield()
+        assert "nothing runs" in self.run("check").both
+
+    def rows(self, instance: str) -> int:
+        return len((self.home / "run" / f"{instance}.data").read_text().splitlines())
+
+    def pids(self) -> dict[str, int]:
+        return {name: self.pid(name) for name in ("database_1", "web_1", "web_2", "web_3", "proxy_1")}
+
+    def statuses(self) -> set[str]:
+        return {one["readyState"]["local"] for one in status_of(self.home / "live")["instances"].values()}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "service.yaml").write_text(SERVICE, encoding="utf-8")
+    for name, text in SCRIPTS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    made = Shop(tmp_path)
+    made.run("deploy", str(folder), "--yes")
+    yield made
+    for file in (tmp_path / "run").glob("*.pid"):
+        with suppress(ProcessLookupError):
+            os.kill(int(file.read_text()), signal.SIGKILL)
+
+
+def test_a_killed_process_is_started_again_by_deploying(shop: Shop) -> None:
+    before = shop.pids()
+    shop.kill("web_2")
+    planned = shop.run("plan").out
+    assert "web_2  it is error: made anew, if it is not ok after being stopped and started" in planned
+    assert shop.run("plan", "--detailed-exitcode", code=2).out
+    done = shop.run("deploy", "--yes")
+    after = shop.pids()
+    assert {name for name, pid in after.items() if before[name] != pid} == {"web_2"}, done.both
+    assert shop.statuses() == {"ok"}
+    shop.run("plan", "--detailed-exitcode")
+    shop.run("check", "--detailed-exitcode")
+    assert shop.rows("web_2") == 1, "to be stopped and started was enough"
+
+
+def test_a_port_that_is_taken_costs_nobody_else_anything(shop: Shop) -> None:
+    before = shop.pids()
+    (shop.home / "run" / "web_2.taken").touch()
+    shop.kill("web_2")
+    told = shop.run("check").err
+    assert "heal web_2" in told
+    for words in (("heal", "web_2"), ("deploy",)):
+        done = shop.run(*words, "--yes", code=1)
+        assert "the port is taken" in done.both
+    (shop.home / "run" / "web_2.taken").unlink()
+    done = shop.run("heal", "web_2", "--yes")
+    assert done.out in ("web_2  was made anew\n", "web_2  was stopped and started\n")
+    after = shop.pids()
+    assert {name for name, pid in after.items() if before[name] != pid} == {"web_2"}
+    assert shop.rows("database_1") == 1
+    shop.run("check", "--detailed-exitcode")
+    assert "shop  ok" in shop.run("status").out
+
+
+@pytest.mark.parametrize("verb", ["heal", "deploy"])
+def test_a_database_is_started_again_and_never_made_anew_unasked(shop: Shop, verb: str) -> None:
+    words = ("heal", "database_1") if verb == "heal" else ("deploy",)
+    shop.kill("database_1")
+    shop.run(*words, "--yes")
+    assert shop.rows("database_1") == 1
+    assert shop.statuses() == {"ok"}
+    (shop.home / "run" / "database_1.taken").touch()
+    shop.kill("database_1")
+    done = shop.run(*words, "--yes", code=1)
+    assert "database_1  not made anew whatever is found: data of database_1 would be lost" in done.both
+    assert shop.rows("database_1") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("heal", "web_1", "--scope", "host", "--reinstall"), False),
+        (("heal", "server_1", "--reinstall"), False),
+        (("heal", "database_1", "--reinstall"), True),
+        (("upgrade", "--replace", "database"), True),
+        (("upgrade", "--replace", "server"), False),
+    ],
+)
+def test_data_are_lost_only_where_somebody_says_so(shop: Shop, words: tuple[str, ...], named: bool) -> None:
+    before = shop.pids()
+    refused = shop.run(*words, "--yes", code=3)
+    assert "error[data-loss]: data of database_1" in refused.err
+    assert f"{' '.join(words)} --yes" in refused.err
+    assert "--allow-data-loss database_1" in refused.err
+    assert shop.pids() == before
+    if not named:
+        assert "error[data-loss]" in shop.run("plan", *words, code=3).err
+    else:
+        assert "data of database_1 is lost" in shop.run("plan", *words).out
+    done = shop.run(*words, "--yes", "--allow-data-loss", "database")
+    assert "data of database_1 is lost" in done.err
+    assert shop.pids()["database_1"] != before["database_1"]
+    assert shop.statuses() == {"ok"}
+
+
+def test_what_says_that_it_keeps_no_data_is_made_anew(shop: Shop) -> None:
+    file = shop.home / "shop" / "service.yaml"
+    text = file.read_text(encoding="utf-8")
+    none, kept = "metadata: { ordito.data: none }", "metadata: { ordito.data: kept }"
+    file.write_text(text.replace("type: my.Database,", f"type: my.Database, {none},"))
+    shop.run("deploy", "--yes")
+    assert "data of" not in shop.run("heal", "database_1", "--reinstall", "--yes").err
+    file.write_text(text.replace("      occurrences: [ 1, 5 ]", f"      {kept}\n      occurrences: [ 1, 5 ]"))
+    shop.run("deploy", "--yes")
+    assert "error[data-loss]" in shop.run("heal", "web_1", "--reinstall", "--yes", code=3).err
+
+
+def test_what_removes_a_database_says_whose_data_go(shop: Shop) -> None:
+    file = shop.home / "shop" / "service.yaml"
+    text = file.read_text(encoding="utf-8")
+    without = text.replace("    database: { type: my.Database, requirements: [ host: server ] }\n", "")
+    file.write_text(without.replace(", dependency: database", ""))
+    refused = shop.run("upgrade", "--yes", code=3)
+    assert "error[data-loss]: data of database_1" in refused.err
+    assert json.loads(shop.run("status", "-o", "json").out)["instances"]
+    assert "data of database_1 is lost" in shop.run("plan", "undeploy").out
+    assert "data of database_1 is lost" in shop.run("undeploy", "--yes").err

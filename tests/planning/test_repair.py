@@ -1,0 +1,146 @@
+"""Deploying repairs what is known to be broken though everything was carried out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from ordito.instances.records import Delta
+from ordito.model.service import NodeTemplate
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.plan import Step
+from tests.support.runs import OPTIONS, Answers, Reply, World, failing, is_before
+from tests.support.services import Requires, compute, maintain, node, on, service
+
+ALL = ["create", "configure", "start", "stop", "delete"]
+PAIR = ["add_target", "remove_target"]
+
+
+def looked_after(name: str, *requires: Requires | str, by: tuple[str, ...] = ("check",)) -> NodeTemplate:
+    made = node(name, *requires, operations=ALL)
+    return msgspec.structs.replace(made, interfaces={**made.interfaces, **maintain(*by)}) if by else made
+
+
+def shop(*by: str) -> World:
+    world = World(
+        service(
+            compute("server"),
+            msgspec.structs.replace(looked_after("db", on("server"), by=by), kinds=("tosca.nodes.Database",)),
+            msgspec.structs.replace(
+                looked_after("web", on("server"), Requires("db", *PAIR), by=by), occurrences=(3, 3)
+            ),
+            node("proxy", Requires("web", *PAIR), operations=ALL),
+        )
+    )
+    world.run()
+    return world
+
+
+def broken(world: World, *instances: str, local: str = "error", state: str = "error") -> None:
+    for name in instances:
+        record = msgspec.structs.replace(world.snapshot.instances[name], local=local, state=state)
+        world.snapshot.apply(Delta(instances=(record,)))
+
+
+def checks(**codes: list[int]) -> Answers:
+    """What the checks of instances exit with, one after the other, and 0 then."""
+
+    def answer(step: Step, name: str) -> Reply:
+        left = codes.get(step.instance, [])
+        if name != "Maintain.check" or not left:
+            return None
+        code = left.pop(0)
+        return Outcome(Ending.FAILED if code else Ending.SUCCEEDED, exit_code=code)
+
+    return answer
+
+
+def statuses(world: World) -> dict[str, str]:
+    return {i.id: i.local for i in world.snapshot.instances.values()}
+
+
+def of(world: World, instance: str) -> list[str]:
+    return [s.removeprefix(f"{instance}.Standard.") for s in world.ran if s.startswith(f"{instance}.Standard.")]
+
+
+RESTART = ["stop", "start"]
+ANEW = ["stop", "start", "stop.again", "delete", "create", "configure", "start.again"]
+
+
+@pytest.mark.parametrize(
+    ("codes", "did"),
+    [([0], []), ([1, 0], RESTART), ([1, 1, 0], ANEW), ([3, 0], ["create", "configure", "start.again"])],
+)
+@pytest.mark.parametrize("local", ["error", "unknown"])
+def test_what_a_check_does_not_find_to_be_ok_is_repaired_as_far_as_that_needs(
+    codes: list[int], did: list[str], local: str
+) -> None:
+    world = shop("check")
+    broken(world, "web_2", local=local, state="error" if local == "error" else "started")
+    world.run(answers=checks(web_2=[*codes]))
+    assert world.failed in ([], ["web_2.Maintain.check.ready"])
+    assert of(world, "web_2") == did
+    assert of(world, "web_1") == of(world, "db_1") == of(world, "proxy_1") == []
+    assert any(s.startswith("proxy_1.web.web_2.Configure.add_target") for s in world.ran) is bool(did)
+    assert set(statuses(world).values()) == {"ok"}
+    assert world.plan().is_empty
+
+
+def test_without_a_check_what_is_stopped_and_started_well_is_ok() -> None:
+    world = shop()
+    broken(world, "web_2", "web_3")
+    world.run()
+    assert of(world, "web_2") == of(world, "web_3") == RESTART
+    assert set(statuses(world).values()) == {"ok"}
+
+
+def test_each_goes_as_far_as_it_has_to() -> None:
+    world = shop("check")
+    broken(world, "web_1", "web_2", "web_3")
+    world.run(answers=checks(web_1=[0], web_2=[1, 0], web_3=[1, 1]))
+    assert (of(world, "web_1"), of(world, "web_2"), of(world, "web_3")) == ([], RESTART, ANEW)
+    assert set(statuses(world).values()) == {"ok"}
+    assert world.plan().is_empty
+
+
+def test_what_others_require_is_repaired_first() -> None:
+    world = shop("check")
+    broken(world, "db_1", "web_1")
+    plan = world.run(answers=checks(web_1=[1], db_1=[1]))
+    assert is_before(plan, "db_1.ordito.healed", "web_1.Maintain.check")
+    assert of(world, "db_1") == of(world, "web_1") == RESTART
+    assert set(statuses(world).values()) == {"ok"}
+    assert world.plan().is_empty
+
+
+def test_what_keeps_data_is_not_made_anew_and_the_plan_says_so() -> None:
+    world = shop("check")
+    broken(world, "db_1")
+    plan = world.run(answers=checks(db_1=[1, 1]))
+    assert of(world, "db_1") == RESTART
+    assert world.failed == ["db_1.Maintain.check.ready", "db_1.ordito.healed"]
+    assert [c.instance for c in plan.kept] == ["db_1"]
+    assert plan.losing == ()
+    assert statuses(world)["db_1"] == "error"
+    options = replace(OPTIONS, may_lose=frozenset({"db_1"}))
+    assert world.run(answers=checks(db_1=[1, 1]), options=options).losing == ("db_1",)
+    assert of(world, "db_1") == ANEW
+    assert set(statuses(world).values()) == {"ok"}
+
+
+def test_what_cannot_be_repaired_stays_broken_and_what_needs_it_is_not_begun() -> None:
+    world = shop("check")
+    world.run("stop", options=replace(OPTIONS, instances=frozenset({"web_1"})))
+    broken(world, "db_1")
+    in_vain = failing("db_1.Standard.start")
+    asked = checks(db_1=[1])
+    world.run(answers=lambda step, name: asked(step, name) or in_vain(step, name))
+    assert statuses(world)["db_1"] in ("error", "unknown")
+    assert "db_1.ordito.healed" in world.failed
+    assert of(world, "web_1") == []
+    assert statuses(world)["web_1"] == "pending"
+    world.run(answers=checks(db_1=[1]))
+    assert set(statuses(world).values()) == {"ok"}
+    assert world.plan().is_empty
