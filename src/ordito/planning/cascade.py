@@ -26,6 +26,14 @@ USUAL = Portion(25, is_percentage=True)
 
 STAYS = frozenset({Fate.KEEP, Fate.UPDATE})
 
+DONE = {
+    Fate.ANEW: "which is made anew",
+    Fate.LEAVE: "of which instances are removed",
+    Fate.RECONFIGURE: "which is configured anew",
+    Fate.RESTART: "which is restarted",
+}
+"""What is said of what others require, by what becomes of it."""
+
 
 def cascade(draft: Draft) -> None:
     """Take down with what is made anew all that needs it."""
@@ -118,7 +126,7 @@ class _Cascade:
 
     def _fallen(self, relationship: Relationship) -> Iterator[Member]:
         """Take down the instances that require a node; gives those that are made anew by that."""
-        what = f"it requires {relationship.target} ({relationship.requirement}), which is made anew"
+        what = f"it requires {relationship.target} ({relationship.requirement}), {self._done_to(relationship.target)}"
         for member in self._draft.of_node.get(relationship.source, ()):
             if member.fate in STAYS and may_run(self._draft, member):
                 self._fall(member, what)
@@ -126,6 +134,11 @@ class _Cascade:
                 member.is_nested, member.turn = True, 0
             if member.fate is Fate.ANEW:
                 yield member
+
+    def _done_to(self, node: str) -> str:
+        """What is done to the instances of a node that fall: the most that is done to any."""
+        fates = {member.fate for member in self._draft.of_node.get(node, ()) if member.falls}
+        return next((said for fate, said in DONE.items() if fate in fates), DONE[Fate.RESTART])
 
     def _fall(self, member: Member, reason: str) -> None:
         """Have an instance stop before, and start after, what it requires is made anew. One that would be updated in

@@ -20,6 +20,7 @@ from ordito.work.plan import Difference, Kind
 from ordito.work.probes import UPDATE, maintaining
 
 IN_ANOTHER_FORM = "was carried out in another form"
+NOT_COUNTED = "does not count as carried out"
 ASKED_FOR = "--replace"
 MOST_NAMED = 2
 """Causes that the sentence about a class names."""
@@ -130,7 +131,7 @@ class Classes:
     def _replacing(self, node: NodeTemplate, found: Found) -> Iterator[Cause]:
         declared = str(node.span) if node.span else ""
         if node.name in self._draft.options.upgrading.replaced:
-            yield Cause(Kind.REPLACE, Difference(ASKED_FOR, None, node.name, declared), firm=True)
+            yield Cause(Kind.REPLACE, Difference(f"{ASKED_FOR} {node.name}", None, None, declared), firm=True)
         if found.moves is not None:
             before, after = found.moves
             yield Cause(Kind.REPLACE, Difference("host", before or None, after or None, declared), firm=True)
@@ -147,8 +148,11 @@ class Classes:
 
     def _of_missing(self, entry: Entry, form: Formed) -> Iterator[Cause]:
         call = self._draft.calls.all[entry.call]
-        runs = Difference(f"what {call.name} runs", None, call.artifact or None, call.declared)
-        yield Cause(kind_of(entry, call.operation), runs)
+        what, runs = f"what {call.name} runs", call.artifact or None
+        if self._differences.before(form).content(call) is not None:
+            what, runs = f"{call.name} {NOT_COUNTED}", None  # It was taken back, and made good by hand if at all.
+        missing = Difference(what, None, runs, call.declared)
+        yield Cause(kind_of(entry, call.operation), missing)
 
     def _with_update(self, node: NodeTemplate, kind: Kind, causes: Iterable[Cause], found: Found) -> tuple[Kind, str]:
         """The class in view of the node's own operation for updates, and the sentence about it. What can be updated is
@@ -187,9 +191,9 @@ def _inputs(causes: Iterable[Cause]) -> dict[str, tuple[object, object]]:
 def sentence(differences: Sequence[Difference]) -> str:
     """Why an instance is changed, in a few words."""
     named = list(dict.fromkeys(d.what for d in differences))
-    if ASKED_FOR in named:
+    if any(name.startswith(ASKED_FOR) for name in named):
         return f"{ASKED_FOR} names it"
-    plain = [name for name in named if not name.endswith(IN_ANOTHER_FORM)]
+    plain = [name for name in named if not name.endswith((IN_ANOTHER_FORM, NOT_COUNTED))]
     if not plain:
         return "; ".join(named[:MOST_NAMED])
     shown, more = plain[:MOST_NAMED], len(plain) - MOST_NAMED

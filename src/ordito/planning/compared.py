@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ordito.base.sensitive import shown
 from ordito.instances.states import CONFIGURING, CREATING
 from ordito.model.made_of import images_of
-from ordito.model.service import ARTIFACT, NodeTemplate, Relationship
+from ordito.model.service import ARTIFACT, MAINTAIN, NodeTemplate, Relationship
 from ordito.model.settings import IGNORE, REPLACE
 from ordito.planning.differences import Before, Differences, readable, reads, said_of_updates
 from ordito.planning.differences import shown_digest as digest
@@ -19,6 +19,7 @@ from ordito.planning.lifecycle import Side
 from ordito.planning.recipe import Entry
 from ordito.syntax.expressions import Call, calls
 from ordito.work.plan import Difference, Kind
+from ordito.work.probes import HEAL
 
 
 class Cause(NamedTuple):
@@ -243,6 +244,8 @@ def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Caus
     for name, interface in was.interfaces.items():
         for operation in interface.operations.values():
             key = f"{name}.{operation.name}"
+            if is_implemented(node, name, operation.name) or (MAINTAIN in interface.kinds and operation.name == HEAL):
+                continue  # It is wanted as ever, or leaves nothing of which the instance is made.
             if operation.implementation is not None and key not in wanted:
                 kind = OF_GONE.get(operation.name, Kind.ADOPT)
                 if key in placed:
@@ -258,6 +261,12 @@ def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Caus
                     difference = Difference(what, operation.implementation.file, None, _declared(node))
                     found[key] = Cause(Kind.ADOPT, difference)
     return found
+
+
+def is_implemented(node: NodeTemplate, interface: str, operation: str) -> bool:
+    """Whether a template has an operation that does something."""
+    found = node.interfaces[interface].operations.get(operation) if interface in node.interfaces else None
+    return found is not None and found.implementation is not None
 
 
 NEAR = frozenset({"pre_configure_source", "post_configure_source"})
