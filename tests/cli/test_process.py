@@ -291,3 +291,33 @@ def test_no_color_on_a_terminal_is_heeded(tmp_path: Path) -> None:
     assert terminal.end() == 1
     assert not re.search(r"\x1b\[(?:[0-9;]*;)?3[0-9]m", terminal.shown)
     assert "FAILED" in terminal.shown
+
+
+DATABASE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    database:
+      type: tosca.nodes.SoftwareComponent
+      metadata: { ordito.data: kept }
+      requirements: [ host: server ]
+      interfaces: { Standard: { operations: { create: run.sh } } }
+    server: { type: tosca.nodes.Compute }
+"""
+
+
+@pytest.mark.parametrize(("written", "code"), [("database_1", 0), ("yes", 130), ("", 130)])
+def test_whoever_would_lose_data_has_to_write_whose(tmp_path: Path, written: str, code: int) -> None:
+    """To say yes is not enough where data of what the command names would be lost."""
+    (tmp_path / "service.yaml").write_text(DATABASE)
+    (tmp_path / "run.sh").write_text('echo ran >>"$HOME/log"\n')
+    terminal = Terminal(tmp_path, "deploy", "service.yaml", "-e", "live", "--yes", HOME=str(tmp_path))
+    assert terminal.end() == 0, terminal.shown
+    terminal = Terminal(tmp_path, "heal", "database_1", "--reinstall", "-e", "live", HOME=str(tmp_path))
+    terminal.read_until("[yes/no/details]")
+    assert "data of database_1 is lost" in terminal.shown
+    terminal.answer("yes")
+    terminal.read_until("Write its name to go ahead")
+    terminal.answer(written)
+    assert terminal.end() == code
+    assert (tmp_path / "log").read_text().count("ran") == (2 if code == 0 else 1)
