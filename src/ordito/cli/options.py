@@ -188,7 +188,9 @@ def wait_lock_option(function: F) -> F:
 def allow_large_option(function: F) -> F:
     """The option of verbs that plan a deployment."""
     return click.option(
-        "--allow-large", is_flag=True, help="Plan also more than 100,000 operations for the links of one requirement."
+        "--allow-large",
+        is_flag=True,
+        help="Plan also more than 200,000 instances, or 100,000 link operations of one requirement.",
     )(function)
 
 

@@ -148,3 +148,23 @@ def _narrowed(draft: Draft, node: NodeTemplate, found: Bounds, policy: Policy) -
         return found
     narrower = lower > found.least or upper != found.most
     return Bounds(lower, upper, said=True, hint=hint if narrower else found.hint)
+
+
+LARGEST = 200_000
+"""Instances of all nodes together above which a plan has to be asked for: it takes several kilobytes for each."""
+
+
+def few_enough(draft: Draft, node: NodeTemplate, count: int, others: int) -> bool:
+    """Whether so many instances of a node may be planned beside those of other nodes; that they may not is reported."""
+    # What exists is there, however much it is.
+    if count + others <= LARGEST or draft.options.allow_large or count <= len(draft.snapshot.ids_of(node.name)):
+        return True
+    beside = f" beside {others:,} of other nodes" if others else ""
+    draft.diagnostics.error(
+        "too-many-instances",
+        f'node "{node.name}" is to have {count:,} instances{beside}, and more than {LARGEST:,} in all have to be asked'
+        " for",
+        node.span,
+        hint="plan fewer instances, or give --allow-large",
+    )
+    return False

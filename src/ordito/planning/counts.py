@@ -6,7 +6,7 @@ A number that was set by `scale` is kept until the template, or an input of it, 
 from __future__ import annotations
 
 from ordito.model.service import NodeTemplate
-from ordito.planning.bounds import ASSIGNED, check_bounds, containers, number, of_policy, scalable_of
+from ordito.planning.bounds import ASSIGNED, check_bounds, containers, few_enough, number, of_policy, scalable_of
 from ordito.planning.draft import Draft
 from ordito.planning.options import Part
 from ordito.work.plan import KeptCount
@@ -47,6 +47,19 @@ def counts(draft: Draft) -> None:
         draft.counts[node.name] = count
         draft.origins[node.name] = origin
     draft.kept_counts = kept
+    _refuse_very_many(draft)
+
+
+def _refuse_very_many(draft: Draft) -> None:
+    """Make nothing new of the first node with which there would be too many instances, and of those after it, so that
+    what else is found has few to look at."""
+    total, is_refused = 0, False
+    for node in draft.ordered:
+        if not is_refused and few_enough(draft, node, draft.counts[node.name], total):
+            total += draft.counts[node.name]
+            continue
+        is_refused = True
+        draft.counts[node.name] = len(draft.snapshot.ids_of(node.name))
 
 
 def _existing(draft: Draft, node: NodeTemplate, part: Part) -> int:

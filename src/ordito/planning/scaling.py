@@ -10,7 +10,7 @@ from collections import Counter
 
 from ordito.instances.records import Instance, number_of
 from ordito.model.service import NodeTemplate
-from ordito.planning.bounds import bounds_of, check_bounds, of_policy
+from ordito.planning.bounds import bounds_of, check_bounds, few_enough, of_policy
 from ordito.planning.choose_instances import Hosts, grow, leaving
 from ordito.planning.counts import asked_count, kept_count
 from ordito.planning.draft import Draft
@@ -111,6 +111,9 @@ class _Scaler:
                 f'node "{node.name}" cannot have {count} instances: {MOST} is the most that can be planned',
                 node.span,
             )
+            return existing
+        others = len(self._draft.snapshot.instances) - existing
+        if not few_enough(self._draft, node, count, others):
             return existing
         if count != existing:
             check_bounds(self._draft, node, count, "asked for", f"it {goal.why}" if goal.why else "")
