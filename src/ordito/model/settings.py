@@ -33,6 +33,7 @@ LONGEST_INTERVAL = 86_400
 KEPT, NO_DATA = "kept", "none"
 SPREAD, PACK = "spread", "pack"
 PLACEMENTS = (SPREAD, PACK)
+ALONE, WITH_HOST = "alone", "host"
 CREATED, CONFIGURED, STARTED = "created", "configured", "started"
 UNDONE_ONCE = (CREATED, CONFIGURED, STARTED)
 """Node states that a way up passes."""
@@ -59,8 +60,9 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the metadata of a node say to Ordito; None where they say nothing. ``labels``, ``resources`` and
     ``placement`` are what a Compute wants of the host that it is given. ``max_unavailable`` is how many instances are
     changed at one time, ``data`` whether they keep data, where that is said. ``undone_once`` is, of the type of a
-    block, the node state to which a component has to come again before what the block did is undone. ``operations`` is
-    what they say of single operations, by ``Interface.operation``."""
+    block, the node state to which a component has to come again before what the block did is undone. ``scale`` says
+    whether it is the node alone that is scaled, or the Compute that contains it. ``operations`` is what they say of
+    single operations, by ``Interface.operation``."""
 
     priority: str | None = None
     attempts: int | None = None
@@ -75,6 +77,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     ready: float | None = None
     max_unavailable: Portion | None = None
     undone_once: str = STARTED
+    scale: str = WITH_HOST
     operations: Mapping[str, OperationSettings] = {}
 
     @property
@@ -351,6 +354,12 @@ KNOWN: Mapping[str, Kind] = {
         ", ".join(UNDONE_ONCE[:-1]) + f" or {STARTED}",
         "In the node type of a block: how far a component is up again when what the block did is undone.",
         UNDONE_ONCE,
+    ),
+    "scale": Kind(
+        _word(ALONE, WITH_HOST),
+        f"{ALONE} or {WITH_HOST}",
+        "Whether scaling the node makes more of it alone, on the hosts there are, or more of the Compute it lies on.",
+        (ALONE, WITH_HOST),
     ),
 }
 """The settings of nodes and of operations, by their names without ``ordito.``."""

@@ -14,12 +14,14 @@ from ordito.app.names import INSTANCE, NODE, Names
 from ordito.app.proposal import UNDEPLOY, KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.scale_rest import SCALE, begun_since, linked_with, unsettled
+from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
 from ordito.base.suggest import nearest
 from ordito.instances.records import Instance, Snapshot
 from ordito.instances.status import OPERATIONAL
 from ordito.model.service import Service
+from ordito.model.settings import ALONE
 from ordito.planning.containers import compute_above, outermost
 from ordito.planning.options import Goal, Scaling
 from ordito.planning.refused import PlanRefused
@@ -80,7 +82,8 @@ class ScaleAsked(KeptAsItIs, frozen=True):
                     choose=lambda _, options: dataclasses.replace(options, scaling=scaling),
                 )
             except PlanRefused as refused:
-                raise _with_another_way(_of_deployed(refused), self, scaling) from None
+                alone = self._can_be_scaled_alone(known, read, scaling)
+                raise _with_another_way(_of_deployed(refused), self, scaling, alone=alone) from None
         proposal = for_deployed(known, SCALE, read, made)
         self._refuse_kept(proposal)
         return replace(
@@ -88,6 +91,24 @@ class ScaleAsked(KeptAsItIs, frozen=True):
             unapproved=() if self.allow_changed else made.plan.drifted,
             on_failure="rollback" if adds(made.plan) else "continue",
         )
+
+    def _can_be_scaled_alone(self, known: Known, read: ReadService, scaling: Scaling) -> bool:
+        """Whether what is named could be scaled without the Compute that contains it."""
+        if not self.compute or all(goal.node in {*self.names, *self.counts} for goal in scaling.goals):
+            return False
+        try:
+            other = scaling_of(replace(self, compute=False), read.service, known.snapshot)
+            make_plan(
+                known,
+                SCALE,
+                read,
+                known.status.inputs,
+                allow_large=self.allow_large,
+                choose=lambda _, options: dataclasses.replace(options, scaling=other),
+            )
+        except (Refused, PlanRefused):
+            return False
+        return True
 
     def _refuse_kept(self, proposal: Proposal) -> None:
         """Refuse to remove what is not removed without a word."""
@@ -117,17 +138,24 @@ def _of_deployed(refused: PlanRefused) -> PlanRefused:
     return PlanRefused(refused.diagnostics, refused.changes, is_of_deployed=is_bound)
 
 
-def _with_another_way(refused: PlanRefused, asked: ScaleAsked, scaling: Scaling) -> PlanRefused:
-    """A refusal for want of hosts that also names the command which needs none, where what is scaled by its Compute
-    could be scaled by itself."""
+def _with_another_way(refused: PlanRefused, asked: ScaleAsked, scaling: Scaling, *, alone: bool) -> PlanRefused:
+    """A refusal for want of hosts, or because the Compute cannot be scaled so, that also names the command which needs
+    no Compute, where what is scaled by its Compute could be scaled by itself; ``alone`` says that it can."""
     named = {*asked.names, *asked.counts}
     if not asked.compute or all(goal.node in named for goal in scaling.goals):
         return refused
     numbers = [f"{name}={count}" for name, count in asked.counts.items()]
     words = [*asked.names, *numbers, *(() if asked.delta is None else ("--delta", str(asked.delta)))]
-    hint = f"`ordito scale {shlex.join(words)} --no-scale-compute` makes more of it on the hosts that there are"
+    words += [word for victim in asked.remove for word in ("--remove", victim)]
+    command = f"`ordito scale {shlex.join(words)} --no-scale-compute`"
+    hints = {"no-free-host": f"{command} makes more of it on the hosts that there are"}
+    if alone:
+        hints[BOUNDS] = (
+            f"{command} scales {listed(sorted(named), MOST_NAMED)} alone, on the hosts that there are; with"
+            f" ordito.scale: {ALONE} in the metadata of the node it always is"
+        )
     found = [
-        msgspec.structs.replace(d, hint=f"{d.hint}; {hint}" if d.hint else hint) if d.code == "no-free-host" else d
+        replace(d, hint=f"{d.hint}; {hints[d.code]}" if d.hint else hints[d.code]) if d.code in hints else d
         for d in refused.diagnostics
     ]
     return PlanRefused(found, refused.changes, is_of_deployed=refused.is_of_deployed)
@@ -183,12 +211,12 @@ def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) ->
     group each member is scaled, save what is contained in another one that is."""
     name = text.removeprefix(NODE)
     if name in service.nodes:
-        above = compute_above(service, name) if compute else ""
+        above = _scaled_for(service, name) if compute else ""
         inside = above and above != name
         yield above or name, f'contains "{name}" (--no-scale-compute scales "{name}" alone)' if inside else ""
     elif text in service.groups:
         members = service.groups[text].members
-        scaled = [compute_above(service, m) or m for m in members] if compute else list(members)
+        scaled = [_scaled_for(service, m) or m for m in members] if compute else list(members)
         if not scaled:
             raise Refused("empty-group", f'group "{text}" has no members that could be scaled')
         for member in outermost(service, list(dict.fromkeys(scaled))):
@@ -196,6 +224,11 @@ def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) ->
             yield member, f'{what} of group "{text}"'
     else:
         raise _unknown(text, service, snapshot)
+
+
+def _scaled_for(service: Service, name: str) -> str:
+    """The Compute that is scaled in the place of a node, "" where the node is scaled by itself."""
+    return "" if service.nodes[name].settings.scale == ALONE else compute_above(service, name)
 
 
 def _unknown(text: str, service: Service, snapshot: Snapshot) -> Refused:
