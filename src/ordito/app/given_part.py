@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 import msgspec
-
-from ordito.app.errors import Refused
-from ordito.app.names import INSTANCE, NODE, Names
-from ordito.instances.records import Snapshot
-from ordito.model.service import Service
-from ordito.planning.options import Part, PlanOptions
 
 
 class GivenPart(msgspec.Struct, frozen=True):
@@ -52,22 +45,3 @@ def part_as_told(said: Mapping[str, object]) -> GivenPart:
         return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
 
     return GivenPart(names("node"), names("instance"), said.get("skip_new") is True)
-
-
-def with_part(options: PlanOptions, given: GivenPart, service: Service, snapshot: Snapshot) -> PlanOptions:
-    """What planning is told of the part. Raises ``Refused`` for names that mean nothing, and where the template has a
-    way of its own to do it, which is for everything."""
-    if given.is_all:
-        return options
-    if options.written:
-        raise Refused(
-            "own-workflow-whole",
-            f'workflow "{options.written}" of the template does this, and it is not for a part of the service',
-            f"leave out {' '.join(given.words)}",
-        )
-    names = Names(service, snapshot, deleted=True)
-    nodes = frozenset(names.find(f"{NODE}{n.removeprefix(NODE)}").node for n in given.nodes)
-    instances = frozenset(names.find(f"{INSTANCE}{i.removeprefix(INSTANCE)}").instance for i in given.instances)
-    if not (nodes or instances):
-        nodes = frozenset(service.nodes)
-    return dataclasses.replace(options, part=Part(nodes, instances, given.skip_new))

@@ -75,6 +75,15 @@ class Place(click.types.StringParamType):
         return [CompletionItem(incomplete, type=self._kind), *words]
 
 
+class Revisions(click.IntRange):
+    """The number of a revision."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Those that there are."""
+        found = known_names.revisions(settings_of(ctx).directory)
+        return [CompletionItem(number) for number in found if number.startswith(incomplete)]
+
+
 def _of_ensemble(*sources: Callable[[str], Iterable[str]]) -> Names:
     return lambda context: [n for source in sources for n in source(settings_of(context).directory)]
 
@@ -114,6 +123,7 @@ _BY_METAVAR: Mapping[str, _Type] = {
 """What can stand where the help says so."""
 _OF_VERBS: Mapping[tuple[str, str], _Type] = {
     ("hosts", "NAME"): Known(_hosts),
+    ("run", "OPERATION"): Known(_of_ensemble(known_names.operations)),
     ("output", "NAME"): Known(_of_ensemble(known_names.outputs)),
     ("package", "DIR"): Place(FILES),
     ("plan", "SERVICE"): Place(FILES, _workflows),
@@ -121,12 +131,20 @@ _OF_VERBS: Mapping[tuple[str, str], _Type] = {
     ("state", "NEW"): Known(lambda _: ()),
 }
 """The same for single verbs, or groups of them."""
-_OPTIONS: Mapping[str, _Type] = {"environment": Known(_of_ensemble(known_names.environments))}
+_OPTIONS: Mapping[str, _Type] = {
+    "environment": Known(_of_ensemble(known_names.environments)),
+    "forgotten": Known(_of_ensemble(known_names.given)),
+    "input": Known(lambda c: (f"{name}=" for name in known_names.inputs(settings_of(c).directory))),
+    "instances": Known(_of_ensemble(known_names.instances)),
+    "types": Known(_of_ensemble(known_names.types)),
+}
 """The same for options, by the names of their parameters."""
 
 
 def know(page: str, parameter: click.Parameter) -> None:
     """Give a parameter of a verb what can stand there, where it takes any text."""
+    if parameter.name == "revision" and isinstance(parameter.type, click.IntRange):
+        parameter.type = Revisions(parameter.type.min, parameter.type.max)
     if not isinstance(parameter.type, click.types.StringParamType):
         return
     metavar = (parameter.metavar or (parameter.name or "").upper()).strip("[].")

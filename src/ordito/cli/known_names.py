@@ -15,6 +15,9 @@ from pathlib import Path
 MOST_BYTES = 8_000_000
 _KEY = re.compile(r'^( *)("(?:[^"\\]|\\.)*"|[^\s#"\'{\[][^:]*):(?:\s|$)')
 _PART_LINE = re.compile(r'^("(?:[^"\\]|\\.)*"|[^\s:"]+): \{')
+_TYPE = re.compile(r"^(?:    |      )(?:\S+: \{ ?)?type: ([\w.:-]+)")
+_VALUE = re.compile(r'^  (\w+): "?([^"\s]+)"?$')
+_OF_INTERFACES = frozenset({"type", "inputs", "notifications", "derived_from", "description"})
 _BLOCK = re.compile(r"^  \S+@v\d+#(\w+):$", re.MULTILINE)
 
 
@@ -33,6 +36,39 @@ def nodes(directory: str) -> Iterator[str]:
 def outputs(directory: str) -> Iterator[str]:
     """The outputs of what is deployed."""
     return _keys(_lines(Path(directory, "ensemble.yaml")), ("status", "outputs"))
+
+
+def inputs(directory: str) -> Iterator[str]:
+    """The inputs with which the service was deployed."""
+    return _keys(_lines(Path(directory, "ensemble.yaml")), ("status", "inputs"))
+
+
+def given(directory: str) -> Iterator[str]:
+    """The inputs of which an ensemble remembers what a command has given."""
+    return _keys(_lines(Path(directory, "ensemble.yaml")), ("status", "given"))
+
+
+def revisions(directory: str) -> Iterator[str]:
+    """The numbers of the revisions, the newest first."""
+    number = next(iter(_values(directory, "revision")), "")
+    yield from map(str, range(int(number) if number.isdecimal() else 0, 0, -1))
+
+
+def types(directory: str) -> Iterator[str]:
+    """The node types that the template says its nodes are of, as it was deployed last."""
+    found = (match[1] for line in _deployed(directory) if (match := _TYPE.search(line)) is not None)
+    return iter(dict.fromkeys(name for name in found if "." in name or ":" in name or not name.islower()))
+
+
+def operations(directory: str) -> Iterator[str]:
+    """The operations that the service declares, as it was deployed last, and those of TOSCA's own interface."""
+    found = dict.fromkeys(f"Standard.{name}" for name in ("create", "configure", "start", "stop", "delete"))
+    for path in _paths(_deployed(directory)):
+        at = path.index("interfaces") + 1 if "interfaces" in path else len(path)
+        rest = [name for name in path[at:] if name != "operations"]
+        if len(rest) == 2 and rest[1] not in _OF_INTERFACES:
+            found[".".join(rest)] = None
+    return iter(found)
 
 
 def environments(directory: str) -> Iterator[str]:
@@ -73,8 +109,32 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
+def _values(directory: str, name: str) -> Iterator[str]:
+    """What the status says by a name."""
+    lines = iter(_lines(Path(directory, "ensemble.yaml")))
+    for line in lines:
+        if line == "status:":
+            break
+    for line in lines:
+        if (found := _VALUE.match(line)) is not None and found[1] == name:
+            yield found[2]
+
+
+def _deployed(directory: str) -> list[str]:
+    """The lines of the file of the service that was deployed last."""
+    service, main = (next(iter(_values(directory, name)), "") for name in ("service", "main"))
+    artifacts = Path(directory, "artifacts")
+    path = artifacts / service / main
+    return _lines(path) if service and main and path.resolve().is_relative_to(artifacts.resolve()) else []
+
+
 def _keys(lines: Iterable[str], path: tuple[str, ...]) -> Iterator[str]:
-    """The keys of the map at a path of keys, each of which stands further in than the one before it."""
+    """The keys of the map at a path of keys."""
+    return (found[-1] for found in _paths(lines) if found[:-1] == path)
+
+
+def _paths(lines: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Each key with those that it stands below, each of which stands further in than the one before it."""
     above: list[tuple[int, str]] = []
     for line in lines:
         found = _KEY.match(line)
@@ -83,10 +143,8 @@ def _keys(lines: Iterable[str], path: tuple[str, ...]) -> Iterator[str]:
         indentation = len(found[1])
         while above and above[-1][0] >= indentation:
             above.pop()
-        key = _plain(found[2])
-        if tuple(name for _, name in above) == path:
-            yield key
-        above.append((indentation, key))
+        above.append((indentation, _plain(found[2])))
+        yield tuple(name for _, name in above)
 
 
 def _plain(key: str) -> str:

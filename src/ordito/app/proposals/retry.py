@@ -10,12 +10,13 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.given_changes import as_told
-from ordito.app.given_part import part_as_told, with_part
+from ordito.app.given_part import part_as_told
 from ordito.app.jobs import find_job, steps_of, unknown_step
 from ordito.app.place import Place
 from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.making import make_plan
+from ordito.app.proposals.part import with_part
 from ordito.app.proposals.rollback import ROLLBACK, going_back, refuse_unknown_undo
 from ordito.app.proposals.scale_rest import SCALE, rest_of
 from ordito.app.proposals.to_a_description import changing

@@ -14,7 +14,7 @@ from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks, told
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.given_part import EVERYTHING, GivenPart, with_part
+from ordito.app.given_part import EVERYTHING, GivenPart
 from ordito.app.inventory_file.as_service import hosts_as_service
 from ordito.app.inventory_file.unheeded import warn_of_unheeded
 from ordito.app.lifecycle_steps.blocks import StepSources
@@ -22,6 +22,7 @@ from ordito.app.place import Place, relative_to
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import DEPLOY, Known, Proposal
 from ordito.app.proposals.making import Made, make_plan
+from ordito.app.proposals.part import with_part
 from ordito.app.services.circumstances import check_choices, circumstances_of
 from ordito.app.services.files import check_files
 from ordito.app.services.pinned import ReadFiles
