@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -48,6 +49,8 @@ def _keep_others_from_writing() -> None:
 def _run(arguments: list[str], report: CrashReport) -> int:
     group = root()
     try:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         with group.make_context("ordito", list(arguments)) as context:
             context.meta[ARGUMENTS] = arguments
             try:

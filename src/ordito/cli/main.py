@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command line (default: this process's) and leave the program with its exit code."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # While the program is read in Ctrl-C just ends it, as nobody is there yet who could say so.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -8,6 +8,7 @@ errors with a place. The tree is built with a stack of its own, so the nesting o
 from __future__ import annotations
 
 import codecs
+import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
@@ -48,6 +49,15 @@ class _Refused(Exception):
         self.report = (code, message, span, hint)
 
 
+_PAIR = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+"""A character of JSON that is written as two halves (RFC 8259 section 7), which YAML knows by another name."""
+
+
+def _joined(pair: re.Match[bytes]) -> bytes:
+    number = 0x10000 + ((int(pair[2], 16) - 0xD800) << 10) + int(pair[3], 16) - 0xDC00
+    return pair[1] + b"\\U%08X" % number
+
+
 def load(name: str, data: bytes, diagnostics: Diagnostics, note: str = "") -> Document | None:
     """Load one YAML document from bytes; None when it cannot be read, with the reason in ``diagnostics``.
 
@@ -55,6 +65,8 @@ def load(name: str, data: bytes, diagnostics: Diagnostics, note: str = "") -> Do
     with a fault that leaves its structure clear (a bracket that is not closed, a duplicate key) is given nevertheless,
     so that all its faults can be reported together.
     """
+    if name.endswith(".json"):
+        data = _PAIR.sub(_joined, data)
     text = decode(name, data, diagnostics)
     if text is None:
         return None
