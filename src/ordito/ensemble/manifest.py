@@ -51,7 +51,10 @@ LARGEST_INLINE = 10_000
 MOST_SHARED = 1_000
 """Instances of a node above which they have a file of their own."""
 
-RESTORE = "restore the file from git, or take its machine part from a backup; the part above the marker line is yours"
+RESTORE = (
+    "restore the file from git; or remove everything below your own part, then `ordito jobs resume` where a job waits, else"
+    " `ordito jobs replay --write`, writes it again from the records"
+)
 
 MAKE_AGAIN = (
     "`ordito jobs replay --write` makes the machine part again from the records of jobs; or restore the file from git;"

@@ -24,6 +24,7 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import AUTO, JobFiles, home_of, obstacles
 from ordito.ensemble.git.tree import existing
 from ordito.ensemble.lock import holder
+from ordito.ensemble.manifest import user_part
 from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.ensemble.vault import MARK, Vault
 from ordito.model.service import Service
@@ -72,6 +73,10 @@ def _look_inside(place: Place, ensemble: Ensemble, environment: str | None, host
         plugins_of(place.layout, read)
         return read
 
+    if ensemble.unfinished is not None:
+        # What exists is read from the journal then; the job ends by writing into the file.
+        _, finding = _tried("file", lambda: user_part(place.layout))
+        findings += [finding] if finding.state != OK else []
     if status.service or ensemble.unfinished is not None:
         deployed, finding = _tried("service", service)
         findings.append(finding)
