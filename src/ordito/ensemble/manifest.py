@@ -52,8 +52,8 @@ MOST_SHARED = 1_000
 """Instances of a node above which they have a file of their own."""
 
 RESTORE = (
-    "restore the file from git; or remove everything below your own part, then `ordito jobs resume` where a job waits, else"
-    " `ordito jobs replay --write`, writes it again from the records"
+    "restore the file from git; or remove everything below your own part, then `ordito jobs resume` where a job waits,"
+    " else `ordito jobs replay --write`, writes it again from the records"
 )
 
 MAKE_AGAIN = (
