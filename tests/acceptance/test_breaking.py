@@ -148,17 +148,23 @@ topology_template:
 
 
 def test_what_was_deployed_is_removed_by_what_was_deployed_and_nothing_else(tmp_path: Path) -> None:
-    """A script that somebody changed in the pinned files is not run."""
+    """A script that somebody changed in the pinned files is not run, but where things are removed, which says so."""
     service(tmp_path, HELLO.replace("create: scripts/hello.sh", "create: scripts/hello.sh, delete: scripts/hello.sh"))
     assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 0
     (script,) = (tmp_path / "ensemble/artifacts").rglob("hello.sh")
     before = script.read_text()
     script.chmod(0o644)
     script.write_text("touch $HOME/changed\n")
-    refused = ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes")
-    assert refused.code == 3, refused.both
-    assert "artifacts" in refused.err
-    script.write_text(before)
+    for verb in ("restart hello", "heal --reinstall hello"):
+        refused = ordito(tmp_path, *verb.split(), "-e", "ensemble", "--yes")
+        assert refused.code == 3, refused.both
+        assert "hello.sh" in refused.err
+        assert "state renew" in refused.err
+    assert not (tmp_path / "changed").exists()
+    planned = ordito(tmp_path, "plan", "undeploy", "-e", "ensemble")
+    assert "changed-files" in planned.both
+    assert ordito(tmp_path, "state", "renew", "-e", "ensemble").code == 0
+    assert script.read_text() == before
     assert ordito(tmp_path, "undeploy", "-e", "ensemble", "--yes").code == 0
     assert not (tmp_path / "changed").exists()
 

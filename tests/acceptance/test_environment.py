@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -54,6 +55,10 @@ def of_each(side: str, **values: str) -> dict[str, str]:
     return {f"{side}_{n}_{name}": value for n in (1, 2) for name, value in values.items()}
 
 
+PAGE = "work/service/files/page.txt"
+"""Where the artifact lies for an operation, in its folder."""
+
+
 class Deployed:
     """The service, deployed once for all tests that look at it."""
 
@@ -78,13 +83,13 @@ class Deployed:
         every = dict(entry.split("=", 1) for entry in text.split("\0") if entry)
         assert every.keys() >= OF_THE_MACHINE | OF_THE_PROGRAM
         assert every["ORDITO_STEP"] == step
-        return {n: v for n, v in every.items() if n not in OF_THE_MACHINE | OF_THE_SHELL | OF_THE_PROGRAM}
-
-    @property
-    def page(self) -> str:
-        """Where the artifact lies while operations run."""
-        (found,) = (self.home / "ensemble" / "artifacts").glob("*/files/page.txt")
-        return str(found)
+        shown = {n: v for n, v in every.items() if n not in OF_THE_MACHINE | OF_THE_SHELL | OF_THE_PROGRAM}
+        if "page" in shown:
+            # Each operation has a copy of its own.
+            shown["page"] = re.sub(
+                f"{re.escape(str(self.home))}/ensemble/.ordito/scratch/[^/]+/[^/]+/", "", shown["page"]
+            )
+        return shown
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +105,7 @@ def test_of_a_pair_both_families_and_nothing_else(deployed: Deployed, source: in
     name = f"my_node_S_{source}.to.MyNodeT_{target}.Configure"
     both = {**BOTH_SIDES, **INPUTS, **pair(source, target)}
     assert deployed.seen(f"{name}.add_target") == {**both, **of_each("my_node_S", FIXED="fast")}
-    assert deployed.seen(f"{name}.add_source") == {**both, **of_each("MyNodeT", FIXED="fast"), "page": deployed.page}
+    assert deployed.seen(f"{name}.add_source") == {**both, **of_each("MyNodeT", FIXED="fast"), "page": PAGE}
 
 
 @pytest.mark.parametrize("moment", ["pre", "post"])
@@ -111,7 +116,7 @@ def test_once_per_instance_the_far_one_is_the_first(deployed: Deployed, moment: 
     assert seen == {**BOTH_SIDES, **INPUTS, **pair(number, 1), **of_each("my_node_S", FIXED="fast")}
     seen = deployed.seen(f"MyNodeT_{number}.my-node.S.to.Configure.{moment}_configure_target")
     own = {"TARGET_IP": "none", "ME": "none", "FIXED": "fast"}
-    assert seen == {**BOTH_SIDES, **pair(1, number), **own, **of_each("MyNodeT", **own), "page": deployed.page}
+    assert seen == {**BOTH_SIDES, **pair(1, number), **own, **of_each("MyNodeT", **own), "page": PAGE}
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -134,7 +139,7 @@ def test_of_a_node_operation_every_encoding(deployed: Deployed, number: int) -> 
         "OF_HOST": f"server_{number}",
         "MyNodeT_1_OF_HOST": "server_1",
         "MyNodeT_2_OF_HOST": "server_2",
-        "page": deployed.page,
+        "page": PAGE,
     }
     warning = f'input "LATER" is unset: attribute "later" of MyNodeT_{number} has no value yet'
     assert warning in deployed.printed

@@ -17,7 +17,7 @@ from ordito.app.services.left_behind import Whole
 from ordito.app.services.pinned import PinnedService, ReadFiles
 from ordito.app.services.read import ReadService
 from ordito.app.used_spec import UsedSpec, use_spec
-from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
+from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.listing import listed
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.pins import ChangedFiles, pinned_root
@@ -226,11 +226,9 @@ def _changed_files(known: Known) -> tuple[Diagnostic, ...]:
         f"{'a file' if count == 1 else f'{count} files'} that {'was' if count == 1 else 'were'} deployed and changed"
         f" since {'is' if count == 1 else 'are'} used as {'it is' if count == 1 else 'they are'}: {listed(found, 3)}"
     )
-    return (
-        Diagnostic(
-            Severity.WARNING, "changed-files", message, None, "`ordito state renew` puts back what was deployed"
-        ),
-    )
+    said = Diagnostics()
+    said.warning("changed-files", message, None, hint="`ordito state renew` puts back what was deployed")
+    return tuple(said.sorted())
 
 
 @runtime_checkable

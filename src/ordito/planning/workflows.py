@@ -84,6 +84,8 @@ LAYING: tuple[Transform, ...] = (
 )
 """From what becomes of each instance to its steps, where a part of what exists is taken down and up again."""
 
+REPAIR = repairing(LAYING)
+
 TO_A_DESCRIPTION: tuple[Transform, ...] = (
     check_requirements,
     check_references,
@@ -97,7 +99,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     refuse_anew,
     check_part,
     check_placement,
-    repairing(LAYING),
+    REPAIR,
     install_chains,
     uninstall_chains,
     links,
@@ -121,12 +123,16 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     Draft.end_stages,
     reduce,
 )
+
+GOING_BACK = tuple(transform for transform in TO_A_DESCRIPTION if transform is not REPAIR)
+"""What has gone wrong is undone; what is broken besides is for the next deployment to repair."""
+
 """Bringing what exists to what a service says: the same whether that is called deploying or upgrading."""
 
 WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "deploy": TO_A_DESCRIPTION,
     "upgrade": TO_A_DESCRIPTION,
-    "rollback": TO_A_DESCRIPTION,
+    "rollback": GOING_BACK,
     "undeploy": (
         check_requirements,
         all_of_part,

@@ -101,9 +101,10 @@ def _root(place: Place, digest: str, main: str) -> Path:
     try:
         return pinned_root(place.layout, digest)
     except EnsembleError as error:
+        is_whole = restore(place.layout, digest, kept_places(place, main))
         if place.as_it_is and isinstance(error, ChangedFiles):
             return pinned_root(place.layout, digest, as_it_is=True)
-        if not restore(place.layout, digest, kept_places(place, main)):
+        if not is_whole:
             raise
         return pinned_root(place.layout, digest)
 
