@@ -27,21 +27,23 @@ each, of all cases."""
 
 @dataclass(frozen=True)
 class Case:
-    """A command, what is done before, which operations fail, and its exit code."""
+    """A command, what is done before, which operations fail and how they exit, and its exit code."""
 
     words: str
     before: Sequence[str] = ("deploy service",)
     fail: Sequence[str] = ()
     code: int = 0
     overriding: bool = False
+    exits: int = 3
 
 
 CHECKS = ("db_1.Maintain.check", "db_1.Maintain.check.again")
 CASES: Mapping[str, Case] = {
     "heal, not needed": Case("heal db_1"),
     "heal, mended": Case("heal db_1", fail=CHECKS[:1]),
-    "heal, restarted": Case("heal db_1", fail=CHECKS),
-    "heal, made anew": Case("heal db_1", fail=(*CHECKS, "db_1.Maintain.check.ready")),
+    "heal, restarted": Case("heal db_1", fail=CHECKS, exits=1),
+    "heal, made anew": Case("heal db_1", fail=(*CHECKS, "db_1.Maintain.check.ready"), exits=1),
+    "heal, found absent": Case("heal db_1", fail=CHECKS),
     "heal, made anew after a start that fails": Case("heal app_1", fail=("app_1.Standard.start",)),
     "heal, in vain": Case("heal app_1", fail=("app_1.Standard.start", "app_1.Standard.start.again"), code=1),
     "heal, a whole host": Case("heal db_1 --scope host", fail=CHECKS),
@@ -107,7 +109,7 @@ def _begin(case: Case, home: Path) -> Everything:
 def _made(case: Case, begun: Everything, home: Path) -> Calm:
     ready = begun.copy(home / "ready")
     for step in case.fail:
-        ready.order(step)
+        ready.order(step, f"exit {case.exits}")
     ready.log.unlink(missing_ok=True)
     ended = ready.copy(home / "ended")
     done = ended.give(*case.words.split())
