@@ -18,6 +18,7 @@ follows that, is *rescue*, and goes on.
 
 from __future__ import annotations
 
+import heapq
 from array import array
 from collections.abc import Iterable
 from itertools import accumulate
@@ -53,6 +54,8 @@ from ordito.work.records import (
 _WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED, _LEFT_OUT = (int(state) for state in StepState)
 _WORK, _NO_OP, _JOIN = range(3)
 _NOBODY, _CANCEL = -1, -2
+MOST_AT_ONCE = 1_000
+"""So many steps that do nothing are named at once: a request to cancel is heard before the next ones."""
 # A name of a module is found faster than a member of an enumeration.
 JOIN = Action.JOIN
 _BY_SCRIPT = frozenset({Action.CALL, Action.HOOK, Action.UNDO})
@@ -107,7 +110,8 @@ class Core:
     def wake(self) -> list[Command]:
         """What to do now: each step that has become startable, and each that has become pointless, is named once.
 
-        A started step counts as running until ``react`` hears of its end.
+        A started step counts as running until ``react`` hears of its end. Of steps that do nothing no more than
+        ``MOST_AT_ONCE`` are named by one call, as all that are named are carried out; the next call names others.
         """
         commands: list[Command] = sorted(self._skips, key=lambda skip: skip.step)
         self._skips.clear()
@@ -115,11 +119,13 @@ class Core:
         self._left_out.clear()
         commands.extend(GiveUp(index, self._name(self._stopper)) for index in sorted(self._given_up))
         self._given_up.clear()
-        for index in sorted(self._instant):
+        named = 0
+        while self._instant and named < MOST_AT_ONCE:
+            index = heapq.heappop(self._instant)
             if self._ready[index]:
                 self._run(index)
                 commands.append(Start(index, no_op=True))
-        self._instant.clear()
+                named += 1
         for index in self._queues.take():
             self._run(index)
             commands.append(Start(index))
@@ -350,7 +356,7 @@ class Core:
                 self._state[index] = _READY
                 self._ready[index] = True
                 if self._kind[index] == _NO_OP:
-                    self._instant.append(index)
+                    heapq.heappush(self._instant, index)
                 else:
                     self._queues.put(index)
         return ended
