@@ -119,6 +119,35 @@ def test_a_killed_process_is_started_again_by_deploying(shop: Shop) -> None:
     assert shop.rows("web_2") == 1, "to be stopped and started was enough"
 
 
+def test_what_was_killed_unseen_is_found_and_started_again_by_one_command(shop: Shop) -> None:
+    before = shop.pids()
+    os.kill(before["web_2"], signal.SIGKILL)
+    shop.run("deploy", "--yes")
+    assert shop.pids() == before, "nothing is known of it, and nothing was asked"
+    shop.run("plan", "--check", "--detailed-exitcode", code=2)
+    saved = str(shop.home / "saved.plan")
+    shop.run("plan", "--check", "--node", "proxy", "--out", saved)
+    shop.run("deploy", saved, "--yes")
+    assert shop.pids() == before
+    done = shop.run("deploy", "--check", "--yes")
+    after = shop.pids()
+    assert {name for name, pid in after.items() if before[name] != pid} == {"web_2"}, done.both
+    shop.run("deploy", "--check", "--yes")
+    assert shop.pids() == after
+    assert shop.statuses() == {"ok"}
+    shop.run("check", "--detailed-exitcode")
+    shop.run("jobs", "replay")
+    (shop.home / "run" / "web_3.taken").touch()
+    os.kill(after["web_3"], signal.SIGKILL)
+    assert "the port is taken" in shop.run("deploy", "--check", "--yes", code=1).both
+    (shop.home / "run" / "web_3.taken").unlink()
+    os.kill(after["web_1"], signal.SIGKILL)
+    shop.run("jobs", "retry", "--yes")
+    last = shop.pids()
+    assert {name for name, pid in after.items() if last[name] != pid} == {"web_3", "web_1"}
+    shop.run("check", "--detailed-exitcode")
+
+
 def test_a_port_that_is_taken_costs_nobody_else_anything(shop: Shop) -> None:
     before = shop.pids()
     (shop.home / "run" / "web_2.taken").touch()

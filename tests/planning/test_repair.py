@@ -9,6 +9,7 @@ import pytest
 
 from ordito.instances.records import Delta
 from ordito.model.service import NodeTemplate
+from ordito.planning.options import Part, Upgrading
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
 from tests.support.runs import OPTIONS, Answers, Reply, World, failing, is_before
@@ -105,6 +106,14 @@ def test_each_goes_as_far_as_it_has_to() -> None:
     assert world.plan().is_empty
 
 
+def test_what_is_found_ok_leaves_out_nothing_of_what_is_not() -> None:
+    world = shop("check")
+    broken(world, "web_1", "web_2", "web_3")
+    world.run(answers=checks(web_2=[1, 0]))
+    assert (of(world, "web_1"), of(world, "web_2"), of(world, "web_3")) == ([], RESTART, [])
+    assert set(statuses(world).values()) == {"ok"}
+
+
 def test_what_others_require_is_repaired_first() -> None:
     world = shop("check")
     broken(world, "db_1", "web_1")
@@ -144,3 +153,64 @@ def test_what_cannot_be_repaired_stays_broken_and_what_needs_it_is_not_begun() -
     world.run(answers=checks(db_1=[1]))
     assert set(statuses(world).values()) == {"ok"}
     assert world.plan().is_empty
+
+
+CHECKS = replace(OPTIONS, upgrading=Upgrading(checks=True))
+
+
+def test_what_is_to_stay_is_asked_where_that_is_wanted_and_left_alone_where_it_is_ok() -> None:
+    world = shop("check")
+    plan = world.run(options=CHECKS)
+    asked = [s for s in world.ran if ".ordito." not in s]
+    assert asked == ["db_1.Maintain.check", *(f"web_{n}.Maintain.check" for n in (1, 2, 3))]
+    assert [(c.instance, c.reason) for c in plan.kept if "nothing tells" in c.reason] == [
+        (name, "not checked: nothing tells how it is") for name in ("server_1", "proxy_1")
+    ]
+    assert world.plan().is_empty
+
+
+@pytest.mark.parametrize(("codes", "did"), [([1, 0], RESTART), ([1, 1, 0], ANEW)])
+def test_what_is_asked_and_not_ok_is_repaired_and_nothing_else(codes: list[int], did: list[str]) -> None:
+    world = shop("check")
+    world.run(answers=checks(web_2=[*codes]), options=CHECKS)
+    assert of(world, "web_2") == did
+    assert of(world, "web_1") == of(world, "web_3") == of(world, "db_1") == of(world, "proxy_1") == []
+    assert set(statuses(world).values()) == {"ok"}
+    assert world.plan().is_empty
+
+
+def test_what_is_asked_and_keeps_data_is_not_made_anew() -> None:
+    world = shop("check")
+    world.run(answers=checks(db_1=[1, 1]), options=CHECKS)
+    assert of(world, "db_1") == RESTART
+    assert world.failed == ["db_1.Maintain.check.ready", "db_1.ordito.healed"]
+
+
+def test_only_what_is_part_of_it_is_asked() -> None:
+    world = shop("check")
+    world.run(options=replace(CHECKS, part=Part(instances=frozenset({"web_2"}))))
+    assert [s for s in world.ran if ".ordito." not in s] == ["web_2.Maintain.check"]
+
+
+def test_what_others_change_around_is_not_asked_and_that_is_said() -> None:
+    world = shop("check")
+    broken(world, "web_1")
+    plan = world.run(options=replace(CHECKS, upgrading=Upgrading(checks=True, replaced=frozenset({"web"}))))
+    assert not any(s.startswith("db_1.") for s in world.ran)
+    assert any(c.instance == "db_1" and "not checked" in c.reason for c in plan.kept)
+
+
+@pytest.mark.parametrize("instances", [("web_1",), ()])
+def test_a_host_is_asked_once_and_where_it_is_not_ok_nothing_on_it_is_touched(instances: tuple[str, ...]) -> None:
+    server = compute("server")
+    server = msgspec.structs.replace(server, interfaces={**server.interfaces, **maintain("check")})
+    nodes = [looked_after("web", on("server"))] if instances else []
+    world = World(service(server, *nodes))
+    world.run()
+    world.run(options=CHECKS)
+    asked = [s for s in world.ran if ".ordito." not in s]
+    assert asked == ["server_1.Maintain.check", *(f"{name}.Maintain.check" for name in instances)]
+    assert not world.failed
+    world.run(answers=checks(server_1=[1], web_1=[1]), options=CHECKS)
+    assert of(world, "web_1") == of(world, "server_1") == []
+    assert "server_1.ordito.healed" in world.failed

@@ -14,13 +14,14 @@ class GivenChanges(msgspec.Struct, frozen=True):
     ``no``, or "" for what the verb does by itself. ``replaced`` are nodes whose instances are made anew though that
     need not be, ``max_unavailable`` is how many instances of a node may be down at one time where the node says
     nothing. With ``skip_heal`` what is not as it should be is not mended first. ``may_lose`` are the nodes and
-    instances whose data may be lost."""
+    instances whose data may be lost. With ``checks`` what is as it should be is checked too, and repaired."""
 
     prune: str = ""
     replaced: tuple[str, ...] = ()
     max_unavailable: Portion = ALL
     skip_heal: bool = False
     may_lose: tuple[str, ...] = ()
+    checks: bool = False
 
 
 class GivenHooks(msgspec.Struct, frozen=True):
@@ -49,6 +50,7 @@ def told(changes: GivenChanges, hooks: GivenHooks) -> dict[str, object]:
         "max_unavailable": str(changes.max_unavailable),
         "skip_heal": changes.skip_heal,
         "allow_data_loss": list(changes.may_lose),
+        "check": changes.checks,
         "hooks": hooks.which if hooks.which != USUAL_HOOKS.which else "",
         "lifecycle": hooks.lifecycle,
         "catalog": list(hooks.catalogs),
@@ -69,6 +71,7 @@ def as_told(said: Mapping[str, object]) -> tuple[GivenChanges, str]:
         max_unavailable=portion_of(str(said.get("max_unavailable", ""))) or ALL,
         skip_heal=said.get("skip_heal") is True,
         may_lose=names("allow_data_loss"),
+        checks=said.get("check") is True,
     )
     return changes, str(said.get("hooks", "")) or USUAL_HOOKS.which
 
@@ -93,6 +96,7 @@ def words_of_changes(changes: GivenChanges, hooks: GivenHooks) -> tuple[str, ...
     words += ["--skip-heal"] if changes.skip_heal else []
     for name in changes.may_lose:
         words += ["--allow-data-loss", name]
+    words += ["--check"] if changes.checks else []
     words += ["--hooks", hooks.which] if hooks.which != USUAL_HOOKS.which else []
     words += ["--strict"] if hooks.strict else []
     return (*words, *words_of_steps({"lifecycle": hooks.lifecycle, "catalog": hooks.catalogs}))

@@ -106,14 +106,21 @@ def change_options(*, prunes: str) -> Callable[[Callable[..., Any]], Callable[..
             max_unavailable: Portion,
             skip_heal: bool,
             may_lose: tuple[str, ...],
+            checks: bool,
             **others: Any,
         ) -> Any:
             if prune and no_prune:
                 raise click.UsageError("--prune and --no-prune exclude each other")
-            changes = GivenChanges(NO if no_prune else prune or "", replaced, max_unavailable, skip_heal, may_lose)
+            if checks and skip_heal:
+                raise click.UsageError("--check and --skip-heal exclude each other")
+            when = NO if no_prune else prune or ""
+            changes = GivenChanges(when, replaced, max_unavailable, skip_heal, may_lose, checks)
             return function(*arguments, changes=changes, **others)
 
         decorated = data_loss_option(with_changes)
+        decorated = click.option(
+            "--check", "checks", is_flag=True, help="Check first what is to stay as it is, and repair what is not ok."
+        )(decorated)
         decorated = click.option(
             "--skip-heal", is_flag=True, help="Change also what is not as it should be without mending it first."
         )(decorated)

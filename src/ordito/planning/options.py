@@ -107,13 +107,14 @@ class Upgrading(msgspec.Struct, frozen=True):
     ``replaced`` are nodes whose instances are made anew though that need not be; ``max_unavailable`` is how many
     instances of a node may be down at one time where the node says nothing; where that is not said either, nodes of
     which all would be down at once take turns if this ``rolls``. Instances that are not as they should be are mended
-    first unless ``skip_heal``. With ``at_once`` all that is changed goes down before any of it comes up, whatever is
-    said."""
+    first unless ``skip_heal``, and those that stay are checked, and repaired where they are not ok, with ``checks``.
+    With ``at_once`` all that is changed goes down before any of it comes up, whatever is said."""
 
     prune: str = "no"
     replaced: frozenset[str] = frozenset()
     max_unavailable: Portion = ALL
     skip_heal: bool = False
+    checks: bool = False
     at_once: bool = False
     rolls: bool = True
 

@@ -13,6 +13,7 @@ last step of all says that the instance is not healed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from ordito.base.listing import listed
 from ordito.instances.states import CONFIGURED
@@ -57,7 +58,7 @@ def widening(laying: Laying) -> Callable[[Draft], None]:
             _heal_whole(draft, laying)
         else:
             roots = {name: host if host != name else "" for name, host in hosts.items()}
-            Widening(draft, laying, roots, TO_HEAL, widest=scope == AUTO, reinstalls=draft.options.reinstall).lay()
+            Widening(draft, laying, roots, dict.fromkeys(roots, TO_HEAL), widest=scope == AUTO).lay()
             _note_others(draft, roots)
         draft.end_stages()
 
@@ -132,11 +133,19 @@ def _ask_afterwards(draft: Draft, members: Iterable[Member]) -> list[int]:
     return last
 
 
+class AskedHosts(NamedTuple):
+    """By the host: the looks whether it is ok, and whether that was found out. Who heals several nodes one after the
+    other asks each host once."""
+
+    fit: dict[str, int]
+    known: dict[str, int]
+
+
 class Widening:
     """The stages of healing instances of one node, each behind looks of its own.
 
-    ``roots`` are the instances, each with the Compute on which it lies, "" for none; ``why`` begins what is said of
-    them. It is ``widest`` where that Compute may be made anew as well; ``reinstalls`` begins with making anew.
+    ``roots`` are the instances, each with the Compute on which it lies, "" for none; ``why`` begins what is said
+    of each. It is ``widest`` where that Compute may be made anew as well.
     ``presumed`` are instances that are not up and will be, since they are repaired before. All that is done about a
     root comes after the join ``begin``, and before the step ``told``.
     """
@@ -146,17 +155,17 @@ class Widening:
         draft: Draft,
         laying: Laying,
         roots: Mapping[str, str],
-        why: str,
+        why: Mapping[str, str],
         *,
         widest: bool,
-        reinstalls: bool,
         presumed: Collection[str] = (),
+        hosts: AskedHosts | None = None,
     ) -> None:
         self._draft = draft
         self._laying = laying
         self._roots = roots
         self._why = why
-        self._reinstalls = reinstalls
+        self._reinstalls = draft.options.reinstall
         self._presumed = presumed
         reason = draft.why("all that it requires is up before anything is done about it")
         self.begin = {root: draft.join(f"{root}.begin", reason) for root in roots}
@@ -166,8 +175,7 @@ class Widening:
         self._tops = {root: _first_missed(draft, root) for root in roots}
         self._nodes = _near(draft, (*self._tops.values(), *roots.values()) if widest else self._tops.values())
         self._absent: dict[str, Member] = {}
-        self._fit: dict[str, int] = {}
-        self._known: dict[str, int] = {}
+        self._fit, self._known = hosts or AskedHosts({}, {})
         self._unfit: dict[str, int] = {}
         """By the host: the looks whether it is ok, whether that was found out, and whether it is to be made anew."""
         self._mended: dict[str, int] = {}
@@ -185,7 +193,7 @@ class Widening:
         """Lay all stages."""
         draft, members = self._draft, self._draft.members
         for host in dict.fromkeys(self._roots.values()):
-            if host in members and _can_say(draft, members[host]):
+            if host in members and host not in self._fit and _can_say(draft, members[host]):
                 self._ask_host(members[host])
         spared: dict[str, list[Member]] = {}
         if not self._reinstalls:
@@ -285,14 +293,14 @@ class Widening:
         if not roots:
             return
         self._begin()
-        draft, first = self._draft, len(self._draft.steps)
+        draft, first, edges = self._draft, len(self._draft.steps), len(self._draft.befores)
         for root in roots:
             member = draft.members[root]
             member.fate = Fate.RESTART
-            member.reason = f"{self._why}: stopped and started{self._if_needed(root)}"
+            member.reason = f"{self._why[root]}: stopped and started{self._if_needed(root)}"
         if not _laid(draft, self._laying):
             return
-        for root, numbers in self._laid_for(first, {root: root for root in roots}).items():
+        for root, numbers in self._laid_for(first, edges, {root: root for root in roots}).items():
             member = draft.members[root]
             for step in map(draft.steps.__getitem__, numbers):
                 # What fails of it is made good by the next stage, save that a link of another is not undone.
@@ -325,7 +333,7 @@ class Widening:
                 make_anew(self._draft, self._absent, self._tops[root], root, LIES_ON)
                 for member in self._inside(self._tops[root]):
                     group[member.id] = root
-                    why = self._why if self._why == TO_HEAL else f"{self._why}: made anew"
+                    why = self._why[root] if self._why[root] == TO_HEAL else f"{self._why[root]}: made anew"
                     member.reason = member.reason.replace(TO_HEAL, why) + self._if_needed(root)
             self._lay_anew(group, self._gates)
 
@@ -342,7 +350,7 @@ class Widening:
 
     def _lay_anew(self, group: Mapping[str, str], gates: Callable[[str], list[int]]) -> None:
         """Lay the ways down and up of what is made anew, each instance of the ``group`` for the sake of its root."""
-        draft, first = self._draft, len(self._draft.steps)
+        draft, first, edges = self._draft, len(self._draft.steps), len(self._draft.befores)
         if not _laid(draft, self._laying):
             return
         spare_absent(draft)
@@ -350,7 +358,7 @@ class Widening:
             if (member := draft.members.get(name)) is not None:
                 member.is_mended = not self._reinstalls
                 self._ends[root] += _ask_afterwards(draft, [member])
-        for root, numbers in self._laid_for(first, group).items():
+        for root, numbers in self._laid_for(first, edges, group).items():
             if self._restarted(root):
                 for number in numbers:
                     _only_what_is_left(draft.steps[number], root)
@@ -391,8 +399,9 @@ class Widening:
             return ", if it is not ok after being stopped and started"
         return ", if it is not found to be ok" if root in self._needed else ""
 
-    def _laid_for(self, first: int, group: Mapping[str, str]) -> dict[str, list[int]]:
-        """The steps from a first one on, by the root for the sake of which they were laid."""
+    def _laid_for(self, first: int, edges: int, group: Mapping[str, str]) -> dict[str, list[int]]:
+        """The steps from a first one on, by the root for the sake of which they were laid; ``edges`` is the first edge
+        laid with them. What is left out of one root leaves out nothing of another."""
         found: dict[str, list[int]] = {}
         for number in range(first, len(self._draft.steps)):
             step = self._draft.steps[number]
@@ -400,7 +409,20 @@ class Widening:
                 ends = (step.owner, step.instance, step.far)
                 root = next(group[end] for end in ends if end in group)
                 found.setdefault(root, []).append(number)
+        self._keep_apart(edges, {number: root for root, numbers in found.items() for number in numbers})
         return found
+
+    def _keep_apart(self, edges: int, roots: Mapping[int, str]) -> None:
+        """Have steps of different roots wait for each other at joins, which are never left out."""
+        draft, joins = self._draft, dict[int, int]()
+        for edge in range(edges, len(draft.befores)):
+            before, after = draft.befores[edge], draft.afters[edge]
+            if before in roots and after in roots and roots[before] != roots[after]:
+                reason = draft.edge_reasons[edge]
+                if after not in joins:
+                    joins[after] = draft.join(f"{roots[after]}.apart", reason, tolerant=draft.steps[after].tolerant)
+                    draft.edge(joins[after], after, reason)
+                draft.afters[edge] = joins[after]
 
     def _put_behind(self, numbers: Iterable[int], gates: list[int]) -> None:
         """Have steps left out where a look says so."""

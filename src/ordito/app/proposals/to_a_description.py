@@ -288,6 +288,7 @@ def changing(
             replaced=frozenset(changes.replaced),
             max_unavailable=changes.max_unavailable,
             skip_heal=changes.skip_heal,
+            checks=changes.checks,
         ),
         hooking=msgspec.structs.replace(options.hooking, which=which, strict=strict),
     )

@@ -93,6 +93,7 @@ DECIDING = (
     "replaced",
     "max_unavailable",
     "skip_heal",
+    "checks",
     "may_lose",
     "which",
     "catalogs",

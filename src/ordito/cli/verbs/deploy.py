@@ -67,7 +67,7 @@ def finish(result: WorkflowResult, conversation: CliConversation, session: Sessi
 
 def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     from ordito.cli.job_view import warn_of_changed_inputs, write_outputs
-    from ordito.cli.plan_view import write_left_out
+    from ordito.cli.plan_view import write_kept, write_left_out
 
     outputs = result.before.outputs
     service = result.proposal.service.name if result.proposal is not None else ""
@@ -79,6 +79,8 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     session.note(f"{nothing}: {what} is as it should be. No operation was run, no file was changed.")
     if plan is not None and plan.is_part:
         write_left_out(plan, session.err)
+    if plan is not None:
+        write_kept(plan.kept, session.err)
     for warning in result.proposal.plan.warnings if result.proposal is not None else ():
         session.note(warning)  # It says itself that it is a warning.
     if changed:
