@@ -8,7 +8,8 @@ from typing import TypeVar
 import msgspec
 
 from ordito.instances.records import Applied, Instance, Link, Snapshot
-from ordito.instances.states import TAKES_BACK, takes_back
+from ordito.instances.states import ERROR as FAILED
+from ordito.instances.states import STARTED, TAKES_BACK, takes_back
 from ordito.instances.status import DEGRADED, ERROR, OPERATIONAL, UNKNOWN, Happened, failure
 from ordito.model.service import ARTIFACT, LIFECYCLE, STANDARD, Service
 from ordito.work.change_marks import NEVER_STARTED
@@ -110,7 +111,10 @@ def with_failures(
         left = {other: was for other, was in failures.items() if other != key}
         is_settled = not (left or applies) and after.local == before.local
         local = failures[key] if is_settled else after.local
-        return msgspec.structs.replace(after, local=local, before_failure=left)
+        # A failure of its lifecycle has made its state ``error``, and not every call says which state it leads to.
+        was_up = is_settled and local in OPERATIONAL and after.state == FAILED
+        state = STARTED if was_up else after.state
+        return msgspec.structs.replace(after, state=state, local=local, before_failure=left)
     if not failures and (after.local == before.local or (applies and after.local == DEGRADED)):
         return after
     was = next(iter(failures.values()), before.local)
