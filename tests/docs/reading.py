@@ -71,7 +71,9 @@ class _Reader:
         target = self._prepared.work / block.title
         if not target.resolve().is_relative_to(self._prepared.work.resolve()):
             raise Mistake(f"{self._page.place(block.line)}: {block.title} lies outside of the reader's directory")
-        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.parent.is_dir():
+            where = self._page.place(block.line)
+            raise Mistake(f"{where}: no folder {target.parent.name} is there for {block.title}; show `mkdir -p` before")
         target.write_text(self._prepared.real(block.text), encoding="utf-8")
         if block.language in ("sh", "bash", "python") or block.text.startswith("#!"):
             target.chmod(0o755)

@@ -17,6 +17,10 @@ GOOD = """\
 
 `ordito deploy SERVICE -i NAME=VALUE --yes` deploys, as `ordito jobs list` shows; `ordito ...` is the program.
 
+```sh
+mkdir -p "my app"
+```
+
 ```yaml title="my app/service.yaml" hl_lines="2"
 tosca_definitions_version: tosca_simple_yaml_1_3
 topology_template:
@@ -123,6 +127,7 @@ WRONG = {
     "no language": ("```\nx\n```\n", "page.md:1: say what this block is"),
     "not closed": ("```sh\ntrue\n", "page.md:1: this block is not closed"),
     "picture": ("```mermaid\ngraph TD\n```\n", "page.md:2: mermaid is drawn"),
+    "folder": ('```sh title="x/y"\n```\n', "page.md:2: no folder x is there for x/y; show `mkdir -p` before"),
     "place": ('```sh title="../x"\n```\n', "page.md:2: ../x lies outside"),
     "need": ("<!-- needs: luck -->\n", "page.md:1: what is needed is one of"),
     "hidden": ("<!-- run: false -->\n", "page.md:1: false\nended with 1"),

@@ -9,7 +9,6 @@ from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_rest
 from ordito.app.place import place_of
-from ordito.ensemble.manifest import user_part
 from ordito.ensemble.store import open_ensemble
 
 
@@ -39,6 +38,4 @@ def resume(request: ResumeRequest, conversation: Conversation) -> ResumeResult:
     with open_ensemble(request.directory, command="jobs resume", wait_lock=request.wait_lock) as ensemble:
         if ensemble.unfinished is None:
             return ResumeResult()
-        # What the job will be written into must be readable before anything more is done that has to be written down.
-        user_part(place.layout)
         return ResumeResult(run_rest(ensemble, place, ensemble.unfinished, conversation, commit=request.commit))

@@ -11,6 +11,7 @@ from ordito.app.incomplete_revision import IncompleteRevision, incomplete_revisi
 from ordito.app.jobs import INTERRUPTED, OpenJob, describe
 from ordito.app.place import Place, place_of
 from ordito.base.sensitive import shown
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.outline_file import kept_outline
 from ordito.ensemble.status import Status, known_forms
 from ordito.ensemble.store import Ensemble, read_ensemble
@@ -65,11 +66,21 @@ def made_by(attributes: Mapping[str, object]) -> tuple[str, str]:
     return str(found.get("provider", "")), str(found.get("id", ""))
 
 
+class Damage(msgspec.Struct, frozen=True):
+    """What is wrong with the files of an ensemble in which a job waits, what to do about it, and whether the job can go
+    on only after that."""
+
+    message: str
+    hint: str
+    blocks: bool
+
+
 class StatusResult(msgspec.Struct, frozen=True):
     """What exists. ``effective`` is the status of the whole; ``caveat`` says why effective statuses are not known.
     ``failed`` are the steps that have failed of the last job, where that was a workflow of the template. ``waiting`` is
     how many notices wait to be handled. ``attempt`` is what was begun after the last revision and did not complete;
-    ``is_half_removed`` says that all was to be removed, and something is there because that has not ended well."""
+    ``is_half_removed`` says that all was to be removed, and something is there because that has not ended well.
+    ``damage`` says what is wrong with the files of the ensemble, where what is shown is what the journal knows."""
 
     service: str
     effective: str
@@ -81,6 +92,7 @@ class StatusResult(msgspec.Struct, frozen=True):
     waiting: int = 0
     attempt: IncompleteRevision | None = None
     is_half_removed: bool = False
+    damage: Damage | None = None
 
     @property
     def is_well(self) -> bool:
@@ -117,22 +129,39 @@ def status(request: StatusRequest) -> StatusResult:
                         forms.get(instance.form, instance.form),
                     )
                 )
+        job = describe(place, ensemble.unfinished) if ensemble.unfinished else None
         return StatusResult(
             service=outline.service if outline else "",
             effective=topology_status(outline or NO_OUTLINE, snapshot, effective),
             status=ensemble.status,
             instances=tuple(found),
-            job=describe(place, ensemble.unfinished) if ensemble.unfinished else None,
+            job=job,
             caveat=caveat,
             failed=_failed(place, ensemble),
             waiting=_waiting(place),
             attempt=incomplete_revision(place.layout, ensemble.status, snapshot),
             is_half_removed=_is_half_removed(ensemble),
+            damage=_damage(ensemble, job),
         )
 
 
 def _called(name: str, form: Form) -> str:
     return f"revision {form.revision}" if form.revision else f"job {name}"
+
+
+def _damage(ensemble: Ensemble, job: OpenJob | None) -> Damage | None:
+    """What is wrong with the files, which are not read while a job waits: the journal tells what exists then. A job
+    that is at work may be writing them just now."""
+    if job is None or job.outcome != INTERRUPTED:
+        return None
+    try:
+        changed = ensemble.have_files_changed()
+    except EnsembleError as error:
+        return Damage(error.message, error.hint, blocks=True)
+    if not changed:
+        return None
+    found = f"the machine part of {ensemble.layout.manifest} was changed while this job waits, by damage or a merge"
+    return Damage(found, "`ordito jobs resume` writes it again from the journal", blocks=False)
 
 
 def _waiting(place: Place) -> int:

@@ -56,6 +56,7 @@ def status_data(found: StatusResult) -> dict[str, object]:
         "outputs": shown(found.status.outputs),
         "waiting_notices": found.waiting,
         **({"failed_steps": list(found.failed)} if found.failed else {}),
+        **({"damage": msgspec.to_builtins(found.damage)} if found.damage else {}),
         "kept_counts": msgspec.to_builtins(found.status.kept),
     }
 

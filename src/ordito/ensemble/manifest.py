@@ -161,8 +161,9 @@ def _write_parts(
 
 def _known_parts(layout: Layout) -> frozenset[str]:
     """The names of the files that the machine's part names as it stands there."""
-    _, mark, machine = (read(layout.manifest) or b"").partition(MARKER)
-    return frozenset(name for name, _ in _named_parts(machine)) if mark else frozenset()
+    content = read(layout.manifest) or b""
+    mark = _MARKER_LINE.search(content)
+    return frozenset(name for name, _ in _named_parts(content[mark.end() :])) if mark else frozenset()
 
 
 # ---------------------------------------------------------------------------------------------------------- reading
@@ -228,6 +229,8 @@ def check_format(status: object, name: str) -> None:
         return
     number = str(found).removeprefix(FORMAT_NAME)
     hint = "install the version of ordito that wrote it, or a newer one"
+    if not str(found).startswith(FORMAT_NAME) or not number.isdecimal():
+        hint = MAKE_AGAIN
     if number.isdecimal() and int(number) < int(FORMAT.removeprefix(FORMAT_NAME)):
         hint = "an older version of ordito wrote it: undeploy with that version, and deploy again with this one"
     raise EnsembleError(f"{name}: the status has format {found!r}, this version knows {FORMAT}", hint)

@@ -15,7 +15,7 @@ from ordito.ensemble.journal import Journal, open_journal, read_journal
 from ordito.ensemble.keeping import Keeper, Kept
 from ordito.ensemble.known_ids import highest_id
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.manifest import read_state, state_digest
+from ordito.ensemble.manifest import read_state, state_digest, user_part
 from ordito.ensemble.pending_rows import last_change_of_instance
 from ordito.ensemble.status import Status
 from ordito.ensemble.temporary_files import sweep_leftovers
@@ -28,6 +28,11 @@ OVERTAKEN = (
     "ensemble.yaml was changed while this job waited, by a merge perhaps, and what other jobs did since is not in its "
     "status now; `ordito jobs replay --write` makes it whole; then commit and push it, and where clones share a lock: "
     "`ordito jobs unlock --remote`"
+)
+
+WRITE_AGAIN = (
+    "remove everything below your own part of ensemble.yaml, and move the folder status away where there is one; then"
+    " `ordito jobs resume`: the journal knows what exists, and writes it again; or restore the files from git"
 )
 
 
@@ -79,6 +84,25 @@ class Ensemble:
             self._lock.keep()
             return msgspec.structs.replace(kept, sharing=OVERTAKEN)
         return self._lock.publish(kept) if self._lock is not None else kept
+
+    def have_files_changed(self) -> bool:
+        """Whether the files are not those that the journal's rows were read from or written to last: after a merge, a
+        pull, or damage. An attempt to close the unfinished job is no such change; nor is a journal missing one.
+
+        Raises ``EnsembleError`` for files that cannot be read: a job that waits could not be written into them.
+        """
+        if self._journal is None:
+            return False
+        try:
+            user_part(self.layout)
+            if state_digest(self.layout) == self._journal.files_digest():
+                return False
+            last = read_state(self.layout)[1].last_job
+        except EnsembleError as error:
+            if self.unfinished is None:
+                raise
+            raise EnsembleError(str(error), WRITE_AGAIN) from error
+        return self.unfinished is None or last is None or last.id != self.unfinished.header.id
 
     def _is_overtaken(self) -> bool:
         """Whether the files tell of other jobs than those that had run when the journal's job began."""

@@ -24,7 +24,6 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import AUTO, JobFiles, home_of, obstacles
 from ordito.ensemble.git.tree import existing
 from ordito.ensemble.lock import holder
-from ordito.ensemble.manifest import user_part
 from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.ensemble.vault import MARK, Vault
 from ordito.model.service import Service
@@ -34,6 +33,8 @@ MIB = 1 << 20
 FULL, NEARLY_FULL = 32 * MIB, 512 * MIB
 """Free bytes below which a job cannot be expected to end, and below which somebody should look."""
 HERE = "this ensemble"
+CHANGED = "the machine part of ensemble.yaml is not as the last command on this machine left it"
+CURE = "after a pull or a merge all is well; else `ordito jobs replay` compares it with the records of jobs"
 NO_HOSTS = "none are named: every Compute is this machine"
 T = TypeVar("T")
 
@@ -73,10 +74,7 @@ def _look_inside(place: Place, ensemble: Ensemble, environment: str | None, host
         plugins_of(place.layout, read)
         return read
 
-    if ensemble.unfinished is not None:
-        # What exists is read from the journal then; the job ends by writing into the file.
-        _, finding = _tried("file", lambda: user_part(place.layout))
-        findings += [finding] if finding.state != OK else []
+    findings += _files(place, ensemble)
     if status.service or ensemble.unfinished is not None:
         deployed, finding = _tried("service", service)
         findings.append(finding)
@@ -115,6 +113,20 @@ def _work(place: Place, ensemble: Ensemble) -> Iterator[Finding]:
         found = f"{header.id} ({header.workflow}) was interrupted"
         found += " while it was rolled back" if ensemble.unfinished.is_going_back else ""
         yield Finding(ENSEMBLE, "job", LOOK, found, cure="`ordito jobs resume`")
+
+
+def _files(place: Place, ensemble: Ensemble) -> Iterator[Finding]:
+    """Whether the files are those that the journal knows; while a job waits it alone says what exists, and the job ends
+    by writing into them. A job that is at work may be writing them just now."""
+    if holder(place.layout) is not None:
+        return
+    changed, finding = _tried("file", ensemble.have_files_changed)
+    if finding.state != OK:
+        yield finding
+    elif changed:
+        waits = ensemble.unfinished is not None
+        cure = "`ordito jobs resume` writes it again from the journal" if waits else CURE
+        yield Finding(ENSEMBLE, "file", LOOK, CHANGED, cure=cure)
 
 
 def _key(place: Place) -> Iterator[Finding]:

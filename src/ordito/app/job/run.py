@@ -148,6 +148,8 @@ def run_rest(
 
     Raises ``EnsembleError``, and ``InvalidDocument`` where its service was changed since.
     """
+    # What the job will be written into must be readable before anything more is done that has to be written down.
+    ensemble.have_files_changed()
     header = unfinished.header
     read = read_pinned(place, header.form)
     used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]

@@ -42,11 +42,14 @@ def command(session: Session, *, show_all: bool, watch: bool, detailed_exitcode:
     found = status(request)
     if found.caveat:
         session.warn(f"statuses are those of the instances alone, without what they depend on: {found.caveat}")
+    if found.damage:
+        session.warn(f"{found.damage.message}; what is shown is what the journal knows ({found.damage.hint})")
     # For people the data of very many instances would be made in vain.
     data = {} if session.writes_text else status_data(found)
     session.result(data, lambda channel: write_status(found, channel, fold=fold))
     if found.job is not None and found.job.outcome == INTERRUPTED:
-        session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
+        mended = ", once ensemble.yaml is mended" if found.damage and found.damage.blocks else ""
+        session.next(NextCommand(session.settings.command("jobs", "resume"), f"continue it where it stopped{mended}"))
     elif found.job is None and found.attempt is not None:
         session.next(*_after(found.attempt, session))
     elif found.is_half_removed:
