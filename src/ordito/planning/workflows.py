@@ -123,11 +123,10 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     Draft.end_stages,
     reduce,
 )
+"""Bringing what exists to what a service says: the same whether that is called deploying or upgrading."""
 
 GOING_BACK = tuple(transform for transform in TO_A_DESCRIPTION if transform is not REPAIR)
 """What has gone wrong is undone; what is broken besides is for the next deployment to repair."""
-
-"""Bringing what exists to what a service says: the same whether that is called deploying or upgrading."""
 
 WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "deploy": TO_A_DESCRIPTION,
@@ -176,16 +175,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "restart": (
         check_requirements,
         choose_restarted,
-        check_dependencies,
-        install_chains,
-        uninstall_chains,
-        links,
-        unlinks,
-        skip_done,
-        mapped,
-        install_waits,
-        uninstall_waits,
-        stages,
+        *LAYING,
         tell_changes,
         reduce,
     ),
@@ -196,16 +186,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         check_capabilities,
         decide_begun,
         check_placement,
-        check_dependencies,
-        install_chains,
-        uninstall_chains,
-        links,
-        unlinks,
-        skip_done,
-        mapped,
-        install_waits,
-        uninstall_waits,
-        stages,
+        *LAYING,
         tell_changes,
         reduce,
     ),
