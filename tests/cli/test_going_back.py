@@ -206,7 +206,7 @@ def test_the_status_says_what_was_begun_and_not_completed(versions: Versions) ->
     assert (shown["status"], shown["revision"]) == ("ok", 1)
     attempt = shown["attempt"]
     assert attempt.pop("job") == shown["last_job"]["id"]
-    assert attempt == {"workflow": "upgrade", "status": "failed", "revision": 2, "complete": 1}
+    assert attempt == {"workflow": "upgrade", "status": "failed", "revision": 2, "complete": 1, "repairs": False}
     # Other jobs since say nothing of it.
     versions("restart", "api_1", "--yes", "-q")
     assert "an attempt at revision 2 is not complete: job " in versions("status")
@@ -392,3 +392,44 @@ def test_steps_of_an_attempt_that_changed_nothing_are_undone(versions: Versions)
     versions("rollback", "--yes", "-q")
     assert versions.log() == ["undo a"]
     assert "Nothing to do" in versions("rollback", "1", "--yes")
+
+
+def test_what_was_repaired_is_not_gone_back_to(versions: Versions) -> None:
+    """A bad upgrade was repaired, well or not, or its service deployed again: going back leads to the one before it."""
+    versions("deploy", versions.write("one", ONE), "--yes", "-q")
+    versions("upgrade", versions.write("two", TWO), "--yes", "-q")
+
+    def repair(*, code: int = 0) -> None:
+        versions("run", "stop", "--node", "api", "--yes", "-q")
+        versions("deploy", "--yes", "-q", code=code)
+        versions.log()
+
+    back = ["cache_1.stop 1", "cache_1.delete 1", "api_1.stop 2", "api_1.configure 1", "api_1.start 1"]
+    repair()
+    assert "*  3  " in versions("revisions")
+    versions("rollback", "--yes", "-q")
+    assert [line for line in versions.log() if "web" not in line] == back
+    versions("rollback", "--yes", "-q", code=3)
+    versions("upgrade", "two", "--yes", "-q")
+    (versions.home / "fail.api_1.start").touch()
+    repair(code=1)
+    assert "rollback    go back to the last revision of anything else" in versions("status")
+    assert "rollback    go back to the last revision of anything else" in versions("revisions")
+    (versions.home / "fail.api_1.start").unlink()
+    versions("rollback", "--yes", "-q")
+    assert "No differences" in versions("diff", "one")
+    assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
+
+
+def test_what_was_tried_in_vain_is_gone_back_from_even_if_it_changed_nothing(versions: Versions) -> None:
+    versions("deploy", versions.write("one", {"api": ("1", "")}), "--yes", "-q")
+    versions("upgrade", versions.write("two", {"api": ("2", "")}), "--yes", "-q")
+    versions.write("three", {"api": ("3", "")}, STEPS)
+    (versions.home / "fail.a").touch()
+    versions("upgrade", "three", "--yes", "-q", code=1)
+    versions.log()
+    assert "Nothing to do" in versions("rollback", "--yes")
+    assert "No differences" in versions("diff", "two")
+    # With nothing else before it, what is deployed is meant.
+    versions("deploy", "--yes", "-q")
+    assert versions.log() == []

@@ -6,20 +6,22 @@ import msgspec
 
 from ordito.ensemble.job_history import job_lines
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.status import Status, stable_form
+from ordito.ensemble.status import Status, known_forms, stable_form
 from ordito.instances.records import Snapshot
+from ordito.work.forms import is_same_there
 
 
 class IncompleteRevision(msgspec.Struct, frozen=True):
     """A job that was to make a ``revision`` and has not: its id, its workflow, and how it has ended (`failed`,
     `cancelled`). ``complete`` is the last revision that is complete, 0 where there is none since everything was
-    removed."""
+    removed; an attempt that ``repairs`` was to deploy the same as that once more."""
 
     job: str
     workflow: str
     status: str
     revision: int
     complete: int = 0
+    repairs: bool = False
 
 
 def incomplete_revision(layout: Layout, status: Status, snapshot: Snapshot) -> IncompleteRevision | None:
@@ -30,12 +32,13 @@ def incomplete_revision(layout: Layout, status: Status, snapshot: Snapshot) -> I
         return None
     if not any(record.exists for record in snapshot.instances.values()):
         return None
-    complete = status.revision if base else 0
+    complete, forms = status.revision if base else 0, known_forms(status)
+    repairs = is_same_there(forms.get(status.form), forms.get(base))
     last = status.last_job
     if last is not None and last.id == status.form:
-        return IncompleteRevision(last.id, last.workflow, last.status, status.revision + 1, complete)
+        return IncompleteRevision(last.id, last.workflow, last.status, status.revision + 1, complete, repairs)
     # Other jobs ran since, such as one that heals.
     line = next((line for line in job_lines(layout) if line.id == status.form), None)
     if line is None:
-        return IncompleteRevision(status.form, "", "failed", status.revision + 1, complete)
-    return IncompleteRevision(line.id, line.workflow, line.outcome, status.revision + 1, complete)
+        return IncompleteRevision(status.form, "", "failed", status.revision + 1, complete, repairs)
+    return IncompleteRevision(line.id, line.workflow, line.outcome, status.revision + 1, complete, repairs)

@@ -9,8 +9,9 @@ import msgspec
 from ordito.app.jobs import ensemble_place
 from ordito.base.sensitive import shown
 from ordito.ensemble.revisions import Revision, revisions
-from ordito.ensemble.status import stable_form
+from ordito.ensemble.status import known_forms, stable_form
 from ordito.ensemble.store import read_ensemble
+from ordito.work.forms import is_same_there
 
 
 class RevisionLine(msgspec.Struct, frozen=True):
@@ -33,11 +34,12 @@ class RevisionLine(msgspec.Struct, frozen=True):
 
 class RevisionList(msgspec.Struct, frozen=True):
     """The revisions, the newest first. ``is_partial`` says that something was begun after the current one and not
-    completed: by ``partial``, the job."""
+    completed: by ``partial``, the job; one that ``repairs`` was to deploy the same as the current one once more."""
 
     revisions: tuple[RevisionLine, ...]
     is_partial: bool = False
     partial: str = ""
+    repairs: bool = False
 
 
 def list_revisions(directory: str) -> RevisionList:
@@ -51,8 +53,9 @@ def list_revisions(directory: str) -> RevisionList:
         is_partial = bool(existing) and not (is_complete and not any(record.form for record in existing))
         found = list(revisions(place.layout))
     lines = [_line(one, found[n + 1] if n + 1 < len(found) else None, base) for n, one in enumerate(found)]
-    partial = "" if is_complete else status.form
-    return RevisionList(tuple(lines), is_partial and bool(base or partial), partial)
+    partial, forms = "" if is_complete else status.form, known_forms(status)
+    repairs = bool(partial) and is_same_there(forms.get(partial), forms.get(base))
+    return RevisionList(tuple(lines), is_partial and bool(base or partial), partial, repairs)
 
 
 def _line(one: Revision, before: Revision | None, base: str) -> RevisionLine:

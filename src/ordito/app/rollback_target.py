@@ -11,12 +11,13 @@ from ordito.app.errors import Refused
 from ordito.app.proposal import Known
 from ordito.base.change_ids import job_of
 from ordito.ensemble.done_hooks import done_since
-from ordito.ensemble.job_history import job_lines, read_job
+from ordito.ensemble.job_history import JobLine, job_lines, read_job
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.revisions import Revision, revisions
-from ordito.ensemble.status import WELL, known_forms, stable_form
+from ordito.ensemble.revisions import Revision, recorded_form, revisions
+from ordito.ensemble.status import UNDEPLOY, WELL, current_form, known_forms, stable_form
+from ordito.planning.operation_steps import can_be_undone
 from ordito.work.effects import revises
-from ordito.work.forms import is_same
+from ordito.work.forms import forms_in_use, is_same, is_same_there
 from ordito.work.hooks import DoneHook
 from ordito.work.records import Form
 
@@ -36,7 +37,8 @@ class Target(msgspec.Struct, frozen=True):
 
 
 def target_of(known: Known, number: int) -> Target:
-    """The revision of that number; for 0 the last complete one where something was begun since, else the one before it.
+    """The revision of that number; for 0 the last complete one where something else was begun since, else the last one
+    before it of another service: what repairs what is deployed goes nowhere else.
 
     Raises ``Refused`` where there is none to which one can go back, and ``EnsembleError``.
     """
@@ -44,38 +46,82 @@ def target_of(known: Known, number: int) -> Target:
     base = stable_form(known.status, known.snapshot)
     if not base:
         raise _nothing_stable(known)
-    forms = known_forms(known.status)
-    if number == 0 and _is_unfinished(known, base) and base in forms:
-        return _with_hooks(layout, Target(forms[base].revision or known.status.revision, base, forms[base]))
     # What was deployed before everything was removed is deployed anew, not gone back to. Each is a record that is read.
     there = takewhile(lambda revision: not revision.was_removed, revisions(layout))
-    found = _before(there) if number == 0 else _numbered(there, number, known)
-    return _with_hooks(layout, Target(found.number, found.job, found.form))
+    if number:
+        found = _numbered(there, number, known)
+        return _with_hooks(layout, Target(found.number, found.job, found.form))
+    deployed = known_forms(known.status).get(base)
+    if deployed is not None and _is_unfinished(known, base, deployed):
+        return _with_hooks(layout, Target(deployed.revision or known.status.revision, base, deployed))
+    before = _before(layout, there)
+    if before is not None:
+        return _with_hooks(layout, Target(before.number, before.job, before.form))
+    if deployed is not None and _is_tried(known, base):
+        return _with_hooks(layout, Target(deployed.revision or known.status.revision, base, deployed))
+    raise Refused(
+        "no-revision",
+        "there is no revision before the one that is deployed in which anything else was",
+        next_words=("revisions",),
+        purpose="see which there are",
+    )
 
 
-def _is_unfinished(known: Known, base: str) -> bool:
-    """Whether something was begun after the last complete revision, or tried in vain."""
-    if known.status.form != base or any(r.form for r in known.snapshot.instances.values() if r.exists):
+def _is_tried(known: Known, base: str) -> bool:
+    """Whether anything was begun after the last complete revision, or tried in vain."""
+    last = _last_line(known)
+    return _is_begun(known, base) or (last is not None and last.outcome not in WELL)
+
+
+def _is_unfinished(known: Known, base: str, deployed: Form) -> bool:
+    """Whether anything else than what is deployed was begun after the last complete revision, or tried in vain. To
+    repair what is deployed is not: that leaves nothing to be taken back, unless lifecycle steps were carried out."""
+    forms, layout = known_forms(known.status), known.place.layout
+    if not all(is_same_there(forms.get(form), deployed) for form in _begun_forms(known)):
         return True
+    last = _last_line(known)
+    if last is not None and last.outcome not in WELL:
+        tried = recorded_form(layout, last.id)
+        if last.workflow == UNDEPLOY or not is_same_there(tried, deployed):
+            return True
+    elif not _is_begun(known, base):
+        return False
+    return bool(done_since(layout, base))
+
+
+def _is_begun(known: Known, base: str) -> bool:
+    return known.status.form != base or any(r.form for r in known.snapshot.instances.values() if r.exists)
+
+
+def _begun_forms(known: Known) -> frozenset[str]:
+    """The forms in which instances are, that of what was deployed last among them."""
+    return forms_in_use(known.snapshot.instances) | {current_form(known.status)}
+
+
+def _last_line(known: Known) -> JobLine | None:
+    """The last job that was to make a revision."""
     lines = (line for line in job_lines(known.place.layout) if revises(line.workflow))
-    last = max(lines, key=lambda line: line.id, default=None)
-    return last is not None and last.outcome not in WELL
+    return max(lines, key=lambda line: line.id, default=None)
 
 
-def _before(there: Iterable[Revision]) -> Revision:
-    """The revision before the one that is deployed. What going back has made counts as the one to which it went."""
+def _before(layout: Layout, there: Iterable[Revision]) -> Revision | None:
+    """The last revision in which something else was deployed than now: another service, or what lifecycle steps have
+    done since was not done yet. What going back has made counts as the one to which it went. None where none is."""
     deployed: Revision | None = None
+    other: Revision | None = None
+    alike: list[Revision] = []
     for revision in there:
         if deployed is None or _went_to(deployed, revision):
             deployed = revision
         elif deployed.workflow != ROLLBACK:
-            return revision
-    raise Refused(
-        "no-revision",
-        "there is no revision before the one that is deployed",
-        next_words=("revisions",),
-        purpose="see which there are",
-    )
+            if not is_same_there(revision.form, deployed.form):
+                other = revision
+                break
+            alike.append(revision)
+            deployed = revision
+    done = [one.job for one in done_since(layout, alike[-1].job) if can_be_undone(one)] if alike else []
+    last = max(done, default="")
+    return next((revision for revision in alike if revision.job < last), other)
 
 
 def _went_to(deployed: Revision, revision: Revision) -> bool:

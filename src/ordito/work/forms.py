@@ -33,6 +33,11 @@ def is_same(one: Form | None, other: Form | None) -> bool:
     return (one.service, one.main, one.inputs, one.choices) == (other.service, other.main, other.inputs, other.choices)
 
 
+def is_same_there(one: Form | None, other: Form | None) -> bool:
+    """Whether two forms are the same service with the same inputs in the same environment; not where one is unknown."""
+    return one is not None and other is not None and is_same(one, other) and one.environment == other.environment
+
+
 def in_older_forms(plan: Plan, record_of: RecordOf) -> Iterator[Instance]:
     """The records of the instances that a plan brings into another form, as they are when its job begins."""
     for name, form in plan.older.items():

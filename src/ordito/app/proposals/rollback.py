@@ -40,10 +40,11 @@ MOST_NAMED = 5
 
 class RollbackAsked(KeptAsItIs, frozen=True):
     """To go back to a revision by its number; 0 for the last that was complete where something was begun since, else
-    for the one before it. With ``strict`` it is refused where something cannot be taken back. ``allow_changed`` permits
-    to remove without asking what was found to be other than it was made; ``max_unavailable`` is how many instances of a
-    node may be down at one time where the node says nothing. ``without_steps`` permits to go back to a revision though
-    lifecycle steps of it were undone since, and are not carried out again."""
+    for the last before it that deployed something else. With ``strict`` it is refused where something cannot be taken
+    back. ``allow_changed`` permits to remove without asking what was found to be other than it was made;
+    ``max_unavailable`` is how many instances of a node may be down at one time where the node says nothing.
+    ``without_steps`` permits to go back to a revision though lifecycle steps of it were undone since, and are not
+    carried out again."""
 
     workflow: ClassVar[str] = ROLLBACK
     makes_ensemble: ClassVar[bool] = False

@@ -43,7 +43,8 @@ def command(session: Session) -> ExitCode:
         what = f"job {found.partial}" if found.partial else "a job"
         session.warn(f"{what} was begun after the current revision, and did not complete")
         if any(line.is_current for line in found.revisions):
-            session.next(NextCommand(session.settings.command("rollback"), "go back to the current revision"))
+            there = "the last revision of anything else" if found.repairs else "the current revision"
+            session.next(NextCommand(session.settings.command("rollback"), f"go back to {there}"))
     return ExitCode.DONE
 
 

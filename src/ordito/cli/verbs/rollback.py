@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 HELP = """Go back to an earlier revision: change what runs into what it was then, with the files and inputs of then.
 
 REVISION is a number that `ordito revisions` shows. Without it, what was begun after the last complete revision is taken
-back; where nothing was, the revision before it is meant. What lifecycle steps have done since is undone, the newest
-first, around what is done to the resources; no lifecycle step is carried out."""
+back; where nothing was, the last revision that deployed something else is meant: to deploy the same again, so that it
+is repaired, does not count. What lifecycle steps have done since is undone, the newest first, around what is done to
+the resources; no lifecycle step is carried out."""
 
 MOST_NAMED = 12
 

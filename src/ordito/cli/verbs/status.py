@@ -72,7 +72,8 @@ def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
         rest = NextCommand(command("deploy"), "do what is left of it")
         return [rest, NextCommand(command("undeploy"), "remove what was begun")]
     again = attempt.workflow if attempt.workflow in AGAIN else "upgrade"
-    back = NextCommand(command("rollback"), f"go back to revision {attempt.complete}")
+    there = "the last revision of anything else" if attempt.repairs else f"revision {attempt.complete}"
+    back = NextCommand(command("rollback"), f"go back to {there}")
     return [back] if again == "rollback" else [NextCommand(command(again), "do what is left of it"), back]
 
 
