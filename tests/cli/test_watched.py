@@ -140,7 +140,11 @@ def test_an_unknown_instance_is_checked_first(run: Run, folder: Path) -> None:
     assert "base_1 start" not in done
     assert "check says ok" in again.err
     assert recorded("base_1")["readyState"]["local"] == "ok"
-    assert "Nothing to do: watched is as it should be." in run("deploy", "--yes").err
+    # Nobody has looked: it is said what would.
+    for said in (run("deploy", "--yes"), run("upgrade", "--yes"), run("plan"), run("plan", "upgrade")):
+        assert "by the record watched is as it should be." in said.out + said.err
+        assert "ordito check             look at what runs" in said.err
+        assert "ordito deploy --check    look, and repair what is not ok" in said.err
 
 
 def test_what_a_check_found_in_error_is_not_taken_for_mended(run: Run, folder: Path) -> None:

@@ -32,6 +32,7 @@ from ordito.work.records import ROLLED_BACK
 
 if TYPE_CHECKING:
     from ordito.app.job.report import JobReport
+    from ordito.app.proposal import Proposal
 
 MOST_NAMED = 12
 
@@ -327,6 +328,21 @@ def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     elif report.rollback != ROLLED_BACK:
         yield ("deploy", *report.steps), "remove what is left of it"
     yield ("status",), "see how everything is now"
+
+
+def suggest_looking(proposal: Proposal, session: Session) -> None:
+    """The commands by which it is seen whether what is recorded to be as it should be is so."""
+    from ordito.work.probes import CHECK, maintaining
+
+    nodes = {record.node for record in proposal.snapshot.instances.values() if record.exists}
+    there = (node for name, node in proposal.whole.service.nodes.items() if name in nodes)
+    if all(maintaining(node, CHECK) is None for node in there):
+        return
+    command = session.settings.command
+    session.next(
+        NextCommand(command("check"), "look at what runs"),
+        NextCommand(command("deploy", "--check"), "look, and repair what is not ok"),
+    )
 
 
 def warn_of_changed_inputs(names: Sequence[str], session: Session) -> None:

@@ -71,7 +71,7 @@ def finishing(already: str) -> Finish:
     def finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
         from ordito.cli.job_view import end_job
 
-        nothing = f"Nothing to do: all that was asked for is {already}."
+        nothing = f"Nothing to do: by the record all that was asked for is {already}."
         return end_job(result.report, conversation.ledger, session, nothing=nothing)
 
     return finish

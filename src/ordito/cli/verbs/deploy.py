@@ -66,7 +66,7 @@ def finish(result: WorkflowResult, conversation: CliConversation, session: Sessi
 
 
 def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
-    from ordito.cli.job_view import warn_of_changed_inputs, write_outputs
+    from ordito.cli.job_view import suggest_looking, warn_of_changed_inputs, write_outputs
     from ordito.cli.plan_view import write_kept, write_left_out
 
     outputs = result.before.outputs
@@ -76,7 +76,7 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     plan = result.proposal.plan if result.proposal is not None else None
     nothing = "Nothing to change" if upgrades else "Nothing to do"
     what = f"what was named of {service}" if plan is not None and plan.is_part else service
-    session.note(f"{nothing}: {what} is as it should be. No operation was run, no file was changed.")
+    session.note(f"{nothing}: by the record {what} is as it should be. No operation was run, no file was changed.")
     if plan is not None and plan.is_part:
         write_left_out(plan, session.err)
     if plan is not None:
@@ -96,4 +96,6 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
         "changed_inputs": list(changed),
     }
     session.result(data, lambda channel: write_outputs(outputs, channel))
+    if result.proposal is not None:
+        suggest_looking(result.proposal, session)
     return ExitCode.DONE

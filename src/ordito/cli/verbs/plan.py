@@ -95,7 +95,7 @@ def _plan(session: Session, asked: Asked, view: str, out: str) -> ExitCode:
 
 
 def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, unfinished: str, out: str) -> ExitCode:
-    from ordito.cli.job_view import warn_of_changed_inputs, warn_of_orphans
+    from ordito.cli.job_view import suggest_looking, warn_of_changed_inputs, warn_of_orphans
     from ordito.cli.plan_data import nothing_data, plan_data
 
     said = "nothing is deployed"
@@ -104,7 +104,8 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
         for warning in proposal.plan.warnings:
             session.note(warning)  # It says itself that it is a warning.
         if workflow in {"deploy", "upgrade"}:
-            said = f"{'what was named of ' if proposal.plan.is_part else ''}{proposal.service.name} is as it should be"
+            what = f"{'what was named of ' if proposal.plan.is_part else ''}{proposal.service.name}"
+            said = f"by the record {what} is as it should be"
             if proposal.changed_inputs:
                 warn_of_changed_inputs(proposal.changed_inputs, session)
         elif proposal.orphans:
@@ -114,6 +115,8 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
             said = f"all is as {workflow} would leave it"
     data = plan_data(proposal, unfinished) if proposal is not None else nothing_data(workflow, unfinished)
     session.result(data, lambda channel: channel.line(f"Nothing to do: {said}."))
+    if proposal is not None and workflow in {"deploy", "upgrade"}:
+        suggest_looking(proposal, session)
     if proposal is not None:
         _say_saved(out, session)
     return ExitCode.DONE

@@ -55,7 +55,8 @@ def finish(result: WorkflowResult, conversation: CliConversation, session: Sessi
 
     report = result.report
     if report is None:
-        session.note("Nothing to do: what runs is what was deployed then. No operation was run, no file was changed.")
+        said = "by the record what runs is what was deployed then"
+        session.note(f"Nothing to do: {said}. No operation was run, no file was changed.")
         session.result({"job": None, "workflow": "rollback", "status": "ok"}, lambda _: None)
         return ExitCode.DONE
     write_report(report, conversation.ledger, session)
