@@ -68,5 +68,55 @@ def test_in_what_hosts_say(run: Run, live: Path, ssh_hosts: SshHosts) -> None:
 def test_a_command_with_an_input_that_is_spelt_wrong_is_proposed_with_the_right_one(run: Run, live: Path) -> None:
     refused = run("-e", "live", "deploy", ".", "-i", "wrod=hidden", "--input=wrd=hidden", "-i", "zzzzz=hidden", "--yes")
     assert refused.code == 3
-    assert "ordito -e live deploy . -i word=... --input=word=... -i zzzzz=... --yes" in refused.err
+    assert "ordito -e live deploy . -i 'word=(value)' '--input=word=(value)' -i 'zzzzz=(value)' --yes" in refused.err
     assert "hidden" not in refused.err
+
+
+KEEPING = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  inputs:
+    root: { type: string }
+    long: { type: string, default: short }
+    token: { type: string, metadata: { sensitive: true } }
+  node_templates:
+    machine: { type: tosca.nodes.Compute }
+    kept:
+      type: tosca.nodes.DBMS
+      properties: { root_password: { get_input: root } }
+      requirements: [ host: machine ]
+      interfaces:
+        Standard:
+          operations:
+            create:
+              implementation: create.sh
+              inputs: { ROOT: { get_input: root }, LONG: { get_input: long }, TOKEN: { get_input: token } }
+"""
+
+
+def test_values_that_are_no_secrets_are_repeated_and_others_are_marked(run: Run, live: Path) -> None:
+    (live.parent / "service.yaml").write_text(KEEPING)
+    (live.parent / "create.sh").write_text(": $ROOT\n")
+    asks = run("-e", "live", "deploy", "service.yaml", "-i", "root=a b", "-i", "token=hidden", "--no-input")
+    assert asks.code == 64
+    assert "deploy service.yaml -i 'root=a b' -i 'token=(value)' --no-input --yes" in asks.err
+    first = ("deploy", "service.yaml", "-i", "token=hidden", "--yes")
+    assert run("-e", "live", *first, "-i", "root=a b").code == 0
+    words = ("-i", "root=c $d", "-i", f"long={'x' * 90}", "--replace", "machine")
+    refused = run("-e", "live", *first, *words)
+    assert refused.code == 3
+    proposed = "-i 'token=(value)' --yes -i 'root=c $d' -i 'long=(value)' --replace machine --allow-data-loss kept_1"
+    assert proposed in refused.err
+    assert "hidden" not in refused.err
+
+
+@pytest.mark.parametrize(
+    "words", [("deploy", "service.yaml", "-i", "word=(value)"), ("validate", "service.yaml", "-iword=(value)")]
+)
+def test_a_command_pasted_with_its_marks_is_refused(run: Run, live: Path, words: tuple[str, ...]) -> None:
+    refused = run("-e", "live", *words, "--yes")
+    assert refused.code == 64
+    assert "word=(value) stands for a value that is not repeated: write the value itself" in refused.err
+    adopted = run("-e", "live", "state", "adopt", "box", "-a", "ip=(value)", "--yes")
+    assert adopted.code == 64
+    assert "ip=(value) stands for" in adopted.err

@@ -61,14 +61,14 @@ def test_values_of_inputs(run: Run, tmp_path: Path, option: tuple[str, ...], nam
     assert done.code == 3
     assert "error[bad-value]" in done.err
     assert "hunter2" not in done.err
-    assert f"{name}=..." in done.err
+    assert f"{name}=(value)" in done.err
     file = tmp_path / "values.yaml"
     file.write_text(f"{name}: hunter2\n")
     done = run("validate", written(tmp_path, INPUTS), "-I", file)
     assert done.code == 3
     assert "hunter2" not in done.err
     shown = run("validate", written(tmp_path, INPUTS), "-i", "port=eighty")
-    assert "port=..." in shown.err
+    assert "port=(value)" in shown.err
 
 
 def test_what_is_valid_and_not_carried_out(run: Run, tmp_path: Path) -> None:

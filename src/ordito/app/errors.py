@@ -18,6 +18,7 @@ class Refused(Exception):
 
     ``next_words`` are those of a command about the same ensemble that helps (without the program's name), and
     ``purpose`` says what it does. Where there are ``more_words`` it is the same command with these.
+    ``public_inputs`` are the inputs of the command of which it is known that their values are no secrets.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Refused(Exception):
         self.next_words = next_words
         self.more_words = more_words
         self.purpose = purpose
+        self.public_inputs: frozenset[str] = frozenset()
 
 
 class Declined(Exception):

@@ -13,6 +13,7 @@ from ordito.app.errors import NobodyToAsk, Refused
 from ordito.app.proposal import Proposal
 from ordito.base.diagnostics import Diagnostic
 from ordito.base.listing import listed
+from ordito.base.sensitive import is_sensitive
 from ordito.cli.channel import Channel
 from ordito.cli.plan_data import change_data
 from ordito.cli.plan_view import Level, write_brief, write_plan
@@ -70,6 +71,7 @@ class CliConversation:
     def approve(self, proposal: Proposal) -> bool:
         """Show the plan, and ask unless ``--yes`` was given. Raises ``NobodyToAsk``."""
         session, settings = self._session, self._session.settings
+        session.public_inputs = frozenset(n for n, v in proposal.asked_inputs.items() if not is_sensitive(v))
         if session.stream is not None:
             for change in proposal.plan.changes:
                 session.stream.say("plan.change", change_data(change))

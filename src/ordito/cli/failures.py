@@ -32,7 +32,7 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
         session.next(NextCommand(session.settings.command("upgrade"), purpose), *_explanation(error, session))
     else:
         session.next(
-            NextCommand(session.settings.again(meant=_meant(error)), "once that is mended; nothing was done"),
+            NextCommand(session.again(meant=_meant(error)), "once that is mended; nothing was done"),
             *_explanation(error, session),
         )
     return ExitCode.REFUSED
@@ -81,7 +81,7 @@ NEEDS_UNDEPLOY = frozenset({"removed-node"})
 
 def _nobody(error: NobodyToAsk, session: Session) -> ExitCode:
     session.fail("needs-answer", str(error))
-    session.next(NextCommand(session.settings.again("--yes"), "go ahead without being asked"))
+    session.next(NextCommand(session.again("--yes"), "go ahead without being asked"))
     return ExitCode.USAGE
 
 
@@ -117,7 +117,7 @@ def _stopped(session: Session) -> ExitCode:
     job, which then waits to be continued. That another job waits is nothing that a command has failed in."""
     if session.job_began and _offer_resume(session):
         return ExitCode.JOB_FAILED
-    session.next(NextCommand(session.settings.again(), "once that is mended"))
+    session.next(NextCommand(session.again(), "once that is mended"))
     return ExitCode.REFUSED
 
 
@@ -126,7 +126,7 @@ def _refused(error: Refused, session: Session) -> ExitCode:
     if error.next_words:
         session.next(NextCommand(session.settings.command(*error.next_words), error.purpose))
     elif error.more_words:
-        session.next(NextCommand(session.settings.again(*error.more_words), error.purpose))
+        session.next(NextCommand(session.again(*error.more_words), error.purpose))
     return ExitCode.REFUSED
 
 
@@ -176,5 +176,7 @@ EXPECTED = tuple(_PRESENTED)
 
 def present(error: Exception, session: Session) -> ExitCode:
     """Explain one of ``EXPECTED`` and give the exit code that says the same."""
+    if isinstance(error, Refused | PlanRefused):
+        session.public_inputs |= error.public_inputs
     kind = next(kind for kind in type(error).__mro__ if kind in _PRESENTED)
     return _PRESENTED[kind](error, session)

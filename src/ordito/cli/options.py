@@ -16,7 +16,7 @@ from ordito.app.given_part import GivenPart
 from ordito.base.allowable import ALLOWABLE, not_allowable
 from ordito.cli.channel import Color
 from ordito.cli.durations import seconds_of
-from ordito.cli.settings import COMMON_FORMATS, Format, Settings
+from ordito.cli.settings import COMMON_FORMATS, Format, Settings, refused_value
 from ordito.work.records import USUAL, JobOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -140,6 +140,8 @@ def _keep_texts(context: click.Context, parameter: click.Parameter, values: tupl
         name, equals, text = value.partition("=")
         if not equals or not name.strip():
             raise click.BadParameter(f'"{value}" is not of the form NAME=VALUE', context, parameter)
+        if wrong := refused_value(text):
+            raise click.BadParameter(f"{name.strip()}={wrong}", context, parameter)
         texts[name.strip()] = text
     found = inputs_of(context)
     context.meta[INPUTS] = GivenInputs(found.files, {**found.texts, **texts})

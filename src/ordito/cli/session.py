@@ -13,7 +13,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.ndjson import JsonStream
 from ordito.cli.progress.report import NextCommand, write_next
-from ordito.cli.settings import COMMON_FORMATS, Format, Settings
+from ordito.cli.settings import COMMON_FORMATS, NOTHING, Format, Settings
 from ordito.cli.structured import write_data
 from ordito.cli.text_width import printable, short_pins
 
@@ -23,6 +23,7 @@ class Session:
 
     ``out`` carries the result and nothing else, ``err`` everything people want to know besides. With ``--json`` all of
     it goes to ``out`` as a stream of objects. ``job_began`` is whether the command has come so far as to run a job.
+    ``public_inputs`` are the inputs of which it is known by now that their values are no secrets.
     ``verb`` is the one that is carried out, with that of its group, as in "jobs list".
     """
 
@@ -33,6 +34,7 @@ class Session:
         self.err = Channel(sys.stderr, settings.color)
         self.stream = JsonStream(self.out) if settings.json_events else None
         self.job_began = False
+        self.public_inputs: frozenset[str] = frozenset()
 
     @property
     def can_ask(self) -> bool:
@@ -89,6 +91,10 @@ class Session:
             self.stream.say("next", {"commands": [{"command": c.command, "purpose": c.purpose} for c in commands]})
         else:
             write_next(commands, self.err)
+
+    def again(self, *more: str, meant: Mapping[str, str] = NOTHING) -> str:
+        """This very command line once more, as ``Settings.again`` gives it, with the values that may be shown."""
+        return self.settings.again(*more, meant=meant, public=self.public_inputs)
 
     def fail(self, code: str, message: str, hint: str = "") -> None:
         """Say why nothing was done, and what to do about it."""

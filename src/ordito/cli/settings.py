@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 
 import msgspec
@@ -34,6 +34,14 @@ class Format(StrEnum):
 
 
 NOTHING: Mapping[str, str] = {}
+NONE: frozenset[str] = frozenset()
+
+NOT_REPEATED = "(value)"
+"""Stands in a proposed command for a value that is not repeated. It is refused as a value, and shells refuse it where
+it is not quoted: a command that is pasted as it stands does nothing with it."""
+
+LONGEST_REPEATED = 80
+"""Characters of a value that a proposed command repeats."""
 
 COMMON_FORMATS = (Format.TEXT, Format.JSON, Format.YAML)
 
@@ -80,9 +88,10 @@ class Settings(msgspec.Struct, frozen=True):
         """A command line that has nothing to do with an ensemble."""
         return f"{PROGRAM} {shlex.join(words)}"
 
-    def again(self, *more: str, meant: Mapping[str, str] = NOTHING) -> str:
-        """This very command line once more, with something added; inputs are called as they are ``meant`` to be."""
-        return f"{PROGRAM} {shlex.join([*_without_values(self.arguments, meant), *more])}"
+    def again(self, *more: str, meant: Mapping[str, str] = NOTHING, public: Set[str] = NONE) -> str:
+        """This very command line once more, with something added; inputs are called as they are ``meant`` to be. Of
+        values only those of ``public`` inputs, which are known to be no secrets, are repeated."""
+        return f"{PROGRAM} {shlex.join([*_without_values(self.arguments, meant, public), *more])}"
 
     def completed(self, text: str) -> str:
         """A text in which every command of Ordito, written as `ordito VERB ...`, is about the same ensemble. So rooms
@@ -101,21 +110,30 @@ INPUT = re.compile(r"(--input=|--attribute=|-[qvy]*[ia])(.*)", re.DOTALL)
 """Options whose values are those of inputs or attributes."""
 
 
-def _without_values(arguments: Sequence[str], meant: Mapping[str, str]) -> Iterator[str]:
-    """The words of a command line without the values of inputs and attributes, which may be secrets."""
+def _without_values(arguments: Sequence[str], meant: Mapping[str, str], public: Set[str]) -> Iterator[str]:
+    """The words of a command line without the values of inputs and attributes that may be secrets."""
     is_value = False
     for argument in arguments:
         found = INPUT.fullmatch(argument)
         if is_value:
-            yield _without_value(argument, meant)
+            yield _without_value(argument, meant, public)
             is_value = False
         elif found is not None and found[2]:
-            yield found[1] + _without_value(found[2], meant)
+            yield found[1] + _without_value(found[2], meant, public)
         else:
             is_value = found is not None or argument in {"--input", "--attribute"}
             yield argument
 
 
-def _without_value(given: str, meant: Mapping[str, str]) -> str:
-    name, equals, _ = given.partition("=")
-    return f"{meant.get(name, name)}=..." if equals else "..."
+def _without_value(given: str, meant: Mapping[str, str], public: Set[str]) -> str:
+    name, equals, value = given.partition("=")
+    if name.strip() in public and len(value) <= LONGEST_REPEATED and value.isprintable():
+        return given
+    return f"{meant.get(name, name)}={NOT_REPEATED}" if equals else NOT_REPEATED
+
+
+def refused_value(text: str) -> str:
+    """What is wrong with a value of a command line that is the mark of a proposed command, "" where nothing is."""
+    if text.strip() != NOT_REPEATED:
+        return ""
+    return f"{NOT_REPEATED} stands for a value that is not repeated: write the value itself in its place"

@@ -13,7 +13,8 @@ class PlanRefused(Exception):
 
     ``changes`` are those that were wanted, what is refused among them, where it came so far that they are known.
     Where it ``is_of_deployed`` it is the service as it is deployed that stands against it: what is mended in its files
-    counts once it is deployed.
+    counts once it is deployed. ``public_inputs`` are the inputs of the command of which it is known that their values
+    are no secrets.
     """
 
     def __init__(
@@ -22,4 +23,5 @@ class PlanRefused(Exception):
         self.diagnostics = list(diagnostics)
         self.changes = tuple(changes)
         self.is_of_deployed = is_of_deployed
+        self.public_inputs: frozenset[str] = frozenset()
         super().__init__("; ".join(str(d) for d in self.diagnostics[:3]))

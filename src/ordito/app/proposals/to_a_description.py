@@ -11,6 +11,7 @@ import msgspec
 
 from ordito.app.bound_inputs import BoundInputs, bind_given
 from ordito.app.data_at_stake import may_be_lost, risked
+from ordito.app.errors import Refused
 from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks, told
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
@@ -40,6 +41,7 @@ from ordito.ensemble.status import Status, is_complete
 from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions, Upgrading
+from ordito.planning.refused import PlanRefused
 from ordito.planning.static_inputs import check_operation_inputs
 from ordito.providers.pool.provider import NAME as POOL
 from ordito.providers.pool.provider import PoolProvider
@@ -185,7 +187,7 @@ def _warn_of_steps(asked: ToDescriptionAsked, known: Known, diagnostics: Diagnos
 
 
 def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
-    place, status, user = known.place, known.status, known.spec.user
+    place, user = known.place, known.spec.user
     diagnostics = Diagnostics()
     named = asked.named(known)
     if named.given is not None and not asked.service:
@@ -197,9 +199,19 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
         )
     _warn_of_steps(asked, known, diagnostics)
     described = _described(asked, known, named, diagnostics)
+    try:
+        return _planned(asked, known, named, described, diagnostics)
+    except (Refused, PlanRefused) as refused:
+        refused.public_inputs = frozenset(n for n, v in described.bound.asked.items() if not is_sensitive(v))
+        raise
+
+
+def _planned(
+    asked: ToDescriptionAsked, known: Known, named: Named, described: _Described, diagnostics: Diagnostics
+) -> Proposal:
+    place, status, user = known.place, known.status, known.spec.user
     read, bound = described.read, described.bound
     asked.check(known, read.service)
-
     may_lose = asked.changes.may_lose
 
     def tells(service: Service, options: PlanOptions) -> PlanOptions:

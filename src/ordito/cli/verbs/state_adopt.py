@@ -8,6 +8,7 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import commit_option, wait_lock_option
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
+from ordito.cli.settings import refused_value
 from ordito.cli.verb import verb
 
 HELP = """Record something that exists already as the next instance of NODE: as made and started, and nothing is run.
@@ -51,5 +52,7 @@ def _values(given: tuple[str, ...]) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise click.UsageError(f'"{text}" is not of the form NAME=VALUE')
+        if wrong := refused_value(value):
+            raise click.UsageError(f"-a {name.strip()}={wrong}")
         values[name.strip()] = value
     return values
