@@ -214,3 +214,27 @@ def test_a_host_is_asked_once_and_where_it_is_not_ok_nothing_on_it_is_touched(in
     world.run(answers=checks(server_1=[1], web_1=[1]), options=CHECKS)
     assert of(world, "web_1") == of(world, "server_1") == []
     assert "server_1.ordito.healed" in world.failed
+
+
+def test_what_requires_one_that_is_begun_is_not_repaired_and_so_on() -> None:
+    """One that has failed while it was begun is gone on with; what requires it, whatever is between, waits for it."""
+    by = ("check",)
+    world = World(
+        service(
+            looked_after("base", by=by),
+            looked_after("middle", "base", by=by),
+            looked_after("top", "middle", by=by),
+            looked_after("apart", by=by),
+        )
+    )
+    world.run()
+    broken(world, "base_1", "middle_1", "top_1", "apart_1")
+    record = world.snapshot.instances["base_1"]
+    failed = {"Standard.start": record.created}
+    world.snapshot.apply(Delta(instances=(msgspec.structs.replace(record, failed=failed),)))
+    repaired = {step.instance for step in world.plan().steps if step.id.endswith(".ordito.healed")}
+    assert repaired == {"apart_1"}
+    broken(world, "base_1", "middle_1", "top_1", "apart_1", local="error", state="started")
+    world.snapshot.apply(Delta(instances=(msgspec.structs.replace(world.snapshot.instances["base_1"], failed={}),)))
+    repaired = {step.instance for step in world.plan().steps if step.id.endswith(".ordito.healed")}
+    assert repaired == {"base_1", "middle_1", "top_1", "apart_1"}

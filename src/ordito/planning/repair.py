@@ -8,12 +8,12 @@ each other, and each of them goes as far as it has to by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ordito.instances.states import ERROR as FAILED
 from ordito.instances.states import STARTED
 from ordito.instances.status import ERROR, UNKNOWN
-from ordito.planning.choose_anew import contained, outermost
+from ordito.planning.choose_anew import outermost
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import DraftStep, Member
@@ -31,12 +31,10 @@ def repairing(laying: Laying) -> Callable[[Draft], None]:
     """The transform that repairs."""
 
     def repair(draft: Draft) -> None:
-        broken = {m.id: m for m in draft.members.values() if _is_broken(draft, m)}
-        while apart := [name for name, m in broken.items() if not _stands_alone(draft, m, broken)]:
-            for name in apart:
-                del broken[name]
+        around = _Around(draft)
+        broken = _standing_alone(draft, {m.id: m for m in draft.members.values() if _is_broken(draft, m)}, around)
         why = {name: f"it is {member.record.local}" for name, member in broken.items()}
-        asked = _asked(draft, broken) if draft.options.upgrading.checks else {}
+        asked = _asked(draft, broken, around) if draft.options.upgrading.checks else {}
         hosts = [member for member in asked.values() if member.template.is_compute]
         for name, member in asked.items():
             if not member.template.is_compute:
@@ -71,13 +69,73 @@ def _widen(
                 broken[root].repaired = widening.begin[root], widening.told[root]
 
 
-def _asked(draft: Draft, broken: Mapping[str, Member]) -> dict[str, Member]:
+class _Around:
+    """What the plan does around instances that may be repaired: the nodes of which something is changed or goes, and
+    the instances that contain something of the kind, or are it. What is made or begun only comes up."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._nodes: set[str] = set()
+        self._over: set[str] = set()
+        records = draft.snapshot.instances
+        for member in draft.members.values():
+            if member.fate in STAYS:
+                continue
+            self._nodes.add(member.template.name)
+            current = member.id
+            while current and current not in self._over:
+                self._over.add(current)
+                current = records[current].host if current in records else ""
+
+    def comes_up(self, draft: Draft, member: Member) -> bool:
+        """Whether all that requires an instance or lies on it stays, or comes up."""
+        sources = draft.service.incoming.get(member.template.name, ())
+        return member.id not in self._over and not any(r.source in self._nodes for r in sources if not r.is_hosting)
+
+
+def _changing(draft: Draft, broken: Mapping[str, Member]) -> set[str]:
+    """The nodes of which the plan changes anything but what is repaired."""
+    return {m.template.name for m in draft.members.values() if m.fate is not Fate.KEEP and m.id not in broken}
+
+
+def _standing_alone(draft: Draft, broken: dict[str, Member], around: _Around) -> dict[str, Member]:
+    """Those of the broken instances around which the plan does nothing else to what they require, nor to what requires
+    them or lies on them, but that this comes up. One that is none of these changes what requires it."""
+    changing = _changing(draft, broken)
+    hosted: dict[str, list[Member]] = {}
+    of_node: dict[str, list[Member]] = {}
+    for member in broken.values():
+        hosted.setdefault(member.record.host, []).append(member)
+        of_node.setdefault(member.template.name, []).append(member)
+    members, found = draft.members, dict(broken)
+    waiting = [m for m in broken.values() if not around.comes_up(draft, m)]
+    waiting += [
+        m
+        for name, beside in hosted.items()
+        if (host := members.get(name)) is not None and name not in broken and host.fate is not Fate.KEEP
+        for m in beside
+    ]
+    for name in changing:
+        waiting += _requiring(draft, name, of_node)
+    for member in waiting:  # grows while it is read
+        if found.pop(member.id, None) is None:
+            continue
+        waiting += hosted.get(member.id, ())
+        if member.template.name not in changing:
+            changing.add(member.template.name)
+            waiting += _requiring(draft, member.template.name, of_node)
+    return found
+
+
+def _requiring(draft: Draft, node: str, of_node: Mapping[str, list[Member]]) -> Iterator[Member]:
+    """The broken instances that require a node, and are not on it."""
+    sources = {r.source for r in draft.service.incoming.get(node, ()) if not r.is_hosting}
+    return (member for source in sources for member in of_node.get(source, ()))
+
+
+def _asked(draft: Draft, broken: Mapping[str, Member], around: _Around) -> dict[str, Member]:
     """The instances that are up, and stay as they are, and can be asked whether they are ok; of the others it is said
     why they are not asked."""
-    quiet = {
-        name: all(m.id in broken or m.fate is Fate.KEEP for m in members) for name, members in draft.of_node.items()
-    }
-    calm = {name: all(m.id in broken or m.fate in STAYS for m in members) for name, members in draft.of_node.items()}
+    changing = _changing(draft, broken)
     found: dict[str, Member] = {}
     for member in draft.members.values():
         node, record = member.template, member.record
@@ -85,15 +143,13 @@ def _asked(draft: Draft, broken: Mapping[str, Member]) -> dict[str, Member]:
         if not stays or member.id in broken or draft.is_left_out(member):
             continue
         host = draft.members.get(record.host)
-        above = [m for name in contained(draft, member.id) if (m := draft.members.get(name)) is not None]
         if maintaining(node, CHECK) is None and not can_be_looked_at(draft, member):
             _say_unasked(draft, member, NO_CHECK)
         elif (
             member.kind is not Kind.UNCHANGED
-            or not all(quiet.get(r.target, True) for r in node.requirements if not r.is_hosting)
-            or not all(calm.get(r.source, True) for r in draft.service.incoming.get(node.name, ()) if not r.is_hosting)
+            or any(r.target in changing for r in node.requirements if not r.is_hosting)
             or (host is not None and host.id not in broken and host.fate is not Fate.KEEP)
-            or not all(m.id in broken or m.fate in STAYS for m in above)
+            or not around.comes_up(draft, member)
         ):
             _say_unasked(draft, member, CHANGES_AROUND)
         else:
@@ -147,18 +203,3 @@ def _is_broken(draft: Draft, member: Member) -> bool:
     made = draft.recipes.making(member.template).install
     is_whole = member.done >= len(made) and any(e.delegated or draft.calls.all[e.call].artifact for e in made)
     return as_wanted and is_whole and draft.forms.of(record) is draft.forms.own
-
-
-def _stands_alone(draft: Draft, member: Member, broken: dict[str, Member]) -> bool:
-    """Whether nothing else is done by the plan to what an instance requires, nor to what requires it or lies on it, but
-    that this comes up."""
-    node, of_node = member.template, draft.of_node
-    required = [m for r in node.requirements if not r.is_hosting for m in of_node.get(r.target, ())]
-    if (host := draft.members.get(member.record.host)) is not None:
-        required.append(host)
-    if any(m.id not in broken and m.fate is not Fate.KEEP for m in required):
-        return False
-    sources = (r.source for r in draft.service.incoming.get(node.name, ()) if not r.is_hosting)
-    above = [m for source in sources for m in of_node.get(source, ())]
-    above += [m for name in contained(draft, member.id) if (m := draft.members.get(name)) is not None]
-    return all(m.id in broken or m.fate in STAYS for m in above)

@@ -397,12 +397,12 @@ class Operations:
     def _not_mended(self, step: Step) -> Outcome:
         """How it ends that nothing was done about an instance which is not ok: a host that is away is waited for."""
         if not is_lost(self._snapshot.instances[step.instance]):
-            return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED)
+            return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED.format(step.instance))
         why = self._looks.away.get(step.instance) or f"it {CANNOT_BE_REACHED}"
         return Outcome(Ending.UNREACHABLE, changed=False, message=why)
 
 
 NOT_MENDED = (
-    "it is in error, or its check does not say ok, and everything was carried out already: see to it, or have"
-    " everything carried out again with `ordito deploy --force`"
+    "it is in error, or its check does not say ok, and everything was carried out already: see to it, or mend it with"
+    " `ordito heal {}`"
 )
