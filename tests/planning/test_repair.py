@@ -238,3 +238,17 @@ def test_what_requires_one_that_is_begun_is_not_repaired_and_so_on() -> None:
     world.snapshot.apply(Delta(instances=(msgspec.structs.replace(world.snapshot.instances["base_1"], failed={}),)))
     repaired = {step.instance for step in world.plan().steps if step.id.endswith(".ordito.healed")}
     assert repaired == {"base_1", "middle_1", "top_1", "apart_1"}
+
+
+def test_what_could_neither_be_mended_nor_stopped_is_repaired_another_time_as_well() -> None:
+    """That an operation failed which looks after an instance, or stops it, leaves nothing to go on with."""
+    world = shop("check", "heal")
+    for failing_now in ("web_1.Maintain.heal", "web_1.Standard.stop"):
+        broken(world, "web_1", local="unknown", state="started")
+        world.run(answers=either(failing(failing_now), checks(web_1=[1, 1])))
+        assert statuses(world)["web_1"] == "ok"
+        assert "start" in of(world, "web_1"), failing_now
+
+
+def either(first: Answers, second: Answers) -> Answers:
+    return lambda step, name: first(step, name) or second(step, name)

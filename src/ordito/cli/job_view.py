@@ -69,7 +69,8 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     others = [failed for failed in report.failures if failed.hook is None]
     is_made = report.workflow != "heal"  # What a healing does not find out, or mend in place, it makes anew itself.
     if report.status == "degraded" and is_made and report.failed and (others or not report.failures):
-        session.warn("what failed is optional: the rest is done, and the next deployment tries it again")
+        again = "the next deployment tries it again" if report.lacks else "what came after it has made it good"
+        session.warn(f"what failed is optional: the rest is done, and {again}")
     if report.handled:
         channel.line("The failure was handled: what the workflow has for it (on_failure) went well.")
     _write_gone(report, session)

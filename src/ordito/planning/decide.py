@@ -128,11 +128,11 @@ def _decide(
             member.kind, member.reason = Kind.RECONFIGURE, f"{found.reason}; what configures it was not completed"
     elif draft.options.force:
         member.fate, member.reason = Fate.CONTINUE, FORCED
-    elif (not operational or _lacks(record)) and not _is_left_alone(draft, record, last, entries):
+    elif (not operational or is_lacking(record)) and not _is_left_alone(draft, record, last, entries):
         member.fate = Fate.CONTINUE
         place = _place_of(draft, entries, found.kind)
         # One that is up without something optional goes on with what follows that, however often it is tried again.
-        is_up = _lacks(record) and record.state in (STARTED, ERROR)
+        is_up = is_lacking(record) and record.state in (STARTED, ERROR)
         overtaken = len(entries) if is_up else _overtaken(record, entries)
         member.done = min(last + 1, first, *missing[:1], place, overtaken)
         after = f", after {entries[member.done - 1].name}" if member.done else ""
@@ -290,7 +290,7 @@ def _is_kept(draft: Draft, entry: Entry) -> bool:
     return entry.relationship is not None and entry.relationship.target in draft.options.left_behind
 
 
-def _lacks(record: Instance) -> bool:
+def is_lacking(record: Instance) -> bool:
     """Whether an instance does its work without an optional operation that has failed."""
     return record.local == DEGRADED and bool(record.failed)
 

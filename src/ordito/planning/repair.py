@@ -185,7 +185,7 @@ def _ask_hosts(draft: Draft, hosts: Iterable[Member], looks: AskedHosts) -> None
 
 def _is_broken(draft: Draft, member: Member) -> bool:
     """Whether an instance is known not to be ok, or nothing is known of it, although all that makes it was carried out
-    as it is wanted, and nothing has failed since. Of hosts their provider says how they are."""
+    as it is wanted, and nothing of that has failed. Of hosts their provider says how they are."""
     record = member.record
     if (
         member.fate is not Fate.CONTINUE
@@ -194,12 +194,14 @@ def _is_broken(draft: Draft, member: Member) -> bool:
         or draft.is_left_out(member)
     ):
         return False
-    if record.local not in (ERROR, UNKNOWN) or record.state not in (STARTED, FAILED) or record.failed:
+    if record.local not in (ERROR, UNKNOWN) or record.state not in (STARTED, FAILED):
         return False
     links = (draft.snapshot.links[name] for name in draft.snapshot.links_of(record.id))
     if any(link.failed and link.source == record.id for link in links):
         return False  # It is not up because of what has failed of that.
     as_wanted = member.kind is Kind.UNCHANGED and not (member.adopted or member.dropped)
     made = draft.recipes.making(member.template).install
+    if any(entry.key in record.failed for entry in made):
+        return False  # It is gone on with. What has failed to look after it, or to stop it, is nothing that is to come.
     is_whole = member.done >= len(made) and any(e.delegated or draft.calls.all[e.call].artifact for e in made)
     return as_wanted and is_whole and draft.forms.of(record) is draft.forms.own

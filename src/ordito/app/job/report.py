@@ -24,7 +24,9 @@ class JobReport(msgspec.Struct, frozen=True):
     ``changed_files`` are those of the pinned service that were changed while the job ran.
     ``untouched`` says that it ended before it changed anything of what it was to make otherwise. ``gone`` are those
     failures whose instance was removed all the same: what the operation was to end may be at work still. ``stands`` are
-    the lifecycle steps of a change that did not come to its end whose work going back would undo, by their ids."""
+    the lifecycle steps of a change that did not come to its end whose work going back would undo, by their ids.
+    ``lacks`` says that an instance does its work without something that has failed, which the next deployment tries
+    again."""
 
     job: str
     workflow: str
@@ -52,3 +54,4 @@ class JobReport(msgspec.Struct, frozen=True):
     untouched: bool = False
     gone: tuple[StepFailed, ...] = ()
     stands: tuple[str, ...] = ()
+    lacks: bool = False

@@ -42,7 +42,8 @@ from ordito.ensemble.status import WELL
 from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
-from ordito.instances.status import effective_statuses
+from ordito.instances.status import DEGRADED, effective_statuses
+from ordito.planning.decide import is_lacking
 from ordito.planning.operation_steps import can_be_undone
 from ordito.work.effects import revises
 from ordito.work.events import StepFailed
@@ -163,7 +164,16 @@ class RunningJob:
             untouched=self._is_untouched(),
             stands=self._what_stands(result),
             gone=tuple(failed for failed in result.failed if self._is_gone(failed)),
+            lacks=result.status == DEGRADED and self._lacks(),
         )
+
+    def _lacks(self) -> bool:
+        """Whether an instance does its work without something that has failed."""
+        snapshot = self._ensemble.snapshot
+        if any(is_lacking(record) for record in snapshot.instances.values()):
+            return True
+        sources = (snapshot.instances.get(link.source) for link in snapshot.links.values() if link.failed)
+        return any(record is not None and record.local == DEGRADED for record in sources)
 
     def _is_gone(self, failed: StepFailed) -> bool:
         """Whether what could not be stopped is recorded no more. What was on a host that was given up is told of where
