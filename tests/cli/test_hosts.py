@@ -257,7 +257,7 @@ def test_a_scale_out_without_hosts_names_the_one_that_needs_none(run: Run, place
     assert run("deploy", "--yes").code == 0
     refused = run("scale", "app=5", "--yes")
     assert refused.code == 3
-    assert "`ordito scale app=5 --no-scale-compute` makes more of it on the hosts that there are" in refused.err
+    assert "ordito scale app=5 --yes --no-scale-compute    scale app alone, on the hosts that there are" in refused.err
     assert "--no-scale-compute" not in run("scale", "box=5", "--yes").err
     assert run("scale", "app=2", "--no-scale-compute", "--yes").code == 0
     assert run("undeploy", "--yes").code == 0

@@ -27,9 +27,14 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
     if any(found.code in NEEDS_UNDEPLOY for found in error.diagnostics):
         purpose = "remove what runs, by the files that were deployed; then deploy again"
         session.next(NextCommand(session.settings.command("undeploy"), purpose))
-    elif isinstance(error, PlanRefused) and error.is_of_deployed:
-        purpose = "once the template permits it: bring that to what is deployed, then scale again"
-        session.next(NextCommand(session.settings.command("upgrade"), purpose), *_explanation(error, session))
+    elif isinstance(error, PlanRefused) and (error.more_words or error.is_of_deployed):
+        ways = []
+        if error.more_words:
+            ways.append(NextCommand(session.again(*error.more_words), error.purpose))
+        if error.is_of_deployed:
+            purpose = "once the template permits it: bring that to what is deployed, then scale again"
+            ways.append(NextCommand(session.settings.command("upgrade"), purpose))
+        session.next(*ways, *_explanation(error, session))
     else:
         session.next(
             NextCommand(session.again(meant=_meant(error)), "once that is mended; nothing was done"),

@@ -37,7 +37,8 @@ class Draft:
 
     ``members`` are the instances by id, ``of_node`` those of a node by slot. ``counts`` is the wanted number of
     instances per node and ``origins`` says where each comes from; ``kept_counts`` are what later plans keep of
-    them. ``refusals`` are errors about what runs, after which planning goes on so that all of the plan is seen.
+    them. ``refusals`` are errors about what runs, after which planning goes on so that all of the plan is seen;
+    ``way_out`` are words with which the same command is not refused so, and what it does then.
     ``order`` is the order of the steps that are left in the end, ``linking`` the number of operations of pairs.
     ``overlaps``, ``halts``, ``scopes``, ``hooks`` and ``undone`` are those of the plan. ``redone`` are the ids of links
     that stay and are undone and made again, ``rolls`` whether a node takes turns though nobody has said so, ``again``
@@ -55,6 +56,7 @@ class Draft:
         self.options = options
         self.diagnostics = Diagnostics()
         self.refusals = Diagnostics()
+        self.way_out: tuple[tuple[str, ...], str] = (), ""
         self.inputs = inputs
         self.scopes: list[Scope] = []
         self.forms = FormsOfPlan(service, inputs, options, self.diagnostics, self.scopes)

@@ -180,12 +180,13 @@ NO_RUN = OperationRun()
 class Goal(msgspec.Struct, frozen=True):
     """How many instances a node is to have: ``count``, or ``delta`` more than it has (None for both: as many more as a
     scaling policy adds at one time, one where none says). ``why`` is why this node is the one that is scaled, as
-    the end of a sentence about it."""
+    the end of a sentence about it, and ``instead`` what scales the one that was named."""
 
     node: str
     count: int | None = None
     delta: int | None = None
     why: str = ""
+    instead: str = ""
 
 
 class Scaling(msgspec.Struct, frozen=True):

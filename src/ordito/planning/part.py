@@ -7,7 +7,8 @@ ensemble remembers that, and the next plan for everything goes on with it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection
 
 import msgspec
 
@@ -19,6 +20,7 @@ from ordito.model.service import Service
 from ordito.planning.choose_instances import all_instances
 from ordito.planning.draft import FORMING, Draft
 from ordito.planning.fates import CHANGED, Fate
+from ordito.planning.members import Member
 from ordito.planning.options import Part, PlanOptions
 from ordito.work.plan import Change, Plan
 
@@ -88,33 +90,70 @@ def all_of_part(draft: Draft) -> None:
 def _refuse_needed(draft: Draft) -> None:
     """Refuse to remove what hosts something that stays, or is required by it, where nothing else stays up in its
     place."""
-    lost: dict[str, str] = {}
-    staying = {m.template.name for m in draft.members.values() if not m.goes}
+    lost = _without_need(draft)
+    if not lost:
+        return
+    words = _removing(draft, lost)
+    draft.refusals.error(
+        "needed-by-others",
+        f"nothing is removed that was not named, and these would be left without what they need:"
+        f" {listed(list(lost.values()), MOST_NAMED, between='; ')}",
+        None,
+        hint=f"{' '.join(words)} removes them too, and first",
+    )
+    draft.way_out = words, f"remove {listed(list(lost), MOST_NAMED)} too, and first"
+
+
+def _without_need(draft: Draft) -> dict[str, str]:
+    """The instances that stay and lose what they need, each with what that is; also those that lose it only when these
+    are removed too, in turn."""
+    hosted: dict[str, list[Member]] = defaultdict(list)
+    staying = Counter(member.template.name for member in draft.members.values() if not member.goes)
     for member in draft.members.values():
-        if member.goes:
-            continue
-        host = draft.members.get(member.record.host)
-        if host is not None and host.goes:
-            lost[member.id] = f"{member.id} lies on {host.id}"
-            continue
-        for relationship in member.template.requirements:
-            target = relationship.target
-            gone = not relationship.is_hosting and bool(draft.of_node.get(target)) and target not in staying
-            if gone and not draft.service.nodes[target].settings.is_optional:
-                lost[member.id] = f"{member.id} requires {target} ({relationship.requirement})"
-                break
-    if lost:
-        part = draft.options.part
-        nodes = [*(part.nodes if part is not None else ()), *(draft.members[name].template.name for name in lost)]
-        instances = sorted(part.instances) if part is not None else []
-        words = [*(f"--node {node}" for node in dict.fromkeys(nodes)), *(f"--instance {i}" for i in instances)]
-        draft.refusals.error(
-            "needed-by-others",
-            f"nothing is removed that was not named, and these would be left without what they need:"
-            f" {listed(list(lost.values()), MOST_NAMED, between='; ')}",
-            None,
-            hint=f"`ordito undeploy {' '.join(words)}` removes them too, and first",
-        )
+        hosted[member.record.host].append(member)
+    requiring = _requiring(draft)
+    lost: dict[str, str] = {}
+    leaving = deque(member for member in draft.members.values() if member.goes)
+    gone: set[str] = set()
+
+    def lose(member: Member, why: str) -> None:
+        if not member.goes and member.id not in lost:
+            lost[member.id] = f"{member.id} {why}"
+            staying[member.template.name] -= 1
+            leaving.append(member)
+
+    while leaving:
+        member = leaving.popleft()
+        for inside in hosted.get(member.id, ()):
+            lose(inside, f"lies on {member.id}")
+        node = member.template.name
+        if not staying[node] and node not in gone:
+            gone.add(node)
+            for source, requirement in requiring.get(node, ()):
+                for other in draft.of_node[source]:
+                    lose(other, f"requires {node} ({requirement})")
+    return lost
+
+
+def _requiring(draft: Draft) -> dict[str, list[tuple[str, str]]]:
+    """By node, which others require it so that they cannot do without, each with its requirement."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for name in draft.of_node:
+        for relationship in draft.service.nodes[name].requirements:
+            target = draft.service.nodes[relationship.target]
+            if not relationship.is_hosting and not target.settings.is_optional:
+                found[target.name].append((name, relationship.requirement))
+    return found
+
+
+def _removing(draft: Draft, lost: Collection[str]) -> tuple[str, ...]:
+    """The words of a command that name instances: by their node where it has no others that stay."""
+    words: dict[tuple[str, str], None] = {}
+    for name in lost:
+        node = draft.members[name].template.name
+        is_all = all(m.goes or m.id in lost for m in draft.of_node[node])
+        words["--node" if is_all else "--instance", node if is_all else name] = None
+    return tuple(word for pair in words for word in pair)
 
 
 def check_part(draft: Draft) -> None:

@@ -13,15 +13,24 @@ class PlanRefused(Exception):
 
     ``changes`` are those that were wanted, what is refused among them, where it came so far that they are known.
     Where it ``is_of_deployed`` it is the service as it is deployed that stands against it: what is mended in its files
-    counts once it is deployed. ``public_inputs`` are the inputs of the command of which it is known that their values
+    counts once it is deployed. Where there are ``more_words`` the same command with these is not refused, and does what
+    ``purpose`` says. ``public_inputs`` are the inputs of the command of which it is known that their values
     are no secrets.
     """
 
     def __init__(
-        self, diagnostics: Sequence[Diagnostic], changes: Sequence[Change] = (), *, is_of_deployed: bool = False
+        self,
+        diagnostics: Sequence[Diagnostic],
+        changes: Sequence[Change] = (),
+        *,
+        is_of_deployed: bool = False,
+        more_words: tuple[str, ...] = (),
+        purpose: str = "",
     ) -> None:
         self.diagnostics = list(diagnostics)
         self.changes = tuple(changes)
         self.is_of_deployed = is_of_deployed
+        self.more_words = more_words
+        self.purpose = purpose
         self.public_inputs: frozenset[str] = frozenset()
         super().__init__("; ".join(str(d) for d in self.diagnostics[:3]))

@@ -50,7 +50,8 @@ class _Scaler:
         if goal is not None:
             number = self._number(goal, node, len(existing))
             shares = shares[: max(0, number - len(staying))]
-        reason = f"{node.name} is scaled to {number}{f': it {goal.why}' if goal is not None and goal.why else ''}"
+        why = f": it {goal.why}{f' ({goal.instead})' if goal.instead else ''}" if goal is not None and goal.why else ""
+        reason = f"{node.name} is scaled to {number}{why}"
         victims = self._victims(staying, len(staying) + len(shares) - number)
         for record in staying:
             if record.id in victims:
@@ -116,7 +117,7 @@ class _Scaler:
         if not few_enough(self._draft, node, count, others):
             return existing
         if count != existing:
-            check_bounds(self._draft, node, count, "asked for", f"it {goal.why}" if goal.why else "")
+            check_bounds(self._draft, node, count, f"asked for: it {goal.why}" if goal.why else "asked for")
         return count
 
     def _victims(self, staying: list[Instance], fewer: int) -> frozenset[str]:

@@ -322,7 +322,9 @@ def _planned(
     errors = [d for d in draft.diagnostics.sorted() if d.severity is Severity.ERROR]
     if errors or draft.refusals.has_errors:
         # What is refused of instances that run holds up no other transform, so that everything is seen at once.
-        raise PlanRefused([*errors, *draft.refusals.sorted()], () if errors else freeze(draft).changes)
+        words, purpose = draft.way_out if not errors and len(draft.refusals) == 1 else ((), "")
+        changes = () if errors else freeze(draft).changes
+        raise PlanRefused([*errors, *draft.refusals.sorted()], changes, more_words=words, purpose=purpose)
     return freeze(draft)
 
 

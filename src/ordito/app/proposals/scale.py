@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -12,7 +11,7 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.names import INSTANCE, NODE, Names
 from ordito.app.proposal import UNDEPLOY, KeptAsItIs, Known, Proposal
-from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
+from ordito.app.proposals.making import Made, for_deployed, make_plan, read_deployed
 from ordito.app.proposals.scale_rest import SCALE, begun_since, linked_with, unsettled
 from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
@@ -65,25 +64,13 @@ class ScaleAsked(KeptAsItIs, frozen=True):
         with paused_collector():
             read = read_deployed(known)
             scaling = scaling_of(self, read.service, known.snapshot)
-            if not any(_difference(goal, known.snapshot) for goal in scaling.goals):
-                scaling = replace(scaling, begun=_unfinished(scaling, status.kept, read.service, known.snapshot))
-            if all(goal.count is not None for goal in scaling.goals):
-                # The same command again, for all that is known.
-                found = unsettled(known.place, read.service, known.snapshot)
-                linked = linked_with(scaling.goals, found, read.service, known.snapshot)
-                scaling = replace(scaling, unsettled=linked)
             try:
-                made = make_plan(
-                    known,
-                    SCALE,
-                    read,
-                    status.inputs,
-                    allow_large=self.allow_large,
-                    choose=lambda _, options: dataclasses.replace(options, scaling=scaling),
-                )
+                made = self._made(known, read, scaling)
             except PlanRefused as refused:
-                alone = self._can_be_scaled_alone(known, read, scaling)
-                raise _with_another_way(_of_deployed(refused), self, scaling, alone=alone) from None
+                alone = self._made_alone(known, read, scaling)
+                if alone is None or adds(alone.plan) or alone.plan.changes:
+                    raise _with_another_way(_of_deployed(refused), self, alone=alone is not None) from None
+                made = alone  # There are as many already of what is named.
         proposal = for_deployed(known, SCALE, read, made)
         self._refuse_kept(proposal)
         return replace(
@@ -92,23 +79,33 @@ class ScaleAsked(KeptAsItIs, frozen=True):
             on_failure="rollback" if adds(made.plan) else "continue",
         )
 
-    def _can_be_scaled_alone(self, known: Known, read: ReadService, scaling: Scaling) -> bool:
-        """Whether what is named could be scaled without the Compute that contains it."""
+    def _made(self, known: Known, read: ReadService, scaling: Scaling) -> Made:
+        """The plan that scales so. Raises ``PlanRefused`` and ``Refused``."""
+        if not any(_difference(goal, known.snapshot) for goal in scaling.goals):
+            begun = _unfinished(scaling, known.status.kept, read.service, known.snapshot)
+            scaling = replace(scaling, begun=begun)
+        if all(goal.count is not None for goal in scaling.goals):
+            # The same command again, for all that is known.
+            found = unsettled(known.place, read.service, known.snapshot)
+            linked = linked_with(scaling.goals, found, read.service, known.snapshot)
+            scaling = replace(scaling, unsettled=linked)
+        return make_plan(
+            known,
+            SCALE,
+            read,
+            known.status.inputs,
+            allow_large=self.allow_large,
+            choose=lambda _, options: dataclasses.replace(options, scaling=scaling),
+        )
+
+    def _made_alone(self, known: Known, read: ReadService, scaling: Scaling) -> Made | None:
+        """The plan that scales what is named without the Compute that contains it, None where there is none."""
         if not self.compute or all(goal.node in {*self.names, *self.counts} for goal in scaling.goals):
-            return False
+            return None
         try:
-            other = scaling_of(replace(self, compute=False), read.service, known.snapshot)
-            make_plan(
-                known,
-                SCALE,
-                read,
-                known.status.inputs,
-                allow_large=self.allow_large,
-                choose=lambda _, options: dataclasses.replace(options, scaling=other),
-            )
+            return self._made(known, read, scaling_of(replace(self, compute=False), read.service, known.snapshot))
         except (Refused, PlanRefused):
-            return False
-        return True
+            return None
 
     def _refuse_kept(self, proposal: Proposal) -> None:
         """Refuse to remove what is not removed without a word."""
@@ -138,27 +135,22 @@ def _of_deployed(refused: PlanRefused) -> PlanRefused:
     return PlanRefused(refused.diagnostics, refused.changes, is_of_deployed=is_bound)
 
 
-def _with_another_way(refused: PlanRefused, asked: ScaleAsked, scaling: Scaling, *, alone: bool) -> PlanRefused:
+def _with_another_way(refused: PlanRefused, asked: ScaleAsked, *, alone: bool) -> PlanRefused:
     """A refusal for want of hosts, or because the Compute cannot be scaled so, that also names the command which needs
-    no Compute, where what is scaled by its Compute could be scaled by itself; ``alone`` says that it can."""
-    named = {*asked.names, *asked.counts}
-    if not asked.compute or all(goal.node in named for goal in scaling.goals):
+    no Compute, where what is named can be scaled by itself: ``alone`` says that it can."""
+    if not alone or not any(d.code in {BOUNDS, "no-free-host"} for d in refused.diagnostics):
         return refused
-    numbers = [f"{name}={count}" for name, count in asked.counts.items()]
-    words = [*asked.names, *numbers, *(() if asked.delta is None else ("--delta", str(asked.delta)))]
-    words += [word for victim in asked.remove for word in ("--remove", victim)]
-    command = f"`ordito scale {shlex.join(words)} --no-scale-compute`"
-    hints = {"no-free-host": f"{command} makes more of it on the hosts that there are"}
-    if alone:
-        hints[BOUNDS] = (
-            f"{command} scales {listed(sorted(named), MOST_NAMED)} alone, on the hosts that there are; with"
-            f" ordito.scale: {ALONE} in the metadata of the node it always is"
-        )
-    found = [
-        replace(d, hint=f"{d.hint}; {hints[d.code]}" if d.hint else hints[d.code]) if d.code in hints else d
-        for d in refused.diagnostics
-    ]
-    return PlanRefused(found, refused.changes, is_of_deployed=refused.is_of_deployed)
+    named = listed(sorted({*asked.names, *asked.counts}), MOST_NAMED)
+    said = f"with ordito.scale: {ALONE} in its metadata, {named} is always scaled alone"
+    first = next((d for d in refused.diagnostics if d.code == BOUNDS), None)
+    found = [replace(d, hint=f"{d.hint}; {said}" if d.hint else said) if d is first else d for d in refused.diagnostics]
+    return PlanRefused(
+        found,
+        refused.changes,
+        is_of_deployed=refused.is_of_deployed,
+        more_words=("--no-scale-compute",),
+        purpose=f"scale {named} alone, on the hosts that there are",
+    )
 
 
 def adds(plan: Plan) -> bool:
@@ -170,7 +162,7 @@ def scaling_of(asked: ScaleAsked, service: Service, snapshot: Snapshot) -> Scali
     """What is to be scaled, by node. Raises ``Refused`` for names that mean nothing, and for contradictions."""
     goals: dict[str, Goal] = {}
     for text, count, delta in _wanted(asked):
-        for node, why in _nodes(text, service, snapshot, compute=asked.compute):
+        for node, why, instead in _nodes(text, service, snapshot, compute=asked.compute):
             if service.nodes[node].existing:
                 raise Refused(
                     "selected-node",
@@ -186,7 +178,7 @@ def scaling_of(asked: ScaleAsked, service: Service, snapshot: Snapshot) -> Scali
                     " --no-scale-compute",
                 )
             if before is None:
-                goals[node] = Goal(node, count, delta, why)
+                goals[node] = Goal(node, count, delta, why, instead)
     outer = outermost(service, list(goals))
     # What another one that is scaled contains comes and goes with it.
     goals = {node: goal for node, goal in goals.items() if goal.count is not None or node in outer}
@@ -206,14 +198,17 @@ def _wanted(asked: ScaleAsked) -> Iterator[tuple[str, int | None, int | None]]:
         yield name, None, asked.delta
 
 
-def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) -> Iterator[tuple[str, str]]:
-    """The nodes that are scaled where a name is given, each with the reason where it is not the one that is named. Of a
-    group each member is scaled, save what is contained in another one that is."""
+def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) -> Iterator[tuple[str, str, str]]:
+    """The nodes that are scaled where a name is given, each with the reason where it is not the one that is named, and
+    what scales that. Of a group each member is scaled, save what is contained in another one that is."""
     name = text.removeprefix(NODE)
     if name in service.nodes:
         above = _scaled_for(service, name) if compute else ""
         inside = above and above != name
-        yield above or name, f'contains "{name}" (--no-scale-compute scales "{name}" alone)' if inside else ""
+        if inside:
+            yield above, f'contains "{name}"', f'--no-scale-compute scales "{name}" alone'
+        else:
+            yield name, "", ""
     elif text in service.groups:
         members = service.groups[text].members
         scaled = [_scaled_for(service, m) or m for m in members] if compute else list(members)
@@ -221,7 +216,7 @@ def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) ->
             raise Refused("empty-group", f'group "{text}" has no members that could be scaled')
         for member in outermost(service, list(dict.fromkeys(scaled))):
             what = "is a member" if member in members else "contains a member"
-            yield member, f'{what} of group "{text}"'
+            yield member, f'{what} of group "{text}"', ""
     else:
         raise _unknown(text, service, snapshot)
 
