@@ -51,6 +51,7 @@ echo $! >"$HOME/run/$INSTANCE.pid"
     "stop.sh": 'kill "$(cat "$HOME/run/$INSTANCE.pid")"\n',
     "delete.sh": 'rm -f "$HOME/run/$INSTANCE."{data,pid}\n',
     "check.sh": """\
+if ! [ -e "$HOME/run/$INSTANCE.data" ]; then echo "no volume"; exit 3; fi
 if ! grep -q "^State:.[RSD]" "/proc/$(cat "$HOME/run/$INSTANCE.pid")/status"; then echo "nothing runs"; exit 1; fi
 """,
 }
@@ -79,8 +80,23 @@ class Shop:
             os.sched_yield()
         assert "nothing runs" in self.run("check").both
 
+    def data(self, instance: str) -> Path:
+        return self.home / "run" / f"{instance}.data"
+
+    def taken(self, instance: str) -> Path:
+        """While that is there, nothing can be started."""
+        return self.home / "run" / f"{instance}.taken"
+
     def rows(self, instance: str) -> int:
-        return len((self.home / "run" / f"{instance}.data").read_text().splitlines())
+        return len(self.data(instance).read_text().splitlines())
+
+    def away(self, instance: str) -> None:
+        """Take the data away, as with a volume, and have a check find that."""
+        self.data(instance).rename(self.home / "volume")
+        assert "no volume" in self.run("check").both
+
+    def back(self, instance: str) -> None:
+        (self.home / "volume").rename(self.data(instance))
 
     def pids(self) -> dict[str, int]:
         return {name: self.pid(name) for name in ("database_1", "web_1", "web_2", "web_3", "proxy_1")}
@@ -231,3 +247,110 @@ def test_what_removes_a_database_says_whose_data_go(shop: Shop) -> None:
     assert json.loads(shop.run("status", "-o", "json").out)["instances"]
     assert "data of database_1 is lost" in shop.run("plan", "undeploy").out
     assert "data of database_1 is lost" in shop.run("undeploy", "--yes").err
+
+
+@pytest.fixture
+def unmounted(shop: Shop) -> Shop:
+    """The same where the volume of the database is not mounted, which its check calls absent."""
+    shop.away("database_1")
+    return shop
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("heal", "database_1"),
+        ("heal", "web_1", "--scope", "host"),
+        ("deploy",),
+        ("deploy", "--check"),
+        ("deploy", "--force"),
+        ("upgrade", "--replace", "proxy"),
+    ],
+)
+def test_a_database_that_is_absent_is_not_made_over_unasked(unmounted: Shop, words: tuple[str, ...]) -> None:
+    shop = unmounted
+    refused = shop.run(*words, "--yes", code=3)
+    assert "error[data-loss]: data of database_1" in refused.err
+    assert "is its volume mounted?" in refused.err
+    assert not shop.data("database_1").exists()
+    shop.back("database_1")
+    shop.run("check")
+    assert shop.statuses() == {"ok"}
+    assert "Nothing to do" in shop.run("deploy", "--yes").both
+    assert shop.rows("database_1") == 1
+
+
+@pytest.mark.parametrize("words", [("heal", "database_1"), ("deploy",), ("deploy", "--check")])
+def test_the_command_that_is_proposed_makes_an_absent_database_again(unmounted: Shop, words: tuple[str, ...]) -> None:
+    refused = unmounted.run(*words, "--yes", code=3)
+    proposed = next(line for line in refused.err.splitlines() if line.startswith("Next:"))
+    words = tuple(proposed.removeprefix("Next:").split("    ")[0].split()[1:])
+    assert words[-2:] == ("--allow-data-loss", "database_1")
+    done = ordito(unmounted.home, *words)
+    assert done.code == 0, done.both
+    assert "data of database_1 is lost" in done.err
+    assert unmounted.statuses() == {"ok"}
+    assert unmounted.rows("database_1") == 1
+
+
+def test_what_was_permitted_is_permitted_when_it_is_tried_again_and_nothing_more(unmounted: Shop) -> None:
+    shop = unmounted
+    shop.taken("database_1").touch()
+    shop.run("deploy", "--yes", "--allow-data-loss", "database", code=1)
+    assert shop.rows("database_1") == 1
+    shop.away("database_1")
+    shop.taken("database_1").unlink()
+    shop.run("jobs", "retry", "--yes")
+    assert shop.statuses() == {"ok"}
+    shop.taken("web_1").touch()
+    shop.run("upgrade", "--replace", "web", "--yes", code=1)
+    shop.taken("web_1").unlink()
+    shop.away("database_1")
+    refused = shop.run("jobs", "retry", "--yes", code=3)
+    assert "error[data-loss]: data of database_1 (found to be absent)" in refused.err
+    assert not shop.data("database_1").exists()
+    done = shop.run("jobs", "retry", "--yes", "--allow-data-loss", "database_1", code=1)
+    assert "FAILED web_1 stop" in done.both, "it did not run any more"
+    assert shop.statuses() == {"ok"}
+
+
+def test_a_healing_is_given_again_with_what_it_was_permitted(unmounted: Shop) -> None:
+    shop = unmounted
+    shop.taken("database_1").touch()
+    shop.run("heal", "database", "--yes", "--allow-data-loss", "database", code=1)
+    job = json.loads(shop.run("jobs", "list", "-o", "json").out)["jobs"][0]["id"]
+    refused = shop.run("jobs", "retry", job, "--yes", code=3)
+    assert "heal database_1 --allow-data-loss database" in refused.err
+    shop.taken("database_1").unlink()
+    shop.run("heal", "database_1", "--allow-data-loss", "database", "--yes")
+    assert shop.statuses() == {"ok"}
+
+
+def test_going_back_asks_about_data_as_going_forth_does(shop: Shop) -> None:
+    file = shop.home / "shop" / "service.yaml"
+    before = file.read_text(encoding="utf-8")
+    second = "    second: { type: my.Database, requirements: [ host: server ] }\n    server:"
+    file.write_text(before.replace("    server:", second))
+    shop.run("upgrade", "--yes")
+    refused = shop.run("rollback", "--yes", code=3)
+    assert "error[data-loss]: data of second_1" in refused.err
+    assert shop.rows("second_1") == 1
+    shop.run("rollback", "--yes", "--allow-data-loss", "second_1")
+    assert not shop.data("second_1").exists()
+    shop.taken("second_1").touch()
+    shop.run("upgrade", "--yes", code=1)
+    assert "removed though its stop failed" in shop.run("rollback", "--yes", code=1).err
+    assert not shop.data("second_1").exists(), "what was never completed goes without being asked about"
+
+
+def test_rolling_back_by_itself_makes_nothing_over(shop: Shop) -> None:
+    """What is found to be absent by the very job that fails."""
+    file = shop.home / "shop" / "service.yaml"
+    second = "    second: { type: my.Process, requirements: [ host: server ] }\n    server:"
+    file.write_text(file.read_text(encoding="utf-8").replace("    server:", second))
+    shop.taken("second_1").touch()
+    shop.data("database_1").unlink()
+    done = shop.run("upgrade", "--check", "--on-failure", "rollback", "--yes", code=8)
+    assert "database_1: found to be absent" in done.both
+    assert not shop.data("database_1").exists()
+    assert not shop.data("second_1").exists(), "all else is taken back"

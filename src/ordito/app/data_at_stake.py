@@ -16,12 +16,15 @@ from ordito.model.service import Service
 from ordito.work.plan import Plan
 
 OPTION = "--allow-data-loss"
+BACKUP = "back them up first"
+AWAY = "what was found to be absent may come back (is its volume mounted?), and `ordito check` sees that then"
 MOST_NAMED = 12
 
 
 def may_be_lost(texts: Iterable[str], service: Service, snapshot: Snapshot) -> frozenset[str]:
-    """The instances, and the nodes, that texts name. Raises ``Refused`` for what there is not."""
-    names = Names(service, snapshot)
+    """The instances, and the nodes, that texts name, what is not there at the moment included. Raises ``Refused`` for
+    what there never was."""
+    names = Names(service, snapshot, deleted=True)
     found = (names.find(text) for text in texts)
     return frozenset(named.instance or named.node for named in found)
 
@@ -34,21 +37,22 @@ def risked(plan: Plan, snapshot: Snapshot, *, named: Collection[str], allowed: C
     if others := [i for i in at_risk if i not in named and records[i].node not in named]:
         why = {change.instance: change.reason for change in plan.changes}
         told = [f"{i} ({why[i]})" if why.get(i) else i for i in others]
-        raise _lost(told, others)
+        raise _lost(told, others, snapshot)
     return tuple(at_risk)
 
 
-def refuse_risks(risks: Collection[str]) -> None:
+def refuse_risks(risks: Collection[str], snapshot: Snapshot) -> None:
     """Refuse to lose data where nobody can be asked. Raises ``Refused``."""
     if risks:
-        raise _lost(risks, risks)
+        raise _lost(risks, risks, snapshot)
 
 
-def _lost(told: Collection[str], names: Collection[str]) -> Refused:
+def _lost(told: Collection[str], names: Collection[str], snapshot: Snapshot) -> Refused:
+    is_away = any(snapshot.instances[name].was_lost for name in names)
     return Refused(
         "data-loss",
         f"data of {listed([*told], MOST_NAMED)} would be lost; nothing was changed",
-        "back them up first; what keeps no data says so in its metadata: ordito.data: none",
+        f"{AWAY if is_away else BACKUP}; what keeps no data says so in its metadata: ordito.data: none",
         more_words=tuple(word for name in names for word in (OPTION, name)),
         purpose=f"do it, and lose the data of {listed([*names], MOST_NAMED)}",
     )

@@ -294,7 +294,8 @@ class _Describing:
             return
         if record.failed:
             yield Step(("jobs", "logs", job_of(max(record.failed.values()))), "read what its operations printed")
-        if record.local not in OPERATIONAL and (record.exists or record.is_missed):
+        is_away = record.was_lost and template.keeps_data
+        if record.local not in OPERATIONAL and not is_away and (record.exists or record.is_missed):
             done = "continue it" if record.local != PENDING else "bring it up"
             yield Step(("deploy",), f"{done}: what is done is not done again")
         if maintaining(template, CHECK) is not None and (record.exists or record.is_missed):

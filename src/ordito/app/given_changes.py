@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -37,6 +37,7 @@ class GivenHooks(msgspec.Struct, frozen=True):
 
 
 NO_PRUNE = "no"
+LOSES, AGAIN = "allow_data_loss", "again"
 NO_CHANGES = GivenChanges()
 USUAL_HOOKS = GivenHooks()
 
@@ -49,13 +50,34 @@ def told(changes: GivenChanges, hooks: GivenHooks) -> dict[str, object]:
         "replace": list(changes.replaced),
         "max_unavailable": str(changes.max_unavailable),
         "skip_heal": changes.skip_heal,
-        "allow_data_loss": list(changes.may_lose),
+        **told_to_lose(changes.may_lose),
         "check": changes.checks,
         "hooks": hooks.which if hooks.which != USUAL_HOOKS.which else "",
         "lifecycle": hooks.lifecycle,
         "catalog": list(hooks.catalogs),
     }
     return {name: value for name, value in said.items() if value}
+
+
+def told_to_lose(names: Collection[str]) -> dict[str, object]:
+    """The same of whose data may be lost."""
+    return {LOSES: list(names)} if names else {}
+
+
+def told_again(*words: str) -> dict[str, object]:
+    """The words of a command that does not continue where it stopped, by which it is given again."""
+    return {AGAIN: list(words)}
+
+
+def again(said: Mapping[str, object]) -> tuple[str, ...]:
+    """Those words, from what was kept with a job; nothing where it has none."""
+    words = said.get(AGAIN)
+    return tuple(map(str, words)) if isinstance(words, list | tuple) else ()
+
+
+def words_of_losing(names: Iterable[str]) -> tuple[str, ...]:
+    """The options by which a command is told whose data may be lost."""
+    return tuple(word for name in names for word in ("--allow-data-loss", name))
 
 
 def as_told(said: Mapping[str, object]) -> tuple[GivenChanges, str]:
@@ -70,7 +92,7 @@ def as_told(said: Mapping[str, object]) -> tuple[GivenChanges, str]:
         replaced=names("replace"),
         max_unavailable=portion_of(str(said.get("max_unavailable", ""))) or ALL,
         skip_heal=said.get("skip_heal") is True,
-        may_lose=names("allow_data_loss"),
+        may_lose=names(LOSES),
         checks=said.get("check") is True,
     )
     return changes, str(said.get("hooks", "")) or USUAL_HOOKS.which
@@ -94,8 +116,7 @@ def words_of_changes(changes: GivenChanges, hooks: GivenHooks) -> tuple[str, ...
     if changes.max_unavailable.amount:
         words += ["--max-unavailable", str(changes.max_unavailable)]
     words += ["--skip-heal"] if changes.skip_heal else []
-    for name in changes.may_lose:
-        words += ["--allow-data-loss", name]
+    words += words_of_losing(changes.may_lose)
     words += ["--check"] if changes.checks else []
     words += ["--hooks", hooks.which] if hooks.which != USUAL_HOOKS.which else []
     words += ["--strict"] if hooks.strict else []

@@ -27,13 +27,15 @@ ROLLBACK = "rollback"
 class Target(msgspec.Struct, frozen=True):
     """Where a rollback leads: the number of the revision, the job that has made it, and its form; the lifecycle steps
     that were carried out since and not undone, in that order; and those that were carried out for the revision, have
-    been undone since, and will not be carried out again, by their ids."""
+    been undone since, and will not be carried out again, by their ids. ``began`` is the first job of what is taken
+    back, where none of it was completed; else ""."""
 
     number: int
     job: str
     form: Form
     done: tuple[DoneHook, ...] = ()
     lost: tuple[str, ...] = ()
+    began: str = ""
 
 
 def target_of(known: Known, number: int) -> Target:
@@ -53,18 +55,25 @@ def target_of(known: Known, number: int) -> Target:
         return _with_hooks(layout, Target(found.number, found.job, found.form))
     deployed = known_forms(known.status).get(base)
     if deployed is not None and _is_unfinished(known, base, deployed):
-        return _with_hooks(layout, Target(deployed.revision or known.status.revision, base, deployed))
+        return _with_hooks(layout, _last_complete(known, base, deployed))
     before = _before(layout, there)
     if before is not None:
         return _with_hooks(layout, Target(before.number, before.job, before.form))
     if deployed is not None and _is_tried(known, base):
-        return _with_hooks(layout, Target(deployed.revision or known.status.revision, base, deployed))
+        return _with_hooks(layout, _last_complete(known, base, deployed))
     raise Refused(
         "no-revision",
         "there is no revision before the one that is deployed in which anything else was",
         next_words=("revisions",),
         purpose="see which there are",
     )
+
+
+def _last_complete(known: Known, base: str, deployed: Form) -> Target:
+    """What is deployed completely, where what was begun or tried since is taken back."""
+    lines = job_lines(known.place.layout)
+    began = min((line.id for line in lines if line.id > base and revises(line.workflow)), default="")
+    return Target(deployed.revision or known.status.revision, base, deployed, began=began)
 
 
 def _is_tried(known: Known, base: str) -> bool:

@@ -78,7 +78,7 @@ class CliConversation:
         if self._explains and session.stream is None:
             self._explain(proposal)
         if settings.yes:
-            refuse_risks(proposal.risks)
+            refuse_risks(proposal.risks, proposal.snapshot)
             if proposal.unapproved:
                 raise Refused(
                     "changed-meanwhile",

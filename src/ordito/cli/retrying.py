@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.session import Session
 from ordito.work.records import JobOptions
 
-
-def retry(session: Session, job: str, by_hand: str, options: JobOptions, wait_lock: float) -> ExitCode:
-    """Carry out what a job has left undone, with one step counted as done by hand."""
+if TYPE_CHECKING:
     from ordito.app.proposals.retry import RetryAsked
+
+
+def retry(session: Session, asked: RetryAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+    """Carry out what a job has left undone."""
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import end_job
 
     conversation = CliConversation(session)
-    asked = RetryAsked(job, by_hand)
     settings = session.settings
     request = WorkflowRequest(
         settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts

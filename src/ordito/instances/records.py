@@ -59,6 +59,11 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.note == FOUND_ABSENT or self.note.startswith(MADE_AGAIN)
 
     @property
+    def was_lost(self) -> bool:
+        """Whether it was made, and was found to be absent though nobody has removed it."""
+        return self.note == FOUND_ABSENT and not self.exists and bool(self.applied)
+
+    @property
     def is_unmanaged(self) -> bool:
         """Whether it is known and was never begun here."""
         return not self.created and bool(self.applied or self.state != "initial")

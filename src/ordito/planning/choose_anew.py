@@ -94,7 +94,7 @@ def make_anew(draft: Draft, absent: dict[str, Member], top: str, asked: str, how
         if member.fate is Fate.ANEW:
             continue
         # What is protected goes with what it lies on, so that whoever is asked about its data is asked about it.
-        if (reason := why_kept(draft, member)) and not holds_data(member):
+        if (reason := why_kept(draft, member)) and not holds_data(draft, member):
             member.reason = reason
             draft.kept.append(member)
             continue

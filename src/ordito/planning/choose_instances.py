@@ -9,13 +9,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 
-from ordito.instances.records import Instance, number_of
+from ordito.instances.records import FOUND_ABSENT, Instance, number_of
 from ordito.instances.states import INITIAL
 from ordito.instances.status import PENDING
 from ordito.model.service import NodeTemplate
 from ordito.planning.counts import GONE
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
+from ordito.planning.losing import may_come_back
 from ordito.planning.members import Member
 from ordito.planning.placement import Placement
 from ordito.work.plan import Kind
@@ -140,6 +141,9 @@ def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance], 
     part = draft.options.part
     if part is not None and node.name not in part.nodes:
         again = [i for i in again if i.id in part.instances]
+    if draft.options.spares_absent and node.keeps_data:
+        there = [record for record in again if not may_come_back(draft.snapshot, record)]
+        again, more = there, max(0, more - len(again) + len(there))
     again += lost
     again = sorted(again, key=lambda i: number_of(i.id))[:more]
     hosts = Hosts(draft, node) if node.host is not None else None
@@ -155,6 +159,9 @@ def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance], 
     had = [i.host for i in again] + [""] * (more - len(again))
     on = [hosts.take(before) for before in had] if hosts is not None else [""] * more
     grow(draft, node, on, staying, [i.id for i in again], reason=_wanted(draft, node))
+    for record in again:
+        if record.was_lost:
+            draft.members[record.id].reason = FOUND_ABSENT
 
 
 def grow(

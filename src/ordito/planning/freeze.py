@@ -8,7 +8,7 @@ from ordito.planning.delegated import DEPLOYS
 from ordito.planning.draft import FORMING, Draft
 from ordito.planning.fates import Fate
 from ordito.planning.in_turn import outages
-from ordito.planning.losing import loses_data
+from ordito.planning.losing import losing
 from ordito.planning.members import UNCHANGED, DraftStep, Member
 from ordito.work.plan import DELEGATE, Action, Change, Plan, Step
 
@@ -71,7 +71,7 @@ def freeze(draft: Draft) -> Plan:
         observed=dict(draft.observed),
         outages=outages(draft),
         moved={m.id: m.record.host for m in draft.members.values() if m.was_on is not None},
-        losing=tuple(m.id for m in draft.members.values() if loses_data(m)),
+        losing=losing(draft),
     )
 
 

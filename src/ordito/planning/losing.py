@@ -1,27 +1,71 @@
-"""Whose data a plan loses: of the instances that keep any, those that it removes, if only to make them again."""
+"""Whose data a plan loses: of the instances that keep any, those that it removes, and those that it makes where they
+were made before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from ordito.instances.records import Instance, Snapshot
 from ordito.planning.draft import Draft
-from ordito.planning.fates import HALVES, Down
+from ordito.planning.fates import HALVES, Down, Fate
 from ordito.planning.members import Member
 
 
-def loses_data(member: Member) -> bool:
-    """Whether what becomes of an instance loses data. One that was never begun has none, nor one that is gone."""
-    return HALVES[member.fate].down is Down.REMOVE and holds_data(member)
+def losing(draft: Draft) -> tuple[str, ...]:
+    """The instances whose data a plan loses, what is missed on hosts that it removes included."""
+    found = [member.id for member in draft.members.values() if _is_lost(draft, member) and holds_data(draft, member)]
+    for host, missed in draft.missed_on.items():
+        if _goes(draft, host):
+            found += [name for name in missed if name not in draft.members and _keeps(draft, name)]
+    return tuple(found)
 
 
-def holds_data(member: Member) -> bool:
-    """Whether an instance holds data that are lost when it is removed."""
-    record = member.record
-    return member.template.keeps_data and record.exists and bool(record.created or record.applied or record.failed)
+def holds_data(draft: Draft, member: Member) -> bool:
+    """Whether an instance holds data that are lost when it is removed, or made once more. One that was never begun has
+    none, nor one that was removed on purpose. Of one that was found to be absent nobody knows: it may come back, as
+    with a volume that is mounted again."""
+    record = draft.snapshot.instances.get(member.id)
+    if record is None or not member.template.keeps_data:
+        return False
+    begun = record.exists and bool(record.created or record.applied or record.failed)
+    return begun or may_come_back(draft.snapshot, record)
 
 
-def at_stake(draft: Draft, members: Iterable[Member]) -> list[Member]:
-    """Those of some instances whose data are lost when they are removed, and of which nobody has said that they may
-    be."""
+def at_stake(draft: Draft, members: Iterable[Member]) -> Iterator[Member]:
+    """Those of some instances whose data are lost when they are removed, or made once more, and of which nobody has
+    said that they may be."""
     may = draft.options.may_lose
-    return [m for m in members if holds_data(m) and may.isdisjoint((m.id, m.template.name))]
+    return (m for m in members if holds_data(draft, m) and may.isdisjoint((m.id, m.template.name)))
+
+
+def _is_lost(draft: Draft, member: Member) -> bool:
+    """Whether what an instance holds is lost by what becomes of it."""
+    is_made = member.fate is Fate.NEW or (member.fate is Fate.CONTINUE and draft.options.force)
+    return is_made or HALVES[member.fate].down is Down.REMOVE
+
+
+def _keeps(draft: Draft, name: str) -> bool:
+    """Whether an instance that is missed may hold data."""
+    record = draft.snapshot.instances[name]
+    node = draft.service.nodes.get(record.node)
+    return node is not None and node.keeps_data and may_come_back(draft.snapshot, record)
+
+
+def may_come_back(snapshot: Snapshot, record: Instance) -> bool:
+    """Whether an instance was found to be absent, and nothing that it lies on was removed on purpose."""
+    if not record.was_lost:
+        return False
+    host = snapshot.instances.get(record.host)
+    while host is not None and (host.exists or host.was_lost):
+        host = snapshot.instances.get(host.host)
+    return host is None
+
+
+def _goes(draft: Draft, host: str) -> bool:
+    """Whether an instance is removed, or one that it lies on."""
+    while host:
+        member, record = draft.members.get(host), draft.snapshot.instances.get(host)
+        if member is not None and HALVES[member.fate].down is Down.REMOVE:
+            return True
+        host = record.host if record is not None else ""
+    return False

@@ -247,8 +247,9 @@ class PlanOptions:
     ``kept_behind`` are those of them that are not removed whatever is said.
     ``instances`` are those that a workflow is about which is not about all, None for all; with
     ``reinstall`` what is to be healed is neither checked, mended nor restarted first; ``scope`` says how far healing
-    goes at most, and ``may_lose`` names instances, and nodes, whose data may be lost. Undeploying keeps what is
-    protected and what this ensemble has not created, unless that is to be included.
+    goes at most, and ``may_lose`` names instances, and nodes, whose data may be lost. With
+    ``spares_absent`` what keeps data and was found to be absent is not made once more, and nobody is asked about it.
+    Undeploying keeps what is protected and what this ensemble has not created, unless that is to be included.
     ``kept`` are the numbers of instances that were set by scaling, by node.
     ``rolled_back`` is for ``ROLLBACK`` alone, ``run`` and ``scaling`` for `run` and `scale`.
     ``acting`` is the trigger whose actions are planned. ``written`` is the name of the workflow of the template that is
@@ -276,6 +277,7 @@ class PlanOptions:
     reinstall: bool = False
     scope: str = AUTO
     may_lose: frozenset[str] = frozenset()
+    spares_absent: bool = False
     include_protected: bool = False
     include_unmanaged: bool = False
     rolled_back: RolledBack = NOTHING_ROLLED_BACK

@@ -5,6 +5,7 @@ an instance of which nothing is known before a deployment or a removal goes on w
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from ordito.instances.status import ERROR, UNKNOWN
 from ordito.planning.calls import SETTLE
@@ -12,6 +13,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.implemented import where_run
 from ordito.planning.lifecycle import Side
+from ordito.planning.losing import holds_data
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.recipe import Where
 from ordito.work.plan import Action, Condition
@@ -78,9 +80,22 @@ def _ask(draft: Draft, member: Member, chain: Chain | None, condition: Callable[
         if not step.condition:
             step.condition = condition(step)
         step.done = False
-    draft.edge(number, chain.begin, draft.why("what a check says comes before what depends on it"))
+    asked = [number]
+    if member.rises and holds_data(draft, member):
+        asked.append(_not_once_more(draft, member))
+    for before, after in pairwise([*asked, chain.begin]):
+        draft.edge(before, after, draft.why("what a check says comes before what depends on it"))
     chain.begin = number
-    chain.steps = [number, *chain.steps]
+    chain.steps = [*asked, *chain.steps]
+
+
+def _not_once_more(draft: Draft, member: Member) -> int:
+    """The step that fails where what keeps data was found to be absent: it is made once more only by a plan that says
+    so before anything runs."""
+    call = draft.calls.nothing(member.template, "ordito", "there")
+    step = DraftStep(f"{member.id}.ordito.there", Action.CALL, member.id, member.id, call=call)
+    step.condition, step.reason = Condition.IF_THERE, draft.why("it keeps data, and is not made once more by itself")
+    return draft.add(step)
 
 
 def _install_condition(step: DraftStep) -> Condition:

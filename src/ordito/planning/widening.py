@@ -186,7 +186,7 @@ class Widening:
         self._linked: dict[str, dict[str, None]] = {root: {} for root in roots}
         """By the root: the instances that stay and are linked anew with it where it is restarted."""
         self._begin()
-        self._losing = {host: at_stake(draft, self._inside(host)) for host in roots.values() if host}
+        self._losing = {host: list(at_stake(draft, self._inside(host))) for host in roots.values() if host}
         self._widest = widest
 
     def lay(self) -> None:
@@ -202,7 +202,7 @@ class Widening:
                 if may_be_spared(draft, member):
                     self._mend(member)
             self._restart([m.id for m in there if _restarts(draft, m)])
-            found = {root: at_stake(draft, self._inside(self._tops[root])) for root in self._needed}
+            found = {root: list(at_stake(draft, self._inside(self._tops[root]))) for root in self._needed}
             spared = {root: losing for root, losing in found.items() if losing}
         self._make_anew([root for root in self._roots if root not in spared])
         for root, losing in spared.items():

@@ -243,6 +243,9 @@ class Operations:
             return self._not_mended(step), Delta()
         if step.condition is Condition.IF_HEALED:
             return self._found_in_the_end(step, outcome), Delta()
+        if step.condition is Condition.IF_THERE:
+            is_there = self._snapshot.instances[step.instance].exists
+            return outcome if is_there else Outcome(Ending.FAILED, changed=False, message=NOT_THERE), Delta()
         outcome, found = self._given(step, call, outcome)
         delta = self._ended(step, call, outcome, change, applies=applies)
         if found.attributes or found.outputs:
@@ -402,6 +405,10 @@ class Operations:
         return Outcome(Ending.UNREACHABLE, changed=False, message=why)
 
 
+NOT_THERE = (
+    "it was found to be absent, and it keeps data: it may come back (is its volume mounted?), and is made once more"
+    " only by `ordito deploy --allow-data-loss` with its name"
+)
 NOT_MENDED = (
     "it is in error, or its check does not say ok, and everything was carried out already: see to it, or mend it with"
     " `ordito heal {}`"

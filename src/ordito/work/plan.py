@@ -59,6 +59,7 @@ class Condition(StrEnum):
     IF_LEFT = "unless it was found to be absent, or this was done already"
     IF_MENDED = "if it is ok now, else it fails"
     IF_HEALED = "if it is ok in the end, else healing it has failed"
+    IF_THERE = "if it was not found to be absent, else it fails"
     IF_FAR_IS_UP = "only if the far end, which is optional, is up"
     IF_CHANGED = "only if the far end has changed"
     IF_OTHER_INPUTS = "only if an input is another value than before"

@@ -59,7 +59,7 @@ class ToBase(msgspec.Struct, frozen=True):
         try:
             with paused_collector():
                 done = self.done()
-                back = self._plan(Hooking(which="none", undoes=True, done=done))
+                back = self._plan(Hooking(which="none", undoes=True, done=done), spares=True)
         except (PlanRefused, InvalidDocument, EnsembleError) as refused:
             return WayBack(Plan(ROLLBACK, (), (), (), ()), tuple(_problems(refused)))
         replace, base = msgspec.structs.replace, self.header.base
@@ -78,7 +78,9 @@ class ToBase(msgspec.Struct, frozen=True):
         at_work = {step.instance for step in left.steps}
         return tuple(f"{c.instance}: {c.reason}" for c in left.changes if c.kind != Kind.ADOPT or c.instance in at_work)
 
-    def _plan(self, hooking: Hooking) -> Plan:
+    def _plan(self, hooking: Hooking, *, spares: bool = False) -> Plan:
+        """What leads back. It ``spares`` what was found to be absent meanwhile and keeps data: nobody is asked here
+        whether that may be made once more."""
         header, layout, plugins = self.header, self.place.layout, self.plugins
         form, read = header.forms[header.base], self.forms.read(header.base)
         measured = measured_files(layout, read)
@@ -91,6 +93,7 @@ class ToBase(msgspec.Struct, frozen=True):
             forms=Forms(self._former, base=header.id, own=header.base),
             upgrading=Upgrading(prune="early"),
             hooking=hooking,
+            spares_absent=spares,
         )
         return plan(ROLLBACK, whole.service, self.snapshot, form.inputs, options)
 

@@ -210,7 +210,7 @@ class _Handler:
         """Carry out what a trigger wants; None where there is nothing to do."""
         if proposal.plan.is_empty:
             return None
-        refuse_risks(proposal.risks)
+        refuse_risks(proposal.risks, proposal.snapshot)
         if proposal.unapproved:
             raise Refused(
                 "changed-meanwhile",

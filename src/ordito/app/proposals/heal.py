@@ -10,6 +10,7 @@ import msgspec
 
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
+from ordito.app.given_changes import told_again, words_of_losing
 from ordito.app.names import INSTANCE, Names
 from ordito.app.proposal import KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
@@ -69,7 +70,14 @@ class HealAsked(KeptAsItIs, frozen=True):
         risks = risked(made.plan, known.snapshot, named=chosen, allowed=allowed)
         unapproved = () if self.allow_changed else made.plan.drifted
         proposal = for_deployed(known, self.workflow, read, made)
-        return msgspec.structs.replace(proposal, risks=risks, unapproved=unapproved)
+        told = told_again(self.workflow, *chosen, *self._words())
+        return msgspec.structs.replace(proposal, risks=risks, unapproved=unapproved, told=told)
+
+    def _words(self) -> tuple[str, ...]:
+        words = ["--scope", self.scope] if self.scope != AUTO else []
+        words += ["--reinstall"] if self.reinstall else []
+        words += words_of_losing(self.may_lose)
+        return (*words, *(["--allow-changed"] if self.allow_changed else []))
 
 
 def to_heal(proposal: Proposal) -> tuple[str, ...]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import msgspec
+
 from ordito.app.errors import Refused
+from ordito.app.given_changes import told_again
 from ordito.app.names import Names
 from ordito.app.proposal import KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
@@ -32,7 +35,8 @@ class MoveAsked(KeptAsItIs, frozen=True):
             read = read_deployed(known)
             chosen = _all(known.snapshot) if self.everything else _named(self, read.service, known.snapshot)
             made = make_plan(known, self.workflow, read, status.inputs, instances=chosen)
-        return for_deployed(known, self.workflow, read, made)
+        told = told_again(self.workflow, *(["--all"] if self.everything else self.names))
+        return msgspec.structs.replace(for_deployed(known, self.workflow, read, made), told=told)
 
 
 def nothing_deployed(workflow: str) -> Refused:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import ClassVar
 
 import msgspec
 
+from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
-from ordito.app.given_changes import as_told
+from ordito.app.given_changes import again, as_told, told_to_lose
 from ordito.app.given_part import part_as_told
 from ordito.app.jobs import find_job, steps_of, unknown_step
 from ordito.app.place import Place
@@ -53,13 +54,15 @@ Choose = Callable[[Service, PlanOptions], PlanOptions]
 
 class RetryAsked(msgspec.Struct, frozen=True):
     """To carry out what a job has left undone: its id or the beginning of it, "" for the latest. ``by_hand`` is the id
-    of a step of it that somebody has done, "" for none."""
+    of a step of it that somebody has done, "" for none. ``may_lose`` are the nodes and instances whose data may be
+    lost, besides those of which the job's own command said so."""
 
     workflow: ClassVar[str] = "jobs retry"
     makes_ensemble: ClassVar[bool] = False
 
     job: str = ""
     by_hand: str = ""
+    may_lose: tuple[str, ...] = ()
 
     def propose(self, known: Known) -> Proposal:
         """What is left: the plan of the job's workflow as things are now, with the service and the inputs that it had.
@@ -82,9 +85,15 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
     read = read_pinned(place, form)
     if workflow in {DEPLOY, UPGRADE}:
         _check_unchanged(known, job, form)
-    made = make_plan(known, workflow, read, form.inputs, choose=_rest(known, read, workflow, job, record))
+    changes, _ = as_told(_told(record))
+    losing = (*changes.may_lose, *asked.may_lose)
+    made = make_plan(known, workflow, read, form.inputs, choose=_rest(known, read, workflow, job, record, losing))
     if workflow == ROLLBACK:
         refuse_unknown_undo(made.plan, _done(known, record))
+    risks: tuple[str, ...] = ()
+    if workflow in COMPLETED:
+        allowed = may_be_lost(losing, made.whole.service, known.snapshot)
+        risks = risked(made.plan, known.snapshot, named=changes.replaced, allowed=allowed)
     plan = _with_done(made.plan, asked.by_hand, job, record) if asked.by_hand else made.plan
     return Proposal(
         workflow=workflow,
@@ -98,7 +107,8 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
         given=form.given,
         named=form.named,
         retries=job,
-        told=dict(_told(record)),
+        told={**_told(record), **told_to_lose(dict.fromkeys(losing))},
+        risks=risks,
         completes=plan.is_empty and not plan.is_part and workflow in COMPLETED and not is_complete(known.status),
         on_failure="rollback" if workflow == SCALE and made.plan.instances else "continue",
     )
@@ -111,8 +121,11 @@ PRUNES = {DEPLOY: DeployAsked.prunes, UPGRADE: UpgradeAsked.prunes}
 """What becomes of what the template has lost, by the workflow, where the command did not say it."""
 
 
-def _rest(known: Known, read: ReadService, workflow: str, job: str, record: RecordedJob) -> Choose:
-    """What planning is told besides: what the job was told, or of what part of all that exists it was."""
+def _rest(
+    known: Known, read: ReadService, workflow: str, job: str, record: RecordedJob, losing: Collection[str]
+) -> Choose:
+    """What planning is told besides: what the job was told, or of what part of all that exists it was; ``losing`` names
+    whose data may be lost."""
     if workflow in PRUNES or workflow == UNDEPLOY:
         changes, which = as_told(_told(record))
         part = part_as_told(_told(record))
@@ -121,6 +134,7 @@ def _rest(known: Known, read: ReadService, workflow: str, job: str, record: Reco
             found = rest_of_workflow(known.place, record, service, options)
             if workflow in PRUNES:
                 found = changing(found, changes, PRUNES[workflow], which)
+                found = dataclasses.replace(found, may_lose=may_be_lost(losing, service, known.snapshot))
             return with_part(found, part, service, known.snapshot)
 
         return rest
@@ -192,14 +206,15 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
             purpose="see what it did",
         )
     if not _continues(workflow):
+        words = again(_told(record)) if not record.head.cause else ()
         raise Refused(
             "not-retried",
             f"job {job} is a {workflow}, which does not continue where it stopped",
             f"its event is done; tell it again: {record.head.cause}"
             if record.head.cause
             else "give the same command again",
-            next_words=("jobs", "show", job),
-            purpose="see what it did",
+            next_words=words or ("jobs", "show", job),
+            purpose="do the same once more" if words else "see what it did",
         )
     counting = (w for w in job_lines(place.layout) if applies(w.workflow) or w.workflow == workflow)
     later = max(counting, key=lambda line: line.id, default=None)

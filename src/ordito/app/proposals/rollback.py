@@ -9,8 +9,9 @@ from typing import ClassVar
 
 import msgspec
 
+from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
-from ordito.app.given_changes import GivenChanges
+from ordito.app.given_changes import GivenChanges, told_to_lose
 from ordito.app.proposal import KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.to_a_description import changing
@@ -23,6 +24,7 @@ from ordito.base.portion import ALL, Portion
 from ordito.ensemble.pins import pinned_root
 from ordito.ensemble.revisions import TO
 from ordito.ensemble.status import current_form, is_complete, known_forms
+from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.operation_steps import can_be_undone
 from ordito.planning.options import PlanOptions
@@ -44,7 +46,7 @@ class RollbackAsked(KeptAsItIs, frozen=True):
     back. ``allow_changed`` permits to remove without asking what was found to be other than it was made;
     ``max_unavailable`` is how many instances of a node may be down at one time where the node says nothing.
     ``without_steps`` permits to go back to a revision though lifecycle steps of it were undone since, and are not
-    carried out again."""
+    carried out again. ``may_lose`` are the nodes and instances whose data may be lost."""
 
     workflow: ClassVar[str] = ROLLBACK
     makes_ensemble: ClassVar[bool] = False
@@ -54,6 +56,7 @@ class RollbackAsked(KeptAsItIs, frozen=True):
     allow_changed: bool = False
     max_unavailable: Portion = ALL
     without_steps: bool = False
+    may_lose: tuple[str, ...] = ()
 
     def propose(self, known: Known) -> Proposal:
         """What going back would do: the upgrade to what was deployed then, without lifecycle steps, what came since
@@ -76,7 +79,8 @@ class RollbackAsked(KeptAsItIs, frozen=True):
 def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
     form = target.form
     read = read_pinned(known.place, form)
-    made = make_plan(known, ROLLBACK, read, form.inputs, choose=going_back(target.done, asked.max_unavailable))
+    choose = going_back(target.done, asked.max_unavailable)
+    made = make_plan(known, ROLLBACK, read, form.inputs, choose=choose)
     refuse_unknown_undo(made.plan, target.done)
     warnings = list(_not_taken_back(made.plan, target, made_again_since(known, target)))
     if asked.strict and warnings:
@@ -85,6 +89,8 @@ def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
             f"not all can be taken back: {listed([w.message for w in warnings], MOST_NAMED, between='; ')}",
             "without --strict all else is taken back",
         )
+    allowed = may_be_lost(asked.may_lose, made.whole.service, known.snapshot) | _begun_since(target, known.snapshot)
+    risks = risked(made.plan, known.snapshot, named=(), allowed=allowed)
     deployed = known_forms(known.status).get(current_form(known.status))
     return Proposal(
         workflow=ROLLBACK,
@@ -101,10 +107,18 @@ def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
         named=form.named,
         diagnostics=tuple(warnings),
         unapproved=() if asked.allow_changed else made.plan.drifted,
+        risks=risks,
         renews=made.plan.is_empty and not is_same(deployed, form),
         completes=made.plan.is_empty and not is_complete(known.status),
-        told={TO: target.job},
+        told={TO: target.job, **told_to_lose(made.plan.losing)},
     )
+
+
+def _begun_since(target: Target, snapshot: Snapshot) -> frozenset[str]:
+    """The instances that were made by what is taken back and was never completed: as when a failed job is rolled back
+    by itself, they go without a word."""
+    records = snapshot.instances.values() if target.began else ()
+    return frozenset(record.id for record in records if record.created >= target.began)
 
 
 def going_back(done: tuple[DoneHook, ...], at_once: Portion = ALL) -> Callable[[Service, PlanOptions], PlanOptions]:

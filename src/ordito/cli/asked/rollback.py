@@ -10,7 +10,7 @@ import click
 
 from ordito.base.portion import ALL, Portion
 from ordito.cli.change_options import MAX_UNAVAILABLE, PortionType
-from ordito.cli.options import allow_changed_option
+from ordito.cli.options import allow_changed_option, data_loss_option
 
 TAKES_INPUTS = False
 
@@ -34,6 +34,7 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         is_flag=True,
         help="Go back though lifecycle steps of the revision were undone since; they are not carried out again.",
     )
+    @data_loss_option
     @allow_changed_option
     @functools.wraps(function)
     def with_asked(
@@ -43,11 +44,12 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         max_unavailable: Portion,
         allow_changed: bool,
         without_steps: bool,
+        may_lose: tuple[str, ...],
         **others: Any,
     ) -> Any:
         from ordito.app.proposals.rollback import RollbackAsked
 
-        wanted = RollbackAsked(revision or 0, strict, allow_changed, max_unavailable, without_steps)
+        wanted = RollbackAsked(revision or 0, strict, allow_changed, max_unavailable, without_steps, may_lose)
         return function(*arguments, asked=wanted, **others)
 
     return with_asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import making_options
+from ordito.cli.options import data_loss_option, making_options
 from ordito.cli.retrying import retry
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -20,7 +20,12 @@ where they stopped: give their command again."""
 
 @verb("retry", HELP, named="jobs retry")
 @click.argument("job", required=False)
+@data_loss_option
 @making_options
-def command(session: Session, job: str | None, options: JobOptions, wait_lock: float) -> ExitCode:
+def command(
+    session: Session, job: str | None, may_lose: tuple[str, ...], options: JobOptions, wait_lock: float
+) -> ExitCode:
     """Retry."""
-    return retry(session, job or "", "", options, wait_lock)
+    from ordito.app.proposals.retry import RetryAsked
+
+    return retry(session, RetryAsked(job or "", may_lose=may_lose), options, wait_lock)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import making_options
+from ordito.cli.options import data_loss_option, making_options
 from ordito.cli.retrying import retry
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -20,10 +20,15 @@ later deployments do not run it again."""
 
 @verb("skip", HELP, named="jobs skip")
 @click.argument("words", nargs=-1, required=True, metavar="[JOB] STEP")
+@data_loss_option
 @making_options
-def command(session: Session, words: tuple[str, ...], options: JobOptions, wait_lock: float) -> ExitCode:
+def command(
+    session: Session, words: tuple[str, ...], may_lose: tuple[str, ...], options: JobOptions, wait_lock: float
+) -> ExitCode:
     """Skip."""
     if len(words) > 2:
         raise click.UsageError("give one step, and before it the job, if it is not the latest")
     job, step = words if len(words) == 2 else ("", words[0])
-    return retry(session, job, step, options, wait_lock)
+    from ordito.app.proposals.retry import RetryAsked
+
+    return retry(session, RetryAsked(job, step, may_lose), options, wait_lock)
