@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.program import Run
 
 SERVICE = """
@@ -11,8 +13,8 @@ topology_template:
   node_templates:
     web:
       type: tosca.nodes.Root
-      occurrences: [ 1, 6 ]
-      instance_count: 6
+      occurrences: [ 1, 13 ]
+      instance_count: 13
       interfaces:
         Maintain:
           type: ordito.interfaces.Maintain
@@ -29,10 +31,11 @@ def test_what_is_in_error_is_proposed_to_be_healed(run: Run, tmp_path: Path) -> 
     assert "ordito heal" not in run("check").err
     (place / "web_2").touch()
     assert "ordito heal web_2 " in run("check").err
-    for number in range(1, 7):
+    for number in range(1, 14):
         (place / f"web_{number}").touch()
     found = run("check")
-    assert "ordito heal web " in found.err, "of many their node"
+    assert "ordito deploy " in found.err, "of many the verb that mends them all"
+    assert "ordito heal" not in found.err
     assert "  it says: exit 1\n" in found.out
 
 
@@ -83,3 +86,107 @@ def test_operations_have_been_carried_out_when_their_tasks_began(run: Run, tmp_p
     assert operations["Standard.create"] == "2031-02-03T04:05:06Z"
     history.unlink()
     assert change in run("describe", "web_1").out
+
+
+CHAIN = """
+tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ "profile:ordito" ]
+node_types:
+  my.Part:
+    derived_from: tosca.nodes.Root
+    requirements: [ { base: { capability: tosca.capabilities.Node, occurrences: [ 0, 1 ] } } ]
+    interfaces:
+      Standard: { operations: { start: start.sh, stop: stop.sh, delete: delete.sh } }
+      Maintain:
+        type: ordito.interfaces.Maintain
+        operations: { check: { implementation: check.sh, inputs: { place: PLACE } } }
+topology_template:
+  node_templates:
+    web: { type: my.Part, occurrences: [ 1, 3 ], instance_count: 3, requirements: [ { base: db } ] }
+    db: { type: my.Part }
+"""
+
+
+@pytest.fixture
+def chain(run: Run, tmp_path: Path) -> Run:
+    """A database and three that require it; a file ``INSTANCE`` holds the exit code of the check of an instance."""
+    (tmp_path / "service.yaml").write_text(CHAIN.replace("PLACE", str(tmp_path)))
+    (tmp_path / "start.sh").write_text(":\n")
+    (tmp_path / "stop.sh").write_text(f'echo "stop $INSTANCE" >>"{tmp_path}/log"\n')
+    (tmp_path / "delete.sh").write_text(f'echo "delete $INSTANCE" >>"{tmp_path}/log"\n')
+    (tmp_path / "check.sh").write_text('[ ! -e "$place/$INSTANCE" ] || exit "$(<"$place/$INSTANCE")"\n')
+    assert run("deploy", "service.yaml", "--yes").code == 0
+    return run
+
+
+def test_what_is_unknown_is_proposed_to_be_healed_before_what_requires_it(chain: Run, tmp_path: Path) -> None:
+    """Alone, what requires it is refused, and nothing is stopped or deleted in vain."""
+    (tmp_path / "db_1").write_text("2")
+    for number in (1, 2, 3):
+        (tmp_path / f"web_{number}").write_text("1")
+    assert "ordito heal db_1 web_1 web_2 web_3 " in chain("check").err
+    refused = chain("heal", "web_1", "web_2", "--yes")
+    assert refused.code == 3
+    assert "error[required-first]" in refused.err
+    assert "db_1 (unknown)" in refused.err
+    assert "ordito heal db_1 web_1 web_2 " in refused.err
+    assert not (tmp_path / "log").exists()
+    for name in ("db_1", "web_1", "web_2", "web_3"):
+        (tmp_path / name).unlink()
+    healed = chain("heal", "db_1", "web_1", "web_2", "web_3", "--yes")
+    assert healed.code == 0, healed.err
+    assert chain("status", "--detailed-exitcode").code == 0
+
+
+def test_what_requires_what_could_not_be_healed_is_left_as_it_is(chain: Run, tmp_path: Path) -> None:
+    (tmp_path / "db_1").write_text("1")
+    (tmp_path / "web_1").write_text("1")
+    chain("check")
+    healed = chain("heal", "web_1", "db_1", "--yes")
+    assert healed.code == 1
+    assert "web_1 cannot be healed before what it requires is ok: db_1 (error); nothing was done about it" in healed.err
+    assert "web_1" not in (tmp_path / "log").read_text()
+
+
+def test_an_instance_that_is_missed_counts(chain: Run, tmp_path: Path) -> None:
+    """The headline is not ok, and what mends it is proposed."""
+    (tmp_path / "web_2").write_text("3")
+    found = chain("check", "--detailed-exitcode")
+    assert found.code == 2
+    assert "ordito heal web_2 " in found.err
+    shown = chain("status", "--detailed-exitcode")
+    assert shown.code == 2
+    assert "service  degraded" in shown.out
+    (tmp_path / "web_2").unlink()
+    assert chain("heal", "web_2", "--yes").code == 0
+    assert "service  ok" in chain("status").out
+
+
+BARE = """
+tosca_definitions_version: tosca_simple_yaml_1_3
+interface_types:
+  my.Poking: { derived_from: tosca.interfaces.Root, operations: { poke: {} } }
+topology_template:
+  node_templates:
+    bare:
+      type: my.Bare
+node_types:
+  my.Bare:
+    derived_from: tosca.nodes.Root
+    interfaces: { My: { type: my.Poking, operations: { poke: poke.sh } } }
+"""
+
+
+def test_what_is_unknown_does_not_become_ok_where_nothing_is_asked_or_run(run: Run, tmp_path: Path) -> None:
+    """A deployment fails there, and says what helps."""
+    (tmp_path / "service.yaml").write_text(BARE)
+    (tmp_path / "poke.sh").write_text("exit 4\n")
+    assert run("deploy", "service.yaml", "--yes").code == 0
+    assert run("run", "My.poke", "--yes").code == 1
+    failed = run("deploy", "--yes")
+    assert failed.code == 1
+    assert "nothing says that it is ok" in failed.err
+    assert "ordito heal bare_1" in failed.err
+    assert "bare_1  started  unknown" in run("status").out
+    assert run("heal", "bare_1", "--yes").code == 0
+    assert "bare_1  started  ok" in run("status").out

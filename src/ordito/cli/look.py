@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,17 +16,21 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import one_line, pad, printable, width
 from ordito.cli.verb import verb
-from ordito.instances.records import CANNOT_BE_REACHED
-from ordito.instances.status import ERROR, WORSE
+from ordito.instances.records import CANNOT_BE_ASKED, CANNOT_BE_REACHED
+from ordito.instances.status import ABSENT, ERROR, UNKNOWN, WORSE
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
     from ordito.app.drift import DriftResult, Found
     from ordito.app.proposals.look import LookAsked
     from ordito.cli.channel import Channel
+    from ordito.instances.records import Instance
 
-MOST_HEALED = 5
-"""Instances that a proposed command names; where more are in error it names their nodes."""
+MOST_HEALED = 12
+"""Instances that a proposed command names; where more are not ok a deployment is proposed, which mends them all."""
+
+BROKEN = frozenset({ERROR, UNKNOWN, ABSENT})
+"""The statuses of what healing may mend."""
 
 MOST_UNLOOKED = 12
 FORMAT = "ordito.drift/1"
@@ -73,11 +77,12 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
     """The words of commands that make sense after it, each with what it does."""
     if result.differs:
         yield ("status",), "see what that means for the rest"
-    broken = [f.after for f in result.found if f.after.local == ERROR and f.after.note != CANNOT_BE_REACHED]
+    broken = _to_heal(result.found)
     if broken:
-        few = len(broken) <= MOST_HEALED
-        names = [i.id for i in broken] if few else list(dict.fromkeys(i.node for i in broken))
-        yield ("heal", *names), "mend what is in error"
+        if len(broken) <= MOST_HEALED:
+            yield ("heal", *(record.id for record in broken)), "mend what is not ok"
+        else:
+            yield ("deploy",), "mend what is not ok, and make again what is missing"
     away = [found.after.id for found in result.found if found.after.note == CANNOT_BE_REACHED]
     if away:
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
@@ -86,6 +91,14 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
         from ordito.cli.job_view import check_locked
 
         yield check_locked(result.report.locked)
+
+
+def _to_heal(found: Sequence[Found]) -> list[Instance]:
+    """What was found not to be ok and can be healed, in the order in which it was looked at: what others require comes
+    first. What lies on something that is not there comes back with that."""
+    absent = {f.after.id for f in found if f.after.local == ABSENT}
+    broken = (f.after for f in found if f.after.local in BROKEN and not f.failure)
+    return [r for r in broken if r.host not in absent and r.note not in (CANNOT_BE_REACHED, CANNOT_BE_ASKED)]
 
 
 def drift_data(workflow: str, result: DriftResult, whys: Mapping[str, str]) -> dict[str, object]:

@@ -17,7 +17,7 @@ BECAUSE = (
     "",
     "nothing has failed that it is there for",
     "its instance does not pass the filter",
-    "what it is there for is ok, or has to wait",
+    "not needed: the instance is ok, or waits for another repair",
 )
 """Why a step is left out."""
 

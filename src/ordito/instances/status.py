@@ -142,11 +142,11 @@ def contribution(node: NodeOutline, snapshot: Snapshot, effective: Mapping[str, 
 
 
 def _together(node: NodeOutline, records: list[Instance], effective: Mapping[str, str]) -> str | None:
-    """The instances of a node as one; nothing where there are none because none are wanted, as of a node that the
-    template has lost: what required it does so no more when it is gone."""
-    existing = [effective[i.id] for i in records if i.exists]
-    if existing:
-        return aggregate(existing)
+    """The instances of a node as one, those included that are missed; nothing where there are none because none are
+    wanted, as of a node that the template has lost: what required it does so no more when it is gone."""
+    counting = [effective[i.id] for i in records if i.exists or (i.is_missed and not node.lost)]
+    if counting:
+        return aggregate(counting)
     if node.lost:
         return None
     return ABSENT if any(not i.was_scaled_in for i in records) else None

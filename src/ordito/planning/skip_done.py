@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ordito.instances.states import CONFIGURED, STARTED, STARTING, STOPPING, UNDONE_BY_STOP
-from ordito.instances.status import ERROR
+from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate
@@ -17,8 +17,8 @@ RESTART, RECONFIGURE, DROP = Fate.RESTART, Fate.RECONFIGURE, Fate.DROP
 
 def skip_done(draft: Draft) -> None:
     """Mark what was done. An instance of which everything was done, and only its status is not what it should be,
-    gets a step that does nothing and closes its chain; it fails where the instance is in error, since nothing was done
-    about that. What is forced is called again whatever was done."""
+    gets a step that does nothing and closes its chain; it fails where the instance is in error or unknown, since
+    nothing was done about that, and nothing says that it is ok. What is forced is called again whatever was done."""
     if draft.options.force:
         return
     for member in draft.members.values():
@@ -61,12 +61,21 @@ def _skip_installed(draft: Draft, member: Member) -> None:
         if member.record.state in (CONFIGURED, STOPPING):
             # There is nothing by which it could be started, and it counts as started now.
             settle.stage = STARTS
-        if member.record.local == ERROR:
+        runs_nothing = all(step.done for step in steps)
+        if member.record.local == ERROR or (runs_nothing and _is_unknown(member)):
             settle.condition = Condition.IF_MENDED
         last = draft.add(settle)
         draft.edge(member.up.end, last, draft.why("the order of the lifecycle"))
         member.up.steps.append(last)
         member.up.end = last
+
+
+def _is_unknown(member: Member) -> bool:
+    """Whether nothing says how an instance is. Where only operations of pairs have failed, which are gone now or are
+    carried out by themselves, it is as it was before."""
+    failures = member.record.before_failure
+    is_of_pairs = bool(failures) and all("/" in key and was in OPERATIONAL for key, was in failures.items())
+    return member.record.local == UNKNOWN and not is_of_pairs
 
 
 def _last_way(member: Member, steps: list[DraftStep]) -> int:

@@ -410,6 +410,6 @@ NOT_THERE = (
     " only by `ordito deploy --allow-data-loss` with its name"
 )
 NOT_MENDED = (
-    "it is in error, or its check does not say ok, and everything was carried out already: see to it, or mend it with"
+    "it is in error, or nothing says that it is ok, and everything was carried out already: see to it, or mend it with"
     " `ordito heal {}`"
 )

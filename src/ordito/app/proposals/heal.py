@@ -19,6 +19,7 @@ from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
 from ordito.instances.dependencies import targets_first
 from ordito.instances.records import CANNOT_BE_ASKED, Instance, Snapshot
+from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.model.service import Service
 from ordito.planning.choose_anew import TO_HEAL
 from ordito.planning.mend_first import KNOWN, WHETHER
@@ -27,6 +28,9 @@ from ordito.work.plan import Action
 from ordito.work.probes import CHECK, HEAL, maintaining
 
 MOST_NAMED = 12
+NOT_OK = frozenset({ERROR, UNKNOWN})
+REQUIRED_FIRST = "required-first"
+"""The code of the refusal to heal what cannot be ok before something else is."""
 
 
 class HealAsked(KeptAsItIs, frozen=True):
@@ -57,6 +61,8 @@ class HealAsked(KeptAsItIs, frozen=True):
             def choose(service: Service, options: PlanOptions) -> PlanOptions:
                 nonlocal allowed
                 chosen.update(_chosen(self, service, known.snapshot))
+                if not self.reinstall:
+                    _refuse_in_vain(self, service, known.snapshot, chosen)
                 allowed = may_be_lost(self.may_lose, service, known.snapshot)
                 return replace(
                     options,
@@ -116,6 +122,8 @@ def one_by_one(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[
     before these. Whole hosts are healed host by host, and all at once where nobody is asked first."""
     names = Names(service, snapshot, deleted=True)
     records = {record.id: record for text in asked.names for record in _named(names, text)}
+    if not asked.reinstall:
+        _refuse_in_vain(asked, service, snapshot, records)
     groups: dict[str, dict[str, None]] = {}
     if asked.scope == WHOLE_HOST:
         if asked.reinstall or not any(_may_be_spared(service, record) for record in records.values()):
@@ -161,6 +169,63 @@ def _chosen(asked: HealAsked, service: Service, snapshot: Snapshot) -> Mapping[s
             "heal one after the other, as `ordito heal` does by itself where several are named",
         )
     return chosen
+
+
+def _refuse_in_vain(asked: HealAsked, service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> None:
+    """Refuse to heal what cannot be ok before something else is that it requires: it would be stopped, and made anew,
+    in vain."""
+    places = [_outermost(service, snapshot, record) for record in chosen.values()]
+    # What lies on a host that is made anew is made anew as well.
+    taken = {i for i in places if asked.scope == WHOLE_HOST or snapshot.instances[i].local not in OPERATIONAL}
+    found = [
+        record
+        for record in _required_not_ok(service, snapshot, chosen)
+        if record.id not in chosen and _outermost(service, snapshot, record) not in taken
+    ]
+    if not found:
+        return
+    order = {node.name: place for place, node in enumerate(targets_first(service))}
+    found.sort(key=lambda record: order.get(record.node, len(order)))
+    shown = found[:MOST_NAMED]
+    said = listed([f"{record.id} ({record.local})" for record in found], MOST_NAMED)
+    options = ["--scope", asked.scope] if asked.scope != AUTO else []
+    options += [word for name in asked.may_lose for word in ("--allow-data-loss", name)]
+    raise Refused(
+        "required-first",
+        f"{listed([*chosen], MOST_NAMED)} cannot be healed before what it requires is ok: {said}",
+        "heal that first; --reinstall makes anew what is named all the same",
+        next_words=("heal", *(record.id for record in shown), *chosen, *options),
+        purpose="heal what is required first, then this",
+    )
+
+
+def _required_not_ok(service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> list[Instance]:
+    """The instances known not to be ok without which these cannot be ok, by all requirements up to the Computes, which
+    healing looks at itself. Of a node with several instances one that is ok is enough."""
+    found: dict[str, Instance] = {}
+    seen: set[str] = set()
+    waiting: list[str] = []
+
+    def require(node: str, records: list[Instance]) -> None:
+        template = service.nodes.get(node)
+        if template is None or template.is_compute or template.settings.is_optional:
+            return
+        if node not in seen:
+            seen.add(node)
+            waiting.append(node)
+        if not any(record.local in OPERATIONAL for record in records):
+            found.update({r.id: r for r in records if r.local in NOT_OK or r.is_missed})
+
+    for record in chosen.values():
+        template = service.nodes.get(record.node)
+        for requirement in template.requirements if template is not None else ():
+            host = snapshot.instances.get(record.host) if requirement.is_hosting else None
+            require(requirement.target, [host] if host is not None else snapshot.records_of(requirement.target))
+    while waiting:
+        for requirement in service.nodes[waiting.pop()].requirements:
+            if requirement.target not in seen:
+                require(requirement.target, snapshot.records_of(requirement.target))
+    return list(found.values())
 
 
 def _named(names: Names, text: str) -> list[Instance]:

@@ -51,7 +51,9 @@ def command(session: Session, asked: HealAsked, options: JobOptions, wait_lock: 
     """Heal."""
     if options.on_failure == "rollback":
         raise click.UsageError("a heal cannot be taken back: use --on-failure abort, or continue")
+    from ordito.app.errors import Refused
     from ordito.app.heal import healings
+    from ordito.app.proposals.heal import REQUIRED_FIRST
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
 
@@ -63,7 +65,15 @@ def command(session: Session, asked: HealAsked, options: JobOptions, wait_lock: 
         request = WorkflowRequest(
             settings.directory, one, options, wait_lock, settings.wanted_environment, settings.hosts
         )
-        ended.append(run_workflow(request, conversation))
+        try:
+            ended.append(run_workflow(request, conversation))
+        except Refused as refusal:
+            if refusal.code != REQUIRED_FIRST or not ended:
+                raise
+            # What it requires was healed before, in vain.
+            session.warn(f"{refusal.message}; nothing was done about it")
+            worst = ExitCode.JOB_FAILED if worst is ExitCode.DONE else worst
+            continue
         code = _end(ended[-1], conversation, session)
         worst = worst if code is ExitCode.DONE else code
         if code not in (ExitCode.DONE, ExitCode.JOB_FAILED, ExitCode.UNREACHABLE):
