@@ -161,6 +161,7 @@ def numbers() -> Iterator[int]:
     yield from range(10_000) if THOROUGH else QUICK
 
 
+@pytest.mark.timeout(900 if THOROUGH else 120)
 @pytest.mark.parametrize("name", CASES if THOROUGH else list(CASES)[1::2])
 def test_cut_after_a_record(name: str, calm: Calm, tmp_path: Path) -> None:
     """The journal ends with any of its records, also in the middle of a turn."""

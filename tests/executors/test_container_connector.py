@@ -12,7 +12,7 @@ from ordito.work.targets import CONTAINER, Target, Unreachable
 from tests.support.real.podman import SMALL, Podman
 
 NAME = "ordito-test-connector"
-TARGET = Target(CONTAINER, f"container {NAME}", {"engine": "podman", "container": NAME})
+TARGET = Target(CONTAINER, f"container {NAME}", {"engine": "podman", "container": NAME, "instance": "host_1"})
 
 
 class Heard:
@@ -76,7 +76,7 @@ def test_what_runs_in_a_container_that_goes_away_is_lost_and_nothing_more_starts
         status, lost = await heard.end
         assert status is None
         assert NAME in lost
-        with pytest.raises(Unreachable, match=NAME):
+        with pytest.raises(Unreachable, match=f"{NAME} .*not there any more; `ordito heal host_1`"):
             await connector.start(TARGET, ["true"], Heard())
         await connector.close()
 

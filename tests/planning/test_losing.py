@@ -118,7 +118,9 @@ ASKED: Mapping[str, tuple[str, PlanOptions]] = {
             "heal",
             healing(name, scope, reinstall=reinstall),
         )
-        for name, scope, reinstall in product(("db_1", "web_1", "server_1"), (AUTO, INSTANCE, WHOLE_HOST), (False, True))
+        for name, scope, reinstall in product(
+            ("db_1", "web_1", "server_1"), (AUTO, INSTANCE, WHOLE_HOST), (False, True)
+        )
     },
     **{w: (w, replace(OPTIONS, instances=frozenset({"db_1"}))) for w in ("stop", "start", "restart", "check")},
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from ordito.providers.containers.engine import Engines
 from ordito.providers.containers.settings import ContainerSettings
 from ordito.work.providing import Delegation, ProviderFailed, Verb
 from ordito.work.targets import HOST, Target, Unreachable
+from tests.support.real.needs import program
 from tests.support.real.podman import SMALL, Podman
 
 ENGINES = {"podman": Engines(LocalHands(), "podman")}
@@ -63,7 +65,8 @@ def test_a_compute_is_a_container_that_is_made_once_and_removed(engine: Podman) 
         assert host == {"provider": "container", "id": NAME, "engine": "podman", "container": made}
         assert first.attributes["private_address"] == "127.0.0.1"  # The network of the tests is that of the host.
         target = provider.target("inner-server_1", first.attributes)
-        assert target == Target("container", f"container {NAME}", {"engine": "podman", "container": NAME, "made": made})
+        told = {"engine": "podman", "container": NAME, "made": made, "instance": "inner-server_1"}
+        assert target == Target("container", f"container {NAME}", told)
         seen = await provider.look(_asked())
         assert (seen.status, seen.attributes) == ("ok", first.attributes)
         # Nobody wrote down what an earlier job has made: nothing of it is wanted.
@@ -77,6 +80,51 @@ def test_a_compute_is_a_container_that_is_made_once_and_removed(engine: Podman) 
         assert engine.containers() == []
 
     asyncio.run(run())
+
+
+SLOW = """\
+#!/bin/sh
+if [ "$1" = run ] && mkdir "{folder}/first" 2>/dev/null; then
+    "{podman}" "$@"
+fi
+exec "{podman}" "$@"
+"""
+"""Podman, but for the first `run`, which finds that another one has come before it."""
+
+
+def test_what_was_made_by_a_command_that_the_killed_program_has_left_is_taken(
+    engine: Podman, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine goes on where the program is killed, and may be done with an image only when the job is resumed."""
+    slow = tmp_path / "podman"
+    slow.write_text(SLOW.format(folder=tmp_path, podman=program("podman")))
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    async def run() -> None:
+        made = await _provider().create(_asked())
+        host = made.attributes[HOST]
+        assert isinstance(host, dict)
+        assert engine.run("inspect", "--format", "{{.Id}} {{.State.Running}}", NAME).startswith(host["container"])
+
+    asyncio.run(run())
+    assert (tmp_path / "first").exists()
+
+
+def test_a_container_of_somebody_else_that_comes_first_is_left_alone(
+    engine: Podman, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "podman"
+    slow.write_text(
+        SLOW.format(folder=tmp_path, podman=program("podman")).replace(
+            '"$@"\nfi', f"run -d --name {NAME} {SMALL} sleep 1000\nfi"
+        )
+    )
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(ProviderFailed, match="was not made for inner-server_1"):
+        asyncio.run(_provider().create(_asked()))
+    assert engine.containers() == [NAME]
 
 
 def test_what_cannot_be_made_says_why_and_leaves_nothing(engine: Podman) -> None:

@@ -19,6 +19,9 @@ STARTING = 2.0
 """Seconds after which a command counts as started that has printed nothing; it may be at work for as long as it likes,
 and must not keep others from ending it."""
 
+NOBODY = "no such"
+"""What engines say, in small letters, of a container that is not there: no such object, no such container."""
+
 _OUT, _ERR = 1, 2
 _RUNNING = ("inspect", "--format", "{{.State.Running}}")
 
@@ -32,8 +35,8 @@ class _Place(msgspec.Struct):
 
 
 class ContainerConnector:
-    """Starts commands in running containers, whose ``settings`` are ``engine``, ``container`` and, where commands do
-    not run as the user of the image, ``user``."""
+    """Starts commands in running containers, whose ``settings`` are ``engine``, ``container``, the ``instance`` that it
+    was made for and, where commands do not run as the user of the image, ``user``."""
 
     protocol = CONTAINER
 
@@ -181,6 +184,7 @@ async def _spawn(command: _Exec, words: Sequence[str]) -> None:
 async def _check(target: Target) -> None:
     """Raise ``Unreachable`` unless the container runs."""
     engine, name = str(target.settings["engine"]), str(target.settings["container"])
+    heal = f"`ordito heal {target.settings.get('instance', 'INSTANCE')}`"
     try:
         process = await asyncio.create_subprocess_exec(
             engine, *_RUNNING, name, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, start_new_session=True
@@ -196,8 +200,10 @@ async def _check(target: Target) -> None:
         raise
     if process.returncode:
         said = err.decode(errors="replace").strip().rpartition("\n")[2]
+        if NOBODY in said.lower():
+            raise Unreachable(f"{target.name} cannot be reached: it is not there any more; {heal} has it made anew")
         raise Unreachable(f"{target.name} cannot be reached: {said}")
     if out.strip() != b"true":
         raise Unreachable(
-            f"{target.name} cannot be reached: it does not run; start it ({engine} start {name}), or `ordito heal` it"
+            f"{target.name} cannot be reached: it does not run; start it ({engine} start {name}), or {heal}"
         )

@@ -101,7 +101,9 @@ class ContainerProvider:
         """The container of an instance."""
         made_by = attributes.get(HOST)
         if not isinstance(made_by, Mapping) or not made_by.get("id"):
-            raise Unreachable(f"it is not known which container {instance} is: `ordito discover` or `ordito heal` it")
+            raise Unreachable(
+                f"it is not known which container {instance} is: `ordito discover`, or `ordito heal {instance}`"
+            )
         name = str(made_by["id"])
         engine = self._engines.wanted or str(made_by.get("engine") or "podman")
         try:
@@ -111,6 +113,7 @@ class ContainerProvider:
         # One that is made anew under its name is another host: nothing that was made ready on the former one is there.
         made = str(made_by.get("container") or "")
         told = {"engine": engine, "container": name, "made": made, "user": settings.user, "base": settings.base}
+        told["instance"] = instance
         return Target(CONTAINER, f"container {name}", {key: value for key, value in told.items() if value})
 
     async def _engine_of(self, asked: Delegation) -> Engine:

@@ -46,6 +46,10 @@ async def made(engine: Engine, asked: Delegation, wanted: Wanted) -> Container:
         words = ["sh", "-c", PIPED, "sh", *words]
     ran = await engine.run_words(words, f"{engine.name} run", given=given, timeout=LONG)
     if ran.status != 0:
+        # Where the program was killed its `run` may have gone on, and come before this one: an image takes its time.
+        found = await own(engine, asked)
+        if found is not None and found.state.running and is_made_by(found, asked):
+            return found
         await engine.remove(name)
         raise ProviderFailed(f"the container of {asked.instance} could not be started on {engine.where}: {said(ran)}")
     found = await engine.look(name)
