@@ -1,5 +1,6 @@
 """What `ordito check` proposes where something is not well."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -55,14 +56,25 @@ topology_template:
 """
 
 
-def test_the_last_line_of_a_check_says_why_it_is_not_well(run: Run, tmp_path: Path) -> None:
-    """With its exit code; what is secret is hidden in it."""
+def test_the_last_lines_of_a_check_say_why_it_is_not_well(run: Run, tmp_path: Path) -> None:
+    """With its exit code; what is secret is hidden in them, and what steers a terminal. The log has all."""
     (tmp_path / "service.yaml").write_text(PRINTING)
     (tmp_path / "start.sh").write_text("true\n")
-    (tmp_path / "check.sh").write_text('echo looking; echo "no process knows $token" >&2; echo; exit 1\n')
+    (tmp_path / "check.sh").write_text(
+        'for i in 1 2 3 4 5; do echo looking $i; done; printf "%0500d\\n" 0; printf "\\033[2Jred\\n"\n'
+        'echo "no process knows $token" >&2; echo; exit 1\n'
+    )
     assert run("deploy", "service.yaml", "--yes").code == 0
     found = run("check")
-    assert "it says: exit 1: no process knows " in found.out
+    said = found.out.partition("  it says: exit 1\n")[2].splitlines()
+    assert [line.strip().partition(" ")[2] for line in said[:2]] == ["looking 4", "looking 5"]
+    assert 300 < len(said[2]) < 420
+    assert "\\x1b[2Jred" in said[3]
+    assert "no process knows " in said[4]
+    assert "looking 3" not in found.out
+    assert f"ordito jobs logs {found.err.partition('job ')[2][:12]}    read all that the checks printed" in found.err
+    told = json.loads(run("check", "-o", "json").out)
+    assert told["instances"]["web_1"]["reason"].startswith("exit 1: no process knows ")
     assert "hunter2" not in found.out + found.err + run("jobs", "show").out
     assert "exit 1: no process knows" in run("jobs", "show").out
 

@@ -12,12 +12,13 @@ from ordito.base.listing import listed
 from ordito.base.sensitive import shown
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import job_options
-from ordito.cli.progress.report import NextCommand
+from ordito.cli.progress.report import NextCommand, last_lines
 from ordito.cli.session import Session
 from ordito.cli.text_width import one_line, pad, printable, width
 from ordito.cli.verb import verb
 from ordito.instances.records import CANNOT_BE_ASKED, CANNOT_BE_REACHED
 from ordito.instances.status import ABSENT, ERROR, UNKNOWN, WORSE
+from ordito.work.invocation import Outcome
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ BROKEN = frozenset({ERROR, UNKNOWN, ABSENT})
 """The statuses of what healing may mend."""
 
 MOST_UNLOOKED = 12
+LINES_SHOWN = 5
+"""Last lines of a check that finds something not to be well."""
 FORMAT = "ordito.drift/1"
 
 
@@ -57,14 +60,18 @@ def look_verb(workflow: str, summary: str, asked: Callable[[Callable[..., Any]],
             settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
         )
         result = look(request, conversation)
-        whys = conversation.ledger.complaints
+        complaints = conversation.ledger.complaints
         if result.report is not None:
             write_report(result.report, conversation.ledger, session)
-        session.result(drift_data(workflow, result, whys), lambda channel: write_drift(workflow, result, whys, channel))
+        data = drift_data(workflow, result, {name: outcome.message for name, outcome in complaints.items()})
+        session.result(data, lambda channel: write_drift(workflow, result, complaints, channel))
         unwell = ExitCode.CHANGES if detailed_exitcode and not result.is_well else ExitCode.DONE
         if result.report is None:
             return unwell
-        commands = [NextCommand(session.settings.command(*words), purpose) for words, purpose in _next(result)]
+        found = list(_next(result))
+        if any(_printed(outcome) for outcome in complaints.values()):
+            found.insert(0, (("jobs", "logs", result.report.job), "read all that the checks printed"))
+        commands = [NextCommand(session.settings.command(*words), purpose) for words, purpose in found]
         if commands:
             session.next(*commands)
         code = exit_code(result.report)
@@ -133,9 +140,9 @@ def _data(found: Found, why: str) -> dict[str, object]:
     return data
 
 
-def write_drift(workflow: str, result: DriftResult, whys: Mapping[str, str], channel: Channel) -> None:
-    """What was found, for people: each instance, and below it what differs. ``whys`` are the reasons that were told of
-    what is not well, by instance."""
+def write_drift(workflow: str, result: DriftResult, complaints: Mapping[str, Outcome], channel: Channel) -> None:
+    """What was found, for people: each instance, and below it what differs. ``complaints`` are the ends of operations
+    that found instances not to be well."""
     from ordito.cli.status_view import painted
 
     longest = max((width(f.after.id) for f in result.found), default=0)
@@ -146,18 +153,23 @@ def write_drift(workflow: str, result: DriftResult, whys: Mapping[str, str], cha
         elif found.before.local != found.after.local:
             said = f"{painted(found.before.local, channel)} -> {said}"
         channel.line(f"{pad(found.after.id, longest)}  {said}")
-        for line in _differences(found, whys.get(found.after.id, "")):
+        for line in _differences(found, complaints.get(found.after.id), channel):
             channel.line(f"  {line}")
     for line in _totals(workflow, result):
         channel.line(line)
 
 
-def _differences(found: Found, why: str) -> Iterator[str]:
+def _differences(found: Found, outcome: Outcome | None, channel: Channel) -> Iterator[str]:
     from ordito.cli.job_view import as_text
 
     before, after = found.before, found.after
+    why = outcome.message if outcome is not None else ""
     if after.note == CANNOT_BE_REACHED:
         yield f"it cannot be reached{': ' if why else ''}{printable(one_line(why))}"
+    elif outcome is not None and (printed := _printed(outcome)):
+        # Its last line is the end of the message, and stands below with those before it.
+        yield f"it says: {printable(one_line(why.removesuffix(f': {printed[-1].strip()}')))}"
+        yield from last_lines(printed, channel)
     elif why:
         yield f"it says: {printable(one_line(why))}"
     if before.state != after.state:
@@ -165,6 +177,12 @@ def _differences(found: Found, why: str) -> Iterator[str]:
     for name, drift in found.attributes.items():
         old, new = (as_text(shown(v)) if v is not None else "(no value)" for v in (drift.before, drift.after))
         yield f"attribute {name}: {printable(old)} -> {printable(new)}"
+
+
+def _printed(outcome: Outcome) -> list[str]:
+    """The last lines that an operation printed, where there is more to show of them than the message says."""
+    lines = [line for line in outcome.tail if line.strip()]
+    return lines[-LINES_SHOWN:] if len(lines) > 1 else []
 
 
 def _totals(workflow: str, result: DriftResult) -> Iterator[str]:

@@ -17,6 +17,7 @@ from ordito.work.events import (
     StepStarted,
     StepSucceeded,
 )
+from ordito.work.invocation import Outcome
 from ordito.work.plan import UNDO
 
 WHOLE = "workflow"
@@ -92,8 +93,8 @@ class Node:
 
 class Ledger:
     """All accounts of a job, by instance in the order of the plan, and the failures in the order they happened.
-    ``complaints`` are the reasons of what was looked at and is not well, by instance, ``left`` what may be
-    left somewhere of those that were removed.
+    ``complaints`` are the ends of operations that found what they looked at not to be well, by instance,
+    ``left`` what may be left somewhere of those that were removed.
 
     Counts are kept up with each event, so that whoever draws them pays for what is to be seen only.
     """
@@ -110,7 +111,7 @@ class Ledger:
         self.counts = [0] * len(Phase)
         self.activities: dict[str, Activity] = {}
         self.failures: list[StepFailed] = []
-        self.complaints: dict[str, str] = {}
+        self.complaints: dict[str, Outcome] = {}
         self.left: dict[str, str] = {}
         self.finished: JobFinished | None = None
 
@@ -176,7 +177,7 @@ class Ledger:
     def _told(self, event: StepSucceeded) -> None:
         """Keep what deserves attention though the operation went well."""
         if event.outcome.message and event.outcome.status not in {"", "ok"}:
-            self.complaints[event.instance] = event.outcome.message
+            self.complaints[event.instance] = event.outcome
         elif event.outcome.message and event.operation == REMOVED:
             self.left[event.instance] = event.outcome.message
 

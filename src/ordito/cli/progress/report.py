@@ -22,7 +22,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
 from ordito.cli.progress.ledger import WHOLE, Account, Ledger, node_of, subject, titled
 from ordito.cli.progress.lines import failure, plural
-from ordito.cli.text_width import pad, printable, short_pins, width
+from ordito.cli.text_width import pad, printable, short_pins, shorten, width
 from ordito.work.events import StepFailed
 from ordito.work.invocation import Ending
 
@@ -34,6 +34,8 @@ OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
 """How operations end because of their host."""
 LINES_SHOWN = 10
 """Last lines of a failed operation; the log has all of them."""
+LONGEST_LINE = 400
+"""Columns after which a line that an operation has printed is cut off."""
 
 
 class NextCommand(msgspec.Struct, frozen=True):
@@ -95,13 +97,19 @@ def _failure(failed: StepFailed, channel: Channel) -> Iterator[str]:
     word = channel.paint("change", "FAILED (optional)") if failed.optional else channel.paint("error", "FAILED")
     yield f"{word} {what}: {failure(failed.outcome)}{artifact}{link}"
     tail = failed.outcome.tail[-LINES_SHOWN:]
-    bar = channel.paint("faint", channel.symbols.bar)
     message = failed.outcome.message
     if message and message not in failure(failed.outcome) and message not in tail:
         yield f"   {short_pins(message)}"
-    yield from (f"   {bar} {short_pins(line)}" for line in tail)
+    yield from last_lines(tail, channel)
     if failed.declared:
         yield f" {'operation' if failed.hook is None else 'lifecycle step'} declared at {failed.declared}"
+
+
+def last_lines(lines: Iterable[str], channel: Channel) -> Iterator[str]:
+    """What an operation printed last, as lines below what is said of it."""
+    bar, ellipsis = channel.paint("faint", channel.symbols.bar), channel.symbols.ellipsis
+    for line in lines:
+        yield f"   {bar} {shorten(short_pins(line), LONGEST_LINE, ellipsis)}"
 
 
 def write_recap(ledger: Ledger, channel: Channel) -> None:
