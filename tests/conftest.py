@@ -6,7 +6,9 @@ And the real targets that tests share: each process of tests starts one of a kin
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,11 @@ settings.register_profile(
 settings.load_profile("ordito")
 # As commands do: what tests keep is much, and to look through it over and over again frees nothing.
 gc.set_threshold(*THRESHOLDS)
+
+# As `./run` does: to compile all tests and the program anew for each process of tests, and each that they start, takes
+# longer than many of the tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell lets what it starts in the background ignore interrupts, and the programs under test would inherit that.

@@ -14,7 +14,7 @@ SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
 topology_template:
   node_templates:
-    many: { type: tosca.nodes.Root, occurrences: [ 0, 5000 ], instance_count: 5000 }
+    many: { type: tosca.nodes.Root, occurrences: [ 0, 1500 ], instance_count: 1500 }
 """
 AT_THE_FIRST = """\
 import os

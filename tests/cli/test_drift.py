@@ -37,7 +37,12 @@ node_types:
 topology_template:
   node_templates:
     base: { type: tosca.nodes.Root, interfaces: { Standard: { operations: { create: ok.sh } } } }
-    web: { type: Web, occurrences: [ 0, 3 ], instance_count: 2, requirements: [ dependency: base ] }
+    web:
+      type: Web
+      metadata: { ordito.ready: 0 }  # What is not ok at once will not be.
+      occurrences: [ 0, 3 ]
+      instance_count: 2
+      requirements: [ dependency: base ]
   workflows:
     tend:
       steps:
@@ -143,7 +148,7 @@ def test_what_an_operation_gives_after_it_was_found_otherwise_is_no_drift(web: R
     assert drifted(web) == set()
 
 
-WITHOUT = SERVICE[: SERVICE.index("    web: { type: Web")]
+WITHOUT = SERVICE[: SERVICE.index("    web:\n")]
 
 
 @pytest.mark.parametrize(

@@ -147,9 +147,10 @@ def test_an_unknown_instance_is_checked_first(run: Run, folder: Path) -> None:
         assert "ordito deploy --check    look, and repair what is not ok" in said.err
 
 
-def test_what_a_check_found_in_error_is_not_taken_for_mended(run: Run, folder: Path) -> None:
+def test_what_a_check_found_in_error_is_not_taken_for_mended(run: Run, folder: Path, tmp_path: Path) -> None:
     """It is repaired, and only its check, asked again, can say that it is well."""
-    assert deployed(run, folder).code == 0
+    service = changed(tmp_path, "    base:\n", "    base:\n      metadata: { ordito.ready: 1 s }\n")
+    assert run("deploy", service, "--yes", "-i", f"folder={folder}").code == 0
     (folder / "base_1.look").write_text("1")
     assert run("check", "base").code == 0
     log(folder)

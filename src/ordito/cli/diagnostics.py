@@ -113,7 +113,7 @@ def _excerpt(labels: list[_Label], gutter: int, arrow: str, channel: Channel) ->
     """The lines of one file that labels speak of, from top to bottom."""
     place = channel.paint("place", arrow)
     yield f"{' ' * gutter}{place} {labels[0].span}"
-    shown = [label for label in labels if label.span.source.line_for_people(label.span.line).strip(f" {HIDDEN}")]
+    shown = [label for label in labels if _has_text(label.span)]
     if not shown:
         # Nothing to excerpt: what the related places say must not get lost.
         yield from (f"{' ' * gutter} {label.text} ({label.span})" for label in labels if label.text)
@@ -128,6 +128,12 @@ def _excerpt(labels: list[_Label], gutter: int, arrow: str, channel: Channel) ->
         before = number
         source = shown[0].span.source
         yield from _line(source.line_for_people(number), number, list(group), gutter, channel)
+
+
+def _has_text(span: Span) -> bool:
+    """Whether anything is to be seen of the line of a span: of one that is hidden as a whole nothing is."""
+    seen = span.source.line_for_people(span.line)
+    return bool(seen.strip(" " if seen == span.source.line(span.line) else f" {HIDDEN}"))
 
 
 def _line(text: str, number: int, labels: list[_Label], gutter: int, channel: Channel) -> Iterator[str]:

@@ -157,19 +157,25 @@ class Host:
         nothing = [(os.POSIX_SPAWN_OPEN, number, "/dev/null", os.O_RDWR, 0) for number in (0, 1)]
         self._listener = os.posix_spawn(command[0], command, environment, file_actions=nothing, setsigmask=[])
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
-        place = (self._settings["address"], self._settings["port"])
         while self._listener:
-            with socket.socket() as attempt:
-                if attempt.connect_ex(place) == 0:
-                    return
+            if self._is_listened():
+                return
             time.sleep(0.002)
         raise SystemExit("sshd has ended at once")
 
     def stop(self) -> None:
         """End the `sshd` that listens; connections that are open live on."""
-        while self._listener:
-            send([self._listener], signal.SIGKILL)
+        while listener := self._listener:
+            send([listener], signal.SIGKILL)
             time.sleep(0.001)
+        # The process of a connection that had only just begun holds the socket a moment longer: an `sshd` started
+        # meanwhile finds the port taken and ends, although connections are still accepted there.
+        while self._is_listened():
+            time.sleep(0.001)
+
+    def _is_listened(self) -> bool:
+        with socket.socket() as attempt:
+            return attempt.connect_ex((self._settings["address"], self._settings["port"])) == 0
 
     def cut(self) -> None:
         """End the processes of all connections, and nothing that was started over them."""
