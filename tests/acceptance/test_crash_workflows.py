@@ -27,7 +27,8 @@ each, of all cases."""
 
 @dataclass(frozen=True)
 class Case:
-    """A command, what is done before, which operations fail and how they exit, and its exit code."""
+    """A command, what is done before, which operations fail and how they exit, and its exit code. What runs of the
+    instances that are ``killed`` has ended before it, and a check has found that."""
 
     words: str
     before: Sequence[str] = ("deploy service",)
@@ -35,9 +36,11 @@ class Case:
     code: int = 0
     overriding: bool = False
     exits: int = 3
+    killed: Sequence[str] = ()
 
 
 CHECKS = ("db_1.Maintain.check", "db_1.Maintain.check.again")
+STARTS = ("db_1.Standard.start", "db_1.Standard.start.again")
 CASES: Mapping[str, Case] = {
     "heal, not needed": Case("heal db_1"),
     "heal, mended": Case("heal db_1", fail=CHECKS[:1]),
@@ -73,6 +76,10 @@ CASES: Mapping[str, Case] = {
     "telling of changes": Case("run Work.one --node db -i word=other --override"),
     "deploy, overridden": Case("deploy service", before=(), overriding=True),
     "undeploy, overridden": Case("undeploy", overriding=True),
+    "deploy, of what is checked": Case("deploy service --check", fail=CHECKS, exits=1),
+    "deploy, repairing": Case("deploy service", killed=("db_1",)),
+    "deploy, repairing in vain": Case("deploy service", killed=("db_1",), fail=STARTS, code=1),
+    "deploy, repairing by making anew": Case("deploy service", killed=("db_1",), fail=STARTS[:1]),
     "undeploy, failing": Case("undeploy", fail=("web_1.Standard.stop", "db_1.Standard.delete"), code=1),
 }
 
@@ -85,14 +92,14 @@ class Calm:
     end: object
 
 
-_begun: dict[tuple[bool, Sequence[str]], Everything] = {}
+_begun: dict[tuple[bool, Sequence[str], Sequence[str]], Everything] = {}
 
 
 @pytest.fixture
 def calm(name: str, tmp_path_factory: pytest.TempPathFactory) -> Calm:
     """A case before and after; what comes before it is done once for all that have it in common."""
     case, home = CASES[name], tmp_path_factory.mktemp("calm")
-    common = (case.overriding, case.before)
+    common = (case.overriding, case.before, case.killed)
     if common not in _begun:
         _begun[common] = _begin(case, tmp_path_factory.mktemp("begun") / "begun")
     return _made(case, _begun[common], home)
@@ -103,6 +110,10 @@ def _begin(case: Case, home: Path) -> Everything:
     for words in case.before:
         done = begun.give(*words.split())
         assert done.code == 0, done.both
+    for instance in case.killed:
+        (begun.home / "things" / f"{instance}.started").unlink()
+    if case.killed:
+        assert "ok -> error" in begun.give("check").both
     return begun
 
 

@@ -48,7 +48,11 @@ if [ -e "$HOME/run/$INSTANCE.taken" ]; then echo "the port is taken"; exit 1; fi
 sleep 600 </dev/null >/dev/null 2>&1 &
 echo $! >"$HOME/run/$INSTANCE.pid"
 """,
-    "stop.sh": 'kill "$(cat "$HOME/run/$INSTANCE.pid")"\n',
+    # What has been killed fails to be stopped, also where nobody has taken note of its end yet.
+    "stop.sh": """\
+pid=$(cat "$HOME/run/$INSTANCE.pid")
+grep -q "^State:.[RSD]" "/proc/$pid/status" && kill "$pid"
+""",
     "delete.sh": 'rm -f "$HOME/run/$INSTANCE."{data,pid}\n',
     "check.sh": """\
 if ! [ -e "$HOME/run/$INSTANCE.data" ]; then echo "no volume"; exit 3; fi
@@ -354,3 +358,31 @@ def test_rolling_back_by_itself_makes_nothing_over(shop: Shop) -> None:
     assert "database_1: found to be absent" in done.both
     assert not shop.data("database_1").exists()
     assert not shop.data("second_1").exists(), "all else is taken back"
+
+
+def test_what_is_checked_is_removed_with_its_data_only_where_that_was_said(shop: Shop) -> None:
+    planned = shop.run("plan", "--check").out
+    assert "? database_1  it is checked first: stopped and started, if it is not found to be ok" in planned
+    assert "5 to look at" in planned
+    assert "Down for a while" not in planned, "all is up, and stays so unless a check finds otherwise"
+    assert "data of database_1 is lost" not in planned
+    before = shop.pid("database_1")
+    os.kill(before, signal.SIGKILL)
+    shop.taken("database_1").touch()
+    words = ("--check", "--allow-data-loss", "database")
+    planned = shop.run("plan", *words).out
+    assert "data of database_1 is lost" in planned
+    done = shop.run("deploy", *words, "--yes", code=1)
+    assert "data of database_1 is lost" in done.err
+    assert "database_1  delete                 ok" in done.err
+    shop.taken("database_1").unlink()
+    shop.run("deploy", *words, "--yes")
+    assert shop.pid("database_1") != before
+    assert shop.statuses() == {"ok"}
+
+
+def test_what_is_ok_keeps_its_data_whatever_may_be_lost(shop: Shop) -> None:
+    before = shop.pids()
+    shop.run("deploy", "--check", "--allow-data-loss", "database", "--yes")
+    assert shop.pids() == before
+    assert shop.rows("database_1") == 1

@@ -19,6 +19,7 @@ from tests.support.runs import OPTIONS, Answers, Reply, World, failing
 from tests.support.services import Requires, compute, maintain, node, on, service
 
 ALL = ["create", "configure", "start", "stop", "delete"]
+SCOPES = (AUTO, INSTANCE, WHOLE_HOST)
 LOSE = ("Standard.create", "Standard.delete")
 
 
@@ -118,9 +119,7 @@ ASKED: Mapping[str, tuple[str, PlanOptions]] = {
             "heal",
             healing(name, scope, reinstall=reinstall),
         )
-        for name, scope, reinstall in product(
-            ("db_1", "web_1", "server_1"), (AUTO, INSTANCE, WHOLE_HOST), (False, True)
-        )
+        for name, scope, reinstall in product(("db_1", "web_1", "server_1"), SCOPES, (False, True))
     },
     **{w: (w, replace(OPTIONS, instances=frozenset({"db_1"}))) for w in ("stop", "start", "restart", "check")},
 }

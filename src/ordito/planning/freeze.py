@@ -129,7 +129,7 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
         step = drafted[number]
         if step.action is not JOIN and not step.done:
             working[step.owner] = step
-    reasons = tuple(draft.reasons)
+    reasons, forms = tuple(draft.reasons), draft.is_forming
     found: list[Change] = []
     for members in draft.of_node.values():
         span = members[0].template.span if members else None
@@ -139,7 +139,7 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
             if first is not None:
                 stays = member.fate is KEEP and member.kind is UNCHANGED
                 reason = _why_linked(draft, member, first) if stays else ""
-                found.append(_change(member, reason or reasons[first.reason], declared))
+                found.append(_change(member, reason or reasons[first.reason], declared, forms=forms))
             elif member.kind is not UNCHANGED:
                 found.append(Change("=", member.id, member.reason, declared, member.differences, kind=member.kind))
     return tuple(found)
@@ -158,13 +158,15 @@ def _why_linked(draft: Draft, member: Member, first: DraftStep) -> str:
     return f"{how}: {other.template.name} {other.fate}"
 
 
-def _change(member: Member, first_reason: str, declared: str) -> Change:
+def _change(member: Member, first_reason: str, declared: str, *, forms: bool) -> Change:
     fate, identity, reason = member.fate, member.record.id, member.reason
     symbol, kind = SYMBOLS[fate], "" if member.kind is UNCHANGED else member.kind
     if fate is KEEP:
         reason = member.reason if kind else first_reason
     elif fate is CONTINUE and not member.record.created:
         symbol = "+"
+    elif forms and member.is_looked_at:
+        symbol = SYMBOLS[Fate.LOOK]
     return Change(symbol, identity, reason, declared, member.differences, kind=kind)
 
 

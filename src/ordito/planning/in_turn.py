@@ -65,11 +65,16 @@ def takes_turns(draft: Draft) -> bool:
 
 def outages(draft: Draft) -> tuple[Outage, ...]:
     """The nodes of which all instances that are up go down before any of them is up again. What leaves for good is
-    missed by nobody, and where nothing is run to stop an instance it goes on."""
+    missed by nobody, where nothing is run to stop an instance it goes on, and what goes down only if it is found not to
+    be ok does not count as up."""
     found: list[Outage] = []
     for node in draft.ordered if draft.workflow in INTERRUPTS else ():
         up = [m for m in draft.of_node.get(node.name, ()) if m.was_up]
-        if up and all(m.falls and _is_stopped(draft, m) for m in up) and len({m.turn for m in up}) == 1:
+        if (
+            up
+            and all(m.falls and not m.is_looked_at and _is_stopped(draft, m) for m in up)
+            and len({m.turn for m in up}) == 1
+        ):
             again = next((m for m in up if not m.goes), None)
             if again is not None:
                 found.append(Outage(node.name, len(up), _why_together(draft, again)))

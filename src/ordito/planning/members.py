@@ -180,6 +180,11 @@ class Member:
         return self.presumed or self.was_up
 
     @property
+    def is_looked_at(self) -> bool:
+        """Whether it is there, and something is done about it only if a look finds it not to be ok."""
+        return self.is_conditional and self.was_up and self.fate in (Fate.RESTART, Fate.ANEW)
+
+    @property
     def was_up(self) -> bool:
         """Whether it was started, and nothing worse is known, before anything is done with it."""
         return self.record.local in OPERATIONAL or (self.record.local == UNKNOWN and self.record.state == STARTED)

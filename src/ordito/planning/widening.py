@@ -313,6 +313,7 @@ class Widening:
                 draft.steps[numbers[-1]].optional = draft.steps[numbers[-1]].dispensable = True
                 draft.edge(member.up.end, numbers[-1], draft.why("it is up before it is asked how it is"))
             gates = self._gates(root)
+            member.is_conditional = root in self._needed
             if root in self._needed:
                 gates.append(self._look(member, THERE, Condition.UNLESS_ABSENT, self._needed[root]))
             self._put_behind(numbers, gates)
@@ -357,6 +358,7 @@ class Widening:
         for name, root in group.items():
             if (member := draft.members.get(name)) is not None:
                 member.is_mended = not self._reinstalls
+                member.is_conditional = root in self._needed
                 self._ends[root] += _ask_afterwards(draft, [member])
         for root, numbers in self._laid_for(first, edges, group).items():
             if self._restarted(root):

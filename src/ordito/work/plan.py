@@ -242,8 +242,9 @@ class Kind(StrEnum):
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-/+`` made anew, ``-`` removed,
-    ``=`` taken over as it is, and why; ``declared`` is the place of its node. ``differences`` are what has changed, and
-    ``kind`` is what comes of them, "" where nothing has."""
+    ``=`` taken over as it is, ``?`` looked at, and repaired where that finds it not to be ok; and why. ``declared`` is
+    the place of its node. ``differences`` are what has changed, and ``kind`` is what comes of them, "" where nothing
+    has."""
 
     symbol: str
     instance: str
