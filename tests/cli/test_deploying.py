@@ -417,3 +417,35 @@ def test_a_section_of_a_plug_in_that_is_not_installed_says_what_may_be_missing(r
     refused = run("hosts", "check")
     assert refused.code == 3
     assert "is known once that is installed" in refused.err
+
+
+HALF_MADE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    web:
+      type: tosca.nodes.Root
+      interfaces: { Standard: { operations: { start: start.sh } } }
+  outputs: { url: { value: "http://web" } }
+  workflows:
+    again:
+      inputs: { word: { type: string, required: false } }
+      steps:
+        say:
+          target: web
+          activities: [ call_operation: { operation: Standard.start, inputs: { WORD: { get_input: word } } } ]
+"""
+
+
+def test_outputs_of_what_is_not_all_there_are_marked(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "service.yaml").write_text(HALF_MADE)
+    (tmp_path / "start.sh").write_text("exit 1\n")
+    failed = run("deploy", "service.yaml", "--yes")
+    assert failed.code == 1
+    assert failed.out == "Outputs, which hold once all is there:\nurl = http://web\n"
+    (tmp_path / "start.sh").write_text(":\n")
+    assert run("deploy", "service.yaml", "--yes").out == "url = http://web\n"
+    ran = run("run", "start", "--yes")
+    assert "Plan: runs on 1 instance; 1 operation in 1 wave." in ran.err
+    unset = run("workflow", "run", "again", "--yes")
+    assert 'input "word" of workflow "again" has no value' in unset.err

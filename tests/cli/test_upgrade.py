@@ -151,7 +151,7 @@ def test_a_diff_says_what_an_upgrade_would_do_and_changes_nothing(run: Run, two:
     assert run("-e", "e", "deploy", "one", "--yes", "-q").code == 0
     before = {p: p.read_bytes() for p in (two / "e").rglob("*") if p.is_file()}
     same = run("-e", "e", "diff", "--detailed-exitcode")
-    assert (same.code, same.out) == (0, "No differences: what runs is what one/service.yaml says.\n")
+    assert (same.code, same.out) == (0, "No differences: what is recorded as deployed is what one/service.yaml says.\n")
     shown = run("-e", "e", "diff", "two")
     assert shown.code == 0
     assert "added  web_1" in shown.out

@@ -46,6 +46,7 @@ def test_a_failed_operation_can_report(place: Place) -> None:
     ("text", "says"),
     [
         ('{"a": 1,\n "b": [1, 2}', ":2:12: $ORDITO_OUTPUTS is not valid JSON: expected ',' or ']'"),
+        ('{"a": 1,\n "b": [1, 2}', '; the line is:  "b": [1, 2}'),
         ('{"a": ', "$ORDITO_OUTPUTS is not valid JSON"),
         ('{"ä": NaN}', ":1:7: $ORDITO_OUTPUTS is not valid JSON"),
         ("[1]", ":1:1: $ORDITO_OUTPUTS must hold one JSON object"),

@@ -1,4 +1,5 @@
-"""What is different between what runs and what a service says: what `upgrade` would do, by node and class of change."""
+"""What is different between what is recorded as deployed and what a service says: what `upgrade` would do, by node
+and class of change."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ class Diff(msgspec.Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether what runs is what the service says."""
+        """Whether what is recorded as deployed is what the service says."""
         return not self.nodes and not self.takes_over
 
 

@@ -1,6 +1,6 @@
 """Differences for people and for programs.
 
-shop: what runs, and what service.yaml says
+shop: what is recorded as deployed, and what service.yaml says
   reconfigure  api  3 instances   service.yaml:80:5
                  Standard.configure: input size: 1 -> 2  service.yaml:91:20
                  runs: stop, configure, start
@@ -61,7 +61,8 @@ def _node_data(found: NodeDiff) -> dict[str, object]:
 
 def write_diff(diff: Diff, against: str, channel: Channel, *, full: bool = False) -> None:
     """All differences; ``against`` is how the service is called that is compared. In full nothing is left out."""
-    channel.line(f"{channel.paint('strong', printable(diff.service))}: what runs, and what {printable(against)} says")
+    service = channel.paint("strong", printable(diff.service))
+    channel.line(f"{service}: what is recorded as deployed, and what {printable(against)} says")
     _write_inputs(diff.inputs, channel)
     _write_nodes(diff.nodes, channel, full=full)
     _write_hooks(diff.hooks, channel)

@@ -215,7 +215,8 @@ def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothi
         return ExitCode.DONE
     write_report(report, ledger, session)
     outputs = report.outputs if report.workflow in {"deploy", "upgrade", "rollback"} else {}
-    session.result(report_data(report), lambda channel: write_outputs(outputs, channel))
+    is_complete = exit_code(report) is ExitCode.DONE
+    session.result(report_data(report), lambda channel: write_outputs(outputs, channel, complete=is_complete))
     suggest(report, session)
     return exit_code(report)
 
@@ -378,8 +379,10 @@ def show_kept(kept: Sequence[Change], session: Session) -> None:
     session.next(NextCommand(session.settings.command("undeploy", *words), "remove these too"))
 
 
-def write_outputs(outputs: Mapping[str, object], channel: Channel) -> None:
-    """Outputs by name, one a line."""
+def write_outputs(outputs: Mapping[str, object], channel: Channel, *, complete: bool = True) -> None:
+    """Outputs by name, one a line; marked where what they tell of is not ``complete``, as after a failure."""
+    if outputs and not complete:
+        channel.line("Outputs, which hold once all is there:")
     longest = max(map(width, outputs), default=0)
     for name, value in outputs.items():
         shown = channel.paint("faint", "(no value)") if value is None else printable(as_text(value))

@@ -27,6 +27,7 @@ from ordito.planning.choose_anew import TO_HEAL
 from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
 from ordito.work.plan import UNDO, Change, Difference, KeptCount, Outage, Plan
 
+RUN = "run"
 MOST_ROWS = 200
 MOST_IN_WAVE = 8
 MOST_NAMED_HOSTS = 3
@@ -103,6 +104,8 @@ def totals(shown: Preview, *, full: bool = False) -> str:
     """The plan in one sentence; ``full`` counts what does nothing too, where that is shown."""
     found = shown.totals
     parts = [f"{found.made} to make", f"{found.changed} to change", f"{found.removed} to remove"]
+    if shown.workflow == RUN:
+        parts = [f"runs on {plural(found.changed, 'instance')}"]
     if found.replaced:
         parts.insert(2, f"{found.replaced} to make anew")
     if found.looked_at:

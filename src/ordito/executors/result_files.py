@@ -125,6 +125,10 @@ class _Fields:
         return field
 
 
+LONGEST_SHOWN = 200
+"""Characters of a line that is not valid, above which a message does not show it."""
+
+
 def read_reported(left: Left, path: str) -> Reported:
     """Read what lies at ``$ORDITO_OUTPUTS``; ``path`` is its name for messages. Nothing there says nothing."""
     data = left.data
@@ -171,7 +175,14 @@ def _malformed(data: bytes, path: str, error: str) -> str:
     line = before.count(b"\n") + 1
     column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
     what = _AT_BYTE.sub("", error).removeprefix("JSON is malformed: ")
-    return f"{path}:{line}:{column}: $ORDITO_OUTPUTS is not valid JSON: {what}"
+    return f"{path}:{line}:{column}: $ORDITO_OUTPUTS is not valid JSON: {what}{_shown_line(data, line)}"
+
+
+def _shown_line(data: bytes, line: int) -> str:
+    """The text of a line, as the end of a message; "" of one that is long. It is never cut: part of a secret would not
+    be known as one."""
+    text = data.split(b"\n")[line - 1].decode(errors="replace").rstrip("\r")
+    return f"; the line is: {text}" if text.strip() and len(text) <= LONGEST_SHOWN else ""
 
 
 def merge(result: Result | None, reported: Reported, wanted: Sequence[str]) -> dict[str, object]:

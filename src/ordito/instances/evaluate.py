@@ -238,7 +238,9 @@ def _get_input(evaluator: Evaluator, call: Call, context: Context, lookup: Looku
     if name not in inputs:
         definition = evaluator.service.inputs.get(str(name))
         if definition is None:
-            raise EvaluationError(f'there is no input named "{name}"', call.span)
+            of = next((w.name for w in evaluator.service.workflows.values() if name in w.inputs), None)
+            said = f'input "{name}" of workflow "{of}" has no value' if of else f'there is no input named "{name}"'
+            raise EvaluationError(said, call.span)
         if evaluator.partial and definition.required:
             raise NeedsInput(f'input "{name}" has no value yet', call.span)
         return Nothing(f'input "{name}" has no value')

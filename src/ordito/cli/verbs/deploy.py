@@ -60,9 +60,11 @@ def finish(result: WorkflowResult, conversation: CliConversation, session: Sessi
     if report is None:
         return _nothing_to_do(result, session)
     write_report(report, conversation.ledger, session)
-    session.result(report_data(report), lambda channel: write_outputs(report.outputs, channel))
+    code = exit_code(report)
+    is_complete = code is ExitCode.DONE
+    session.result(report_data(report), lambda channel: write_outputs(report.outputs, channel, complete=is_complete))
     suggest(report, session)
-    return exit_code(report)
+    return code
 
 
 def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:

@@ -15,7 +15,7 @@ from ordito.cli.verb import verb
 if TYPE_CHECKING:
     from ordito.app.proposals.upgrade import UpgradeAsked
 
-HELP = """Show what is different between what runs and what a service says. Nothing is changed.
+HELP = """Show what is different between what is recorded as deployed and what a service says. Nothing is changed.
 
 NEW is a definitions file, a folder that holds one, or an archive; without it, the ensemble's own service. For each node
 it says what `ordito upgrade` would do with its instances (added, removed, replace, update, reconfigure, restart,
@@ -50,7 +50,7 @@ def command(session: Session, asked: UpgradeAsked, *, full: bool, detailed_exitc
 
     def text(channel: Channel) -> None:
         if found.is_empty:
-            channel.line(f"No differences: what runs is what {printable(against)} says.")
+            channel.line(f"No differences: what is recorded as deployed is what {printable(against)} says.")
         else:
             write_diff(found, against, channel, full=full)
 

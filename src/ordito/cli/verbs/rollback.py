@@ -63,7 +63,7 @@ def finish(result: WorkflowResult, conversation: CliConversation, session: Sessi
     code = exit_code(report)
     left = leftovers(session.settings.directory) if code is ExitCode.DONE else ()
     data = {**report_data(report), **({"different": list(left)} if left else {})}
-    session.result(data, lambda channel: write_outputs(report.outputs, channel))
+    session.result(data, lambda channel: write_outputs(report.outputs, channel, complete=code is ExitCode.DONE))
     if left:
         session.warn("not all is as it was then:")
         for what in left[:MOST_NAMED]:
