@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,7 @@ TELLING = ("4711", "c4n", "ary", "words", "more", "lines", "345678")
 """Parts of the secrets that nothing around them has."""
 
 
+@cache
 def made_by(program: str) -> list[tuple[str, str, bytes]]:
     """What a program makes of each secret: the name of the encoding, the secret, and the result."""
     command = PROGRAMS[program]

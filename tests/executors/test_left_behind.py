@@ -114,7 +114,7 @@ def test_outputs_that_were_taken_away_are_missed(place: Place) -> None:
 
 def test_a_folder_with_very_many_files_is_emptied(place: Place) -> None:
     """While it is, others run: it is not the loop that removes them."""
-    script = "import os\nfor n in range(20_000): open(f'f{n}', 'w').close()\n"
+    script = "import os\nfor n in range(5_000): open(f'f{n}', 'w').close()\n"
     invocations = [
         place.invocation(script, "run.py", step="many", processor=PYTHON),
         *(place.invocation(":", "few.sh", step=f"few {n}") for n in range(3)),

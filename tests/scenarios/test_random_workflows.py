@@ -21,7 +21,7 @@ from tests.support.scenarios import place_service
 from tests.support.thorough import THOROUGH
 
 SOME = settings(
-    max_examples=400 if THOROUGH else 4,
+    max_examples=400 if THOROUGH else 2,
     # Shrinking what takes whole commands is for those who have the time.
     phases=tuple(Phase) if THOROUGH else (Phase.explicit, Phase.reuse, Phase.generate),
     # The same ones each time, so that a change is blamed for what it has changed; others in the long form.
