@@ -87,3 +87,45 @@ def test_artifacts_are_deployed_on_the_host(ssh_hosts: SshHosts, tmp_path: Path)
         assert attributes["where"].startswith("/root/.cache/ordito/python/")
         assert app.run("undeploy", "--yes").code == 0
         assert files(host) == set()
+
+
+WRITES = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+topology_template:
+  node_templates:
+    machine: { type: tosca.nodes.Compute }
+    app:
+      type: tosca.nodes.SoftwareComponent
+      artifacts: { conf: { type: tosca.artifacts.File, file: conf/app.conf } }
+      requirements: [ { host: machine } ]
+      interfaces: { Standard: { operations: { start: start.sh } } }
+"""
+WRITE = """\
+set -e
+sed -i s/PORT/8080/ "$conf"
+cat "$conf" "$(dirname "$0")/conf/app.conf" >>/srv/seen
+"""
+
+
+def test_an_operation_writes_to_its_own_copy_on_the_host(ssh_hosts: SshHosts, tmp_path: Path) -> None:
+    """Each time it finds it as it was pinned, and what was brought to the host stays so too."""
+    ssh_hosts.need_isolation()
+    service = tmp_path / "service"
+    (service / "conf").mkdir(parents=True)
+    (service / "service.yaml").write_text(WRITES)
+    (service / "start.sh").write_text(WRITE)
+    (service / "conf/app.conf").write_text("port=PORT\n")
+    with ssh_hosts.some("writes", user=User("ops", sudo="free")) as (host,):
+        (host.root / "srv").mkdir(exist_ok=True)
+        app = Hosted(tmp_path, service / "service.yaml")
+        write_inventory(app.inventory, ssh_hosts, [host], become="true")
+        deployed = app.deploy()
+        assert deployed.code == 0, deployed.both
+        again = app.run("restart", "app_1", "--yes")
+        assert again.code == 0, again.both
+        assert (host.root / "srv/seen").read_text() == 2 * "port=8080\nport=PORT\n"
+        (pinned,) = app.ensemble.glob("artifacts/*/conf/app.conf")
+        assert (pinned.read_text(), pinned.stat().st_mode & 0o777) == ("port=PORT\n", 0o444)
+        undone = app.run("undeploy", "--yes")
+        assert undone.code == 0, undone.both
+        assert files(host) == {"/srv/seen"}
