@@ -84,6 +84,13 @@ CASES: Mapping[str, Case] = {
 }
 
 
+IMPATIENT = """
+import ordito.planning.widening as widening
+widening.WITHIN = 1.0
+"""
+"""What does not get ok when it was mended is not waited for long."""
+
+
 @dataclass(frozen=True)
 class Calm:
     """A project in which a command can be given, and how it ends where nothing disturbs it."""
@@ -123,7 +130,7 @@ def _made(case: Case, begun: Everything, home: Path) -> Calm:
         ready.order(step, f"exit {case.exits}")
     ready.log.unlink(missing_ok=True)
     ended = ready.copy(home / "ended")
-    done = ended.give(*case.words.split())
+    done = ended.give(*case.words.split(), code=IMPATIENT)
     assert done.code == case.code, done.both
     logged = ended.log.read_text(encoding="utf-8") if ended.log.exists() else ""
     for step in case.fail:
@@ -153,7 +160,7 @@ def assert_replays(project: Everything) -> None:
 def cut(case: Case, calm: Calm, home: Path, number: int) -> bool:
     """Cut the command after a record, and carry on with it; whether there are so many records."""
     project = calm.ready.copy(home)
-    killed = project.give(*case.words.split(), code=KILL_AT_RECORD.format(number=number))
+    killed = project.give(*case.words.split(), code=IMPATIENT + KILL_AT_RECORD.format(number=number))
     if killed.code == case.code:
         return False
     assert killed.code == -signal.SIGKILL, killed.both
