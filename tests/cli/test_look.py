@@ -165,6 +165,7 @@ def test_an_instance_that_is_missed_counts(chain: Run, tmp_path: Path) -> None:
     (tmp_path / "web_2").write_text("3")
     found = chain("check", "--detailed-exitcode")
     assert found.code == 2
+    assert "  web_1  ok=1\n  web_2  says absent=1\n" in found.err
     assert "ordito heal web_2 " in found.err
     shown = chain("status", "--detailed-exitcode")
     assert shown.code == 2
@@ -202,3 +203,53 @@ def test_what_is_unknown_does_not_become_ok_where_nothing_is_asked_or_run(run: R
     assert "bare_1  started  unknown" in run("status").out
     assert run("heal", "bare_1", "--yes").code == 0
     assert "bare_1  started  ok" in run("status").out
+
+
+LINKED = """
+tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [ "profile:ordito" ]
+node_types:
+  my.Part:
+    derived_from: tosca.nodes.Root
+    interfaces:
+      Standard: { operations: { configure: fine.sh, start: start.sh } }
+      Maintain: { type: ordito.interfaces.Maintain, operations: { check: { implementation: check.sh } } }
+relationship_types:
+  my.Link:
+    derived_from: tosca.relationships.DependsOn
+    interfaces: { Configure: { operations: { add_target: link.sh } } }
+topology_template:
+  node_templates:
+    db: { type: tosca.nodes.Root }
+    web: { type: my.Part, requirements: [ { dependency: { node: db, relationship: my.Link } } ] }
+"""
+
+
+@pytest.fixture
+def linked(run: Run, tmp_path: Path) -> Run:
+    (tmp_path / "service.yaml").write_text(LINKED)
+    for name in ("fine", "start", "link"):
+        (tmp_path / f"{name}.sh").write_text(f'[ ! -e "{tmp_path}/{name}" ]\n')
+    (tmp_path / "check.sh").write_text("exit 2\n")
+    return run
+
+
+def test_healing_where_only_a_link_has_failed_names_what_makes_it(linked: Run, tmp_path: Path) -> None:
+    (tmp_path / "check.sh").write_text(":\n")
+    (tmp_path / "link").touch()
+    assert linked("deploy", "service.yaml", "--yes").code == 1
+    healed = linked("heal", "web", "--yes")
+    assert "web_1  is ok by itself, and its link to db_1 has failed" in healed.out
+    assert "ordito deploy " in healed.err
+    assert "nothing to heal" not in healed.out
+    (tmp_path / "link").unlink()
+    assert linked("deploy", "--yes").code == 0
+    assert "web_1  is ok: nothing to heal" in linked("heal", "web", "--yes").out
+
+
+def test_what_was_stopped_stays_pending(linked: Run) -> None:
+    """A check that cannot say how it is does not make it unknown."""
+    assert linked("deploy", "service.yaml", "--yes").code == 0
+    assert linked("stop", "web", "--yes").code == 0
+    linked("check")
+    assert "web_1  configured  pending" in linked("status").out

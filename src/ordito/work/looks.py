@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import CANNOT_BE_ASKED, FOUND_ABSENT, Delta, Snapshot
-from ordito.instances.states import CONFIGURED
+from ordito.instances.states import CONFIGURED, CREATED, INITIAL
 from ordito.instances.status import ABSENT, OPERATIONAL, PENDING, UNKNOWN
 from ordito.instances.status import ERROR as BROKEN
 from ordito.model.service import Service
@@ -19,6 +19,9 @@ from ordito.work.invocation import Ending, Outcome
 from ordito.work.lost_hosts import noted
 from ordito.work.plan import DELEGATE, Call, Step
 from ordito.work.probes import found_attributes, found_status, state_found
+
+NOT_UP_YET = frozenset((PENDING, state) for state in (INITIAL, CREATED, CONFIGURED))
+"""The status and the state of what is not meant to run yet, or any more."""
 
 ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
 """How operations end that say by their end how an instance is."""
@@ -66,8 +69,8 @@ class Looks:
                 return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
         is_host = looked and self._service.nodes[record.node].is_compute
         is_reached = found != BROKEN
-        if not (is_host or is_reached) and (record.local, record.state) == (PENDING, CONFIGURED):
-            found = PENDING  # It was stopped, and does not run.
+        if not is_host and found in (BROKEN, UNKNOWN) and (record.local, record.state) in NOT_UP_YET:
+            found = PENDING  # It was stopped, or is not made so far yet, and does not run.
         is_old = record.is_missed or record.note == CANNOT_BE_ASKED
         note = FOUND_ABSENT if found == ABSENT else "" if is_old else record.note
         changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)

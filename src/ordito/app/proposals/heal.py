@@ -117,6 +117,13 @@ def still_missed(proposal: Proposal, hosts: Collection[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def failed_links(proposal: Proposal, instance: str) -> tuple[str, ...]:
+    """The instances to which one is not linked as it should be, because an operation of the pair has failed."""
+    snapshot = proposal.snapshot
+    links = (snapshot.links[name] for name in snapshot.links_of(instance))
+    return tuple(dict.fromkeys(link.target for link in links if link.source == instance and link.failed))
+
+
 def one_by_one(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[HealAsked, ...]:
     """What is asked for, one after the other, each of which may turn out not to need it: what others require comes
     before these. Whole hosts are healed host by host, and all at once where nobody is asked first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 
 from ordito.work.events import (
@@ -51,10 +52,27 @@ class Activity:
         self.last_line = ""
 
 
-class Account:
-    """What has happened on one instance: its state and status, what runs, and how many operations ended how."""
+WELL = frozenset({"", "ok"})
+"""What an operation says of its instance where that is well."""
 
-    __slots__ = ("changed", "failed", "local", "no_op", "node", "ok", "running", "seen_as", "skipped", "state")
+
+class Account:
+    """What has happened on one instance: its state and status, what runs, and how many operations ended how. Of those
+    that ended well ``unwell`` counts those that said that the instance is not ok, by the status that they told."""
+
+    __slots__ = (
+        "changed",
+        "failed",
+        "local",
+        "no_op",
+        "node",
+        "ok",
+        "running",
+        "seen_as",
+        "skipped",
+        "state",
+        "unwell",
+    )
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -63,6 +81,7 @@ class Account:
         self.local = ""
         self.running: dict[str, Activity] = {}
         self.ok = self.changed = self.no_op = self.failed = self.skipped = 0
+        self.unwell: Mapping[str, int] = {}
 
     @property
     def phase(self) -> Phase:
@@ -131,6 +150,8 @@ class Ledger:
                 account.ok += not event.no_op
                 account.no_op += event.no_op
                 account.changed += bool(event.outcome.changed)
+                if not event.no_op and (status := event.outcome.status) not in WELL:
+                    account.unwell = {**account.unwell, status: account.unwell.get(status, 0) + 1}
                 self._told(event)
                 self._review(subject(event), account)
             case StepFailed():
@@ -176,7 +197,7 @@ class Ledger:
 
     def _told(self, event: StepSucceeded) -> None:
         """Keep what deserves attention though the operation went well."""
-        if event.outcome.message and event.outcome.status not in {"", "ok"}:
+        if event.outcome.message and event.outcome.status not in WELL:
             self.complaints[event.instance] = event.outcome
         elif event.outcome.message and event.operation == REMOVED:
             self.left[event.instance] = event.outcome.message
@@ -282,7 +303,7 @@ OWN = {
     "ordito.fit": "whether ok",
     "ordito.unfit": "whether not ok",
     "ordito.known": "whether known",
-    "ordito.healed": "status",
+    "ordito.healed": "status after healing",
     "ordito.adopt": "record",
 }
 """What steps are called that run nothing: they say how things are, find out what is needed, or write down what is."""

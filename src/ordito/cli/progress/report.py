@@ -153,11 +153,14 @@ def _with_failures(rows: list[_Row]) -> list[_Row]:
 def _counts(accounts: Iterable[Account], channel: Channel) -> str:
     totals = dict.fromkeys(("ok", "changed", "no-op", "FAILED", "skipped"), 0)
     for account in accounts:
-        totals["ok"] += account.ok
+        totals["ok"] += account.ok - sum(account.unwell.values())
         totals["changed"] += account.changed
         totals["no-op"] += account.no_op
         totals["FAILED"] += account.failed
         totals["skipped"] += account.skipped
+        for status, count in account.unwell.items():
+            # What only looks has ended well, and what it has found is not.
+            totals[f"says {status}"] = totals.get(f"says {status}", 0) + count
     styles = {"ok": "good", "FAILED": "bad"}
     shown = ((name, f"{name}={count}") for name, count in totals.items() if count)
     return " ".join(channel.paint(styles[name], text) if name in styles else text for name, text in shown)

@@ -17,6 +17,7 @@ from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
+    from ordito.app.proposal import Proposal
     from ordito.app.proposals.heal import HealAsked
     from ordito.app.workflow_run import WorkflowResult
     from ordito.cli.conversation import CliConversation
@@ -36,6 +37,7 @@ INSTANCE may also be a node that has one instance. Several are healed one after 
 
 MOST_NAMED = 12
 NOT_NEEDED, MENDED, RESTARTED, ANEW, FAILED = "not needed", "mended", "restarted", "made anew", "failed"
+UNLINKED = "not linked"
 SAID = {
     NOT_NEEDED: "is ok: nothing to heal",
     MENDED: "was mended in place",
@@ -121,6 +123,7 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     unknown: dict[str, str] = {}
     locked: dict[str, str] = {}
     missed: dict[str, None] = {}
+    unlinked: dict[str, tuple[str, ...]] = {}
     for result in ended:
         if result.report is not None and result.proposal is not None:
             healed = [result.proposal.snapshot.instances[i] for i in to_heal(result.proposal)]
@@ -130,17 +133,21 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
             came_to |= {
                 record.id: FAILED if record.id in unknown else _came_to(record, result.report.job) for record in healed
             }
+            unlinked |= _unlinked(result.proposal, [r.id for r in healed if came_to[r.id] != FAILED])
             spared = [record.id for record in healed if came_to[record.id] == NOT_NEEDED]
             missed |= dict.fromkeys(still_missed(result.proposal, spared))
             records += healed
             reports.append(report_data(result.report))
+    came_to |= dict.fromkeys(unlinked, UNLINKED)
     longest = max(map(width, came_to), default=0)
-    lines = [f"{pad(r.id, longest)}  {_said(r, came_to[r.id], unknown.get(r.id))}" for r in records]
+    lines = [f"{pad(r.id, longest)}  {_said(r, came_to[r.id], unknown.get(r.id), unlinked.get(r.id))}" for r in records]
     data: dict[str, object] = {"job": None, "workflow": "heal", "status": "ok"}
     if reports:
         data = reports[0] if len(reports) == 1 else {"workflow": "heal", "jobs": reports}
     instances = {r.id: {"healing": came_to[r.id], "local": r.local, "state": r.state} for r in records}
     session.result({**data, "instances": instances}, lambda channel: channel.lines(lines))
+    if unlinked:
+        session.next(NextCommand(session.settings.command("deploy"), "make the links that have failed"))
     if missed:
         session.warn(f"{listed([*missed], MOST_NAMED)} was there before, and is still to be made again")
         session.next(NextCommand(session.settings.command("deploy"), "make again what is still missing"))
@@ -151,9 +158,18 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
         session.next(NextCommand(session.settings.command(*words), purpose))
 
 
-def _said(record: Instance, came_to: str, unknown: str | None) -> str:
+def _unlinked(proposal: Proposal, instances: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Those of the instances of which a link has failed, each with the other ends."""
+    from ordito.app.proposals.heal import failed_links
+
+    return {name: targets for name in instances if (targets := failed_links(proposal, name))}
+
+
+def _said(record: Instance, came_to: str, unknown: str | None, unlinked: tuple[str, ...] | None) -> str:
     if unknown:
         return f"was left as it is, and could not be healed, because of what is said of {unknown}"
+    if unlinked:
+        return f"is {record.local} by itself, and its link to {listed([*unlinked], MOST_NAMED)} has failed"
     return SAID.get(came_to, f"is {record.local}: it could not be healed")
 
 
