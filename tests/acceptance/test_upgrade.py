@@ -148,7 +148,7 @@ def test_what_failed_is_completed_by_the_next_upgrade(home: Tiers, failing: Vers
     assert home.classes(str(failing.folder)).keys() == {"api_1", "web_1"}
     path = failing.folder / "scripts/api-start.sh"
     path.write_text(path.read_text(encoding="utf-8").replace("exit 3\n", ""), encoding="utf-8")
-    assert changed(home, failing) == of("api: start", "web: stop delete")
+    assert changed(home, failing) == of("api: stop start", "web: stop delete")
     assert home.is_same()
 
 

@@ -178,7 +178,7 @@ def test_an_upgrade_that_failed_is_gone_back_from_or_carried_on(versions: Versio
     (versions.home / "fail.last_1.start").unlink()
     versions("jobs", "retry", "--yes", "-q")
     done = versions.log()
-    assert done == ["last_1.start 1", "web_1.stop 1", "web_1.delete 1"]
+    assert done == ["last_1.stop 1", "last_1.start 1", "web_1.stop 1", "web_1.delete 1"]
     assert "No differences" in versions("diff")
     (versions.home / "fail.last_1.stop").touch()
     versions("rollback", "1", "--yes", "-q", code=1)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
 from ordito.instances.records import Delta
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
-from tests.support.runs import Answers, Reply, World, assert_order, failing, steps_of
+from tests.support.runs import OPTIONS, Answers, Reply, World, assert_order, failing, steps_of
 from tests.support.services import Requires, compute, definition, maintain, node, on, operation, service
 
 ALL = ["create", "configure", "start", "stop", "delete"]
@@ -47,8 +49,8 @@ LINK = "web_1.db.db_1.Configure.add_target"
     ("failed", "code", "ran"),
     [
         ("web_1.Standard.start", 0, [LINK]),
-        ("web_1.Standard.start", 1, [WEB[2], LINK]),
-        ("web_1.Standard.start", 2, [WEB[2], LINK]),
+        ("web_1.Standard.start", 1, [*RESTART, LINK]),
+        ("web_1.Standard.start", 2, [*RESTART, LINK]),
         ("web_1.Standard.start", 3, [*WEB, LINK]),
         ("web_1.Standard.create", 0, [LINK]),
         ("web_1.Standard.create", 1, [*WEB, LINK]),
@@ -72,6 +74,40 @@ def test_without_a_check_deploying_goes_on_after_the_last_operation() -> None:
     world.run()
     assert world.ran == [*WEB[1:], LINK]
     assert world.snapshot.instances["web_1"].local == "ok"
+
+
+def test_what_failed_to_start_is_stopped_before_it_is_started_again() -> None:
+    """It may be running all the same; to stop it in vain decides nothing, and changes nothing of what is known."""
+    world = world_with("web_1.Standard.start", check=False)
+    world.run(answers=failing("web_1.Standard.start"))
+    assert (world.ran, world.failed) == (RESTART[:1], RESTART[1:])
+    assert world.snapshot.instances["web_1"].local == "unknown"
+    world.run(answers=failing("web_1.Standard.stop"))
+    record = world.snapshot.instances["web_1"]
+    assert (world.ran, world.failed) == ([RESTART[1], LINK], RESTART[:1])
+    assert (record.local, record.state) == ("ok", "started")
+    assert world.plan().is_empty
+
+
+def test_starting_stops_first_as_well() -> None:
+    world = world_with("web_1.Standard.start", check=False)
+    world.run("start", options=replace(OPTIONS, instances=frozenset({"web_1"})))
+    assert world.ran == [*RESTART, LINK]
+
+
+def test_what_cannot_be_started_after_it_was_stopped_in_vain_is_not_up() -> None:
+    world = world_with("web_1.Standard.start", check=False)
+    ends = {"web_1.Standard.stop": Ending.FAILED, "web_1.Standard.start": Ending.UNREACHABLE}
+    world.run(answers=lambda step, _: ends.get(step.id))
+    assert world.snapshot.instances["web_1"].local == "unknown"
+
+
+def test_what_failed_to_start_and_changed_nothing_is_not_stopped() -> None:
+    world = World(service(node("db", operations=["start"]), checked("web", "db", check=False)))
+    unharmed = Outcome(Ending.FAILED, changed=False)
+    world.run(answers=lambda step, _: unharmed if step.id == "web_1.Standard.start" else None)
+    world.run()
+    assert world.ran == ["web_1.Standard.start"]
 
 
 def test_an_instance_that_cannot_be_asked_is_not_touched() -> None:

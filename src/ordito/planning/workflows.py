@@ -55,6 +55,7 @@ from ordito.planning.second_pass import second_pass
 from ordito.planning.skip_done import skip_done
 from ordito.planning.stages import stages
 from ordito.planning.static_inputs import check_called_inputs
+from ordito.planning.stop_first import stop_first
 from ordito.planning.tell_changes import tell_changes
 from ordito.planning.undo_hooks import undo_hooks
 from ordito.planning.waits import install_waits, uninstall_waits
@@ -77,6 +78,7 @@ LAYING: tuple[Transform, ...] = (
     links,
     unlinks,
     skip_done,
+    stop_first,
     mapped,
     install_waits,
     uninstall_waits,
@@ -107,6 +109,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     skip_done,
     forget_leftovers,
     adopt,
+    stop_first,
     ask_first,
     mapped,
     install_waits,
@@ -166,6 +169,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         install_chains,
         links,
         skip_done,
+        stop_first,
         mapped,
         install_waits,
         stages,

@@ -53,13 +53,13 @@ class Conditions:
     def _needless(self, step: Step, record: Instance) -> str:
         """Why a step is not needed, as its instance is."""
         match step.condition:
-            case Condition.UNLESS_OK if self.is_up(record):
+            case Condition.UNLESS_OK | Condition.IF_UNWELL if self.is_up(record):
                 return f"check says {record.local}"
             case Condition.IF_OK if not self.is_up(record):
                 return f"check says {record.local}"
             case Condition.IF_ABSENT if record.exists and self._was_done(step, record):
                 return "it was carried out, and check does not say absent"
-            case Condition.UNLESS_ABSENT | Condition.IF_LEFT if not self._is_there(record):
+            case Condition.UNLESS_ABSENT | Condition.IF_LEFT | Condition.IF_UNWELL if not self._is_there(record):
                 return "check says absent"
             case Condition.IF_LEFT if self._was_done(step, record):
                 return "it was carried out"
@@ -86,7 +86,7 @@ class Conditions:
             return Delta()
         if step.leave == DELETED:
             return self._removal.deleted(step, change, applies=applies)
-        if step.condition is Condition.IF_CHANGED:
+        if step.condition in (Condition.IF_CHANGED, Condition.IF_UNWELL):
             return Delta()
         if looks_after(self._service, call) and self._out_of_reach(step, record):
             return Delta()

@@ -15,7 +15,7 @@ from ordito.model.service import ARTIFACT, LIFECYCLE, STANDARD, Service
 from ordito.work.change_marks import NEVER_STARTED
 from ordito.work.invocation import Outcome
 from ordito.work.news import News
-from ordito.work.plan import Action, Call, Step
+from ordito.work.plan import Action, Call, Condition, Step
 
 T = TypeVar("T")
 
@@ -42,6 +42,8 @@ class Happenings:
         if outcome.ending in NEVER_STARTED:
             return UNSTARTED
         if not outcome.succeeded:
+            if step.condition is Condition.IF_UNWELL:
+                return failure(False, optional=False)  # It is as bad as it was.
             # A link of an instance that is up comes after the end of its chain.
             if step.dispensable and (step.closes or (step.link and record.local in OPERATIONAL)):
                 return Happened.CHAIN_LACKS

@@ -57,6 +57,7 @@ class Condition(StrEnum):
     IF_ABSENT = "only if it was found to be absent"
     UNLESS_ABSENT = "unless it was found to be absent"
     IF_LEFT = "unless it was found to be absent, or this was done already"
+    IF_UNWELL = "unless it was found to be ok, or absent"
     IF_MENDED = "if it is ok now, else it fails"
     IF_HEALED = "if it is ok in the end, else healing it has failed"
     IF_THERE = "if it was not found to be absent, else it fails"

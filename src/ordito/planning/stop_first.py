@@ -1,0 +1,60 @@
+"""Transform: what may be running although it failed to start is stopped before it is started again.
+
+A start that has failed may have left something at work: a process that does not answer, or one of several. To start it
+once more would leave two of them. That it was stopped in vain decides nothing: often there is nothing to be stopped.
+Where a start has said that it changed nothing, or a check finds the instance to be ok or absent, nothing is stopped.
+"""
+
+from __future__ import annotations
+
+from ordito.instances.states import ERROR as FAILED
+from ordito.instances.states import STARTING, STOPPING
+from ordito.instances.status import OPERATIONAL, PENDING
+from ordito.planning.chains import in_sequence
+from ordito.planning.draft import Draft
+from ordito.planning.forms import Formed
+from ordito.planning.members import Member
+from ordito.planning.recipe import Entry
+from ordito.planning.skip_done import CONTINUED
+from ordito.planning.stages import set_states
+from ordito.work.plan import Condition
+
+UNHARMED = OPERATIONAL | {PENDING}
+"""The statuses of what a failed start has left as it was."""
+
+
+def stop_first(draft: Draft) -> None:
+    """Stop what is continued after a start that failed, once it was checked, and before anything is done about it."""
+    if draft.options.force:
+        return
+    for member in draft.members.values():
+        if member.fate not in CONTINUED or member.up is None or not _may_be_left(draft, member):
+            continue
+        form = draft.falling(member)
+        node = form.service.nodes.get(member.template.name)
+        stops = tuple(e for e in form.recipes.removing(node).stop if _stops(form, e)) if node is not None else ()
+        if not stops:
+            continue
+        reason = draft.why("it may be running although its start failed")
+        numbers = in_sequence(draft, member, stops, form=form, tolerant=False)
+        for step in map(draft.steps.__getitem__, numbers):
+            step.reason, step.condition = reason, Condition.IF_UNWELL
+            step.optional = step.dispensable = True
+        set_states([draft.steps[number] for number in numbers])
+        draft.edge(numbers[-1], member.up.begin, reason)
+        member.up.begin = numbers[0]
+
+
+def _may_be_left(draft: Draft, member: Member) -> bool:
+    """Whether the start of an instance has failed, and may have changed something."""
+    record = member.record
+    if record.state != FAILED or record.local in UNHARMED or not record.failed:
+        return False
+    starts = draft.recipes.making(member.template).start
+    return any(e.key in record.failed and e.stage is not None and e.stage.enter == STARTING for e in starts)
+
+
+def _stops(form: Formed, entry: Entry) -> bool:
+    """Whether an operation stops an instance by what somebody has written for that."""
+    is_own = entry.relationship is None and not entry.delegated and bool(form.calls.all[entry.call].artifact)
+    return is_own and entry.stage is not None and entry.stage.enter == STOPPING
