@@ -83,3 +83,33 @@ def test_status_and_doctor_say_it_of_every_line(tmp_path: Path) -> None:
     assert "jobs replay --write" in refused.both
     assert ordito(tmp_path, "-e", "live", "jobs", "replay", "--write").code == 0
     assert ordito(tmp_path, "-e", "live", "status").code == 0
+
+
+def test_a_value_that_no_job_has_changed_is_said(tmp_path: Path) -> None:
+    (tmp_path / "service.yaml").write_text(SERVICE)
+    for script in ("create.sh", "start.sh"):
+        (tmp_path / script).write_text('echo "$0" >>"$HOME/log"\n')
+    assert ordito(tmp_path, "-e", "live", "deploy", "service.yaml", "--yes").code == 0
+    manifest = tmp_path / "live/ensemble.yaml"
+    whole = manifest.read_bytes()
+    assert "warning" not in ordito(tmp_path, "-e", "live", "status").both
+    said = "was changed by no job"
+    lines = whole.splitlines(keepends=True)
+    first = next(at for at, line in enumerate(lines) if line.startswith(b"# ==== What follows"))
+    for at in range(first + 1, len(lines)):
+        middle = len(lines[at]) // 2
+        damaged = lines[at][:middle] + b"!" + lines[at][middle + 1 :]
+        manifest.write_bytes(b"".join([*lines[:at], damaged, *lines[at + 1 :]]))
+        found = ordito(tmp_path, "-e", "live", "status")
+        # Either it cannot be read, or it is said that no job has made it so.
+        assert found.code == 3 or (found.code == 0 and said in found.err), (damaged, found.both)
+    # The job that would run because of it says it before it asks; the way out needs no backup.
+    manifest.write_bytes(whole.replace(b"state: started", b"state: sta!ted"))
+    asked = ordito(tmp_path, "-e", "live", "deploy")
+    assert said in asked.err, asked.both
+    assert "jobs replay --write" in asked.err
+    assert ordito(tmp_path, "-e", "live", "jobs", "replay", "--write").code == 0
+    assert manifest.read_bytes() == whole
+    done = ordito(tmp_path, "-e", "live", "deploy", "--yes")
+    assert (done.code, "warning" in done.both) == (0, False), done.both
+    assert len((tmp_path / "log").read_text().splitlines()) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ordito.base.change_ids import ChangeIds
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
@@ -360,3 +362,47 @@ def test_records_of_jobs_without_a_manifest_are_not_taken_for_an_empty_ensemble(
         with pytest.raises(EnsembleError, match="A0AP4P9C0000 is the last") as found:
             opened(tmp_path)
         assert "jobs replay --write" in found.value.hint
+
+
+@pytest.mark.parametrize("largest", [1, 100])
+def test_each_damaged_line_of_the_files_is_noticed(tmp_path: Path, largest: int) -> None:
+    """In `ensemble.yaml` and in the files below `status`: it cannot be read, or it is said that no job has done it."""
+    layout = Layout(tmp_path)
+    snapshot = Snapshot()
+    row = Instance("web_1", "web", 0, state="started", local="ok", applied={"create": Applied("A1", "d1")})
+    snapshot.apply(Delta((row, Instance("db_1", "db", 0)), attributes={"web_1": {"port": 80, "name": "front"}}))
+    status = Status(revision=1, last_job=LastJob("A1", "deploy", "ok"))
+    write_manifest(layout, snapshot, status, {}, largest=largest)
+    with open_ensemble(tmp_path, command="x") as ensemble:
+        assert not ensemble.is_edited
+    tried = 0
+    for path in (layout.manifest, *layout.status.rglob("*.yaml")):
+        whole = path.read_bytes()
+        lines = whole.splitlines(keepends=True)
+        for at in range(1, len(lines)):
+            for where in range(0, len(lines[at]), 7):
+                damaged = lines[at][:where] + b"!" + lines[at][where + 1 :]
+                path.write_bytes(b"".join([*lines[:at], damaged, *lines[at + 1 :]]))
+                tried += 1
+                with suppress(EnsembleError), read_ensemble(tmp_path) as ensemble:
+                    assert ensemble.is_edited, damaged
+        path.write_bytes(whole)
+    assert tried > 20
+    with read_ensemble(tmp_path) as ensemble:
+        assert not ensemble.is_edited
+
+
+def test_what_another_job_has_written_is_not_edited(tmp_path: Path) -> None:
+    """As after a pull: the files name another last job, which has a record."""
+    layout = Layout(tmp_path)
+    write_manifest(layout, Snapshot(), Status(last_job=LastJob("A1", "deploy", "ok")), {})
+    with open_ensemble(tmp_path, command="x"):
+        pass
+    pulled = ChangeIds.begin(0.0, tasks=0, last="", existing=[]).job
+    write_manifest(layout, Snapshot(), Status(last_job=LastJob(pulled, "deploy", "ok")), {})
+    with read_ensemble(tmp_path) as ensemble:
+        assert ensemble.is_edited
+    layout.jobs.mkdir()
+    layout.job_record(pulled).touch()
+    with read_ensemble(tmp_path) as ensemble:
+        assert not ensemble.is_edited

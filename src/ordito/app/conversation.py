@@ -17,6 +17,9 @@ class Conversation(Protocol):
     def found(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Take notice of warnings and notes about the documents; errors are raised instead."""
 
+    def warn(self, text: str) -> None:
+        """Take notice of what deserves attention before a plan is made."""
+
     def approve(self, proposal: Proposal) -> bool:
         """Whether to go ahead with a plan that is not empty."""
 

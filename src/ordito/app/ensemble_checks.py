@@ -23,3 +23,8 @@ def no_ensemble(shown: str) -> Refused:
         next_words=("deploy", "SERVICE"),
         purpose="SERVICE is a definitions file, or a folder that holds one",
     )
+
+
+def edited(ensemble: Ensemble) -> str:
+    """What is said of an ensemble whose files somebody has changed, and no job."""
+    return f"the machine part of {ensemble.layout.manifest} was changed by no job: by hand, or by damage"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.app.ensemble_checks import no_ensemble
+from ordito.app.ensemble_checks import edited, no_ensemble
 from ordito.app.incomplete_revision import IncompleteRevision, incomplete_revision
 from ordito.app.jobs import INTERRUPTED, OpenJob, describe
 from ordito.app.place import Place, place_of
@@ -14,7 +14,7 @@ from ordito.base.sensitive import shown
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.outline_file import kept_outline
 from ordito.ensemble.status import Status, known_forms
-from ordito.ensemble.store import Ensemble, read_ensemble
+from ordito.ensemble.store import EDITED_CURE, Ensemble, read_ensemble
 from ordito.instances.outline import Outline
 from ordito.instances.records import Instance
 from ordito.instances.status import OK, OPERATIONAL, effective_statuses, topology_status
@@ -67,8 +67,8 @@ def made_by(attributes: Mapping[str, object]) -> tuple[str, str]:
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """What is wrong with the files of an ensemble in which a job waits, what to do about it, and whether the job can go
-    on only after that."""
+    """What is wrong with the files of an ensemble, what to do about it, and whether a job that waits can go on only
+    after that."""
 
     message: str
     hint: str
@@ -80,7 +80,8 @@ class StatusResult(msgspec.Struct, frozen=True):
     ``failed`` are the steps that have failed of the last job, where that was a workflow of the template. ``waiting`` is
     how many notices wait to be handled. ``attempt`` is what was begun after the last revision and did not complete;
     ``is_half_removed`` says that all was to be removed, and something is there because that has not ended well.
-    ``damage`` says what is wrong with the files of the ensemble, where what is shown is what the journal knows."""
+    ``damage`` says what is wrong with the files of the ensemble; while a job waits, what is shown is what the journal
+    knows."""
 
     service: str
     effective: str
@@ -152,6 +153,8 @@ def _called(name: str, form: Form) -> str:
 def _damage(ensemble: Ensemble, job: OpenJob | None) -> Damage | None:
     """What is wrong with the files, which are not read while a job waits: the journal tells what exists then. A job
     that is at work may be writing them just now."""
+    if job is None and ensemble.is_edited:
+        return Damage(edited(ensemble), EDITED_CURE, blocks=False)
     if job is None or job.outcome != INTERRUPTED:
         return None
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.conversation import Conversation
-from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
+from ordito.app.ensemble_checks import edited, no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
 from ordito.app.git_keeping import refuse_uncommittable
 from ordito.app.job.report import JobReport
@@ -17,7 +17,7 @@ from ordito.app.services.pinned import pin_service
 from ordito.ensemble.manifest import write_user_part
 from ordito.ensemble.pins import accept_changes
 from ordito.ensemble.status import Status
-from ordito.ensemble.store import Ensemble, open_ensemble
+from ordito.ensemble.store import EDITED_CURE, Ensemble, open_ensemble
 from ordito.instances.records import Snapshot
 from ordito.planning.lossy_steps import with_lossy_replace
 from ordito.work.records import JobOptions
@@ -65,6 +65,8 @@ def run_workflow(request: WorkflowRequest, conversation: Conversation) -> Workfl
         return _run_new(place, request, conversation)
     with _opened(request) as ensemble:
         refuse_unfinished(ensemble)
+        if ensemble.is_edited:
+            conversation.warn(f"{edited(ensemble)} ({EDITED_CURE})")
         known = known_of(place, ensemble.snapshot, ensemble.status, request.environment, request.hosts)
         if known.spec.is_own(known.status, request.hosts):
             # Also for a command that finds nothing to do: what is recorded as given out is given to nobody else.

@@ -68,6 +68,10 @@ class CliConversation:
         """Show warnings and notes."""
         self._session.diagnostics(diagnostics)
 
+    def warn(self, text: str) -> None:
+        """Show it, also where quiet was asked for."""
+        self._session.warn(text)
+
     def approve(self, proposal: Proposal) -> bool:
         """Show the plan, and ask unless ``--yes`` was given. Raises ``NobodyToAsk``."""
         session, settings = self._session, self._session.settings

@@ -177,7 +177,7 @@ def state_digest(layout: Layout) -> str:
     for name, expected in _named_parts(found.machine):
         path = layout.status / name
         with explained("read", path):
-            if not path.exists() or digest_of(path) != expected:
+            if not path.is_file() or digest_of(path) != expected:
                 return "changed"
     return _digest(found.machine)
 

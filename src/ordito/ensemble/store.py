@@ -30,6 +30,11 @@ OVERTAKEN = (
     "`ordito jobs unlock --remote`"
 )
 
+EDITED_CURE = (
+    "`ordito jobs replay` shows what the records of jobs say otherwise, and `ordito jobs replay --write` puts it right;"
+    " go on where it was changed on purpose"
+)
+
 WRITE_AGAIN = (
     "remove everything below your own part of ensemble.yaml, and move the folder status away where there is one; then"
     " `ordito jobs resume`: the journal knows what exists, and writes it again; or restore the files from git"
@@ -40,13 +45,22 @@ class Ensemble:
     """What an ensemble holds, as a context; use ``open_ensemble`` or ``read_ensemble``.
 
     ``unfinished`` is a job that the journal holds: it runs if somebody holds the lock, else it was interrupted.
-    ``snapshot`` and ``status`` are then as of its last committed turn, and as of the last closed job.
+    ``snapshot`` and ``status`` are then as of its last committed turn, and as of the last closed job. ``is_edited`` is
+    whether the files say something else than this machine's last command left in them, and no job has made it so.
     """
 
     def __init__(
-        self, layout: Layout, snapshot: Snapshot, status: Status, journal: Journal | None, lock: WorkLock | None
+        self,
+        layout: Layout,
+        snapshot: Snapshot,
+        status: Status,
+        journal: Journal | None,
+        lock: WorkLock | None,
+        *,
+        is_edited: bool = False,
     ) -> None:
         self.layout = layout
+        self.is_edited = is_edited
         self.snapshot = snapshot
         self.status = status
         self.unfinished: UnfinishedJob | None = journal.unfinished() if journal else None
@@ -145,8 +159,12 @@ def open_ensemble(root: str | Path, *, command: str, wait_lock: float = 0.0) -> 
         journal = open_journal(layout)
         try:
             refuse_lost(layout, journal.holds_job)
-            snapshot, status = _synchronised(layout, journal)
-            ensemble = Ensemble(layout, snapshot, status, journal, lock)
+            snapshot, status, changed = _read(layout, journal)
+            is_edited = changed is not None and _is_edited(layout, journal, status)
+            if changed is not None:
+                # The journal's rows are brought in step with the files.
+                journal.replace_state(snapshot, status, changed)
+            ensemble = Ensemble(layout, snapshot, status, journal, lock, is_edited=is_edited)
             if ensemble.unfinished is None:
                 lock.check_current()
             return ensemble
@@ -169,19 +187,21 @@ def read_ensemble(root: str | Path) -> Ensemble:
         return Ensemble(layout, snapshot, status, None, None)
     try:
         refuse_lost(layout, journal.holds_job)
-        snapshot, status, _ = _read(layout, journal)
-        return Ensemble(layout, snapshot, status, journal, None)
+        snapshot, status, changed = _read(layout, journal)
+        is_edited = changed is not None and _is_edited(layout, journal, status)
+        return Ensemble(layout, snapshot, status, journal, None, is_edited=is_edited)
     except BaseException:
         journal.shut()
         raise
 
 
-def _synchronised(layout: Layout, journal: Journal) -> tuple[Snapshot, Status]:
-    """What exists, with the journal's rows brought in step with it."""
-    snapshot, status, changed = _read(layout, journal)
-    if changed is not None:
-        journal.replace_state(snapshot, status, changed)
-    return snapshot, status
+def _is_edited(layout: Layout, journal: Journal, status: Status) -> bool:
+    """Whether files that are not as the journal left them were changed by hand, or by damage: they speak of the same
+    last job, or of none that has a record. What a pull, a merge or a checkout brings is the work of another job."""
+    before, now = journal.status().last_job, status.last_job
+    if before is None:
+        return False
+    return now is None or now.id == before.id or now.id not in layout.job_ids()
 
 
 def _read(layout: Layout, journal: Journal) -> tuple[Snapshot, Status, str | None]:

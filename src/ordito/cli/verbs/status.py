@@ -43,7 +43,8 @@ def command(session: Session, *, show_all: bool, watch: bool, detailed_exitcode:
     if found.caveat:
         session.warn(f"statuses are those of the instances alone, without what they depend on: {found.caveat}")
     if found.damage:
-        session.warn(f"{found.damage.message}; what is shown is what the journal knows ({found.damage.hint})")
+        shown = "; what is shown is what the journal knows" if found.job is not None else ""
+        session.warn(f"{found.damage.message}{shown} ({found.damage.hint})")
     # For people the data of very many instances would be made in vain.
     data = {} if session.writes_text else status_data(found)
     session.result(data, lambda channel: write_status(found, channel, fold=fold))
