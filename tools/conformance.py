@@ -110,7 +110,10 @@ def read_requirements() -> list[Requirement]:
 
 
 def _reasons(name: str) -> dict[str, str]:
-    return {str(k): str(v) for k, v in (yaml.safe_load((DATA / name).read_text(encoding="utf-8")) or {}).items()}
+    return {
+        str(k): str(v)
+        for k, v in (yaml.load((DATA / name).read_text(encoding="utf-8"), yaml.CSafeLoader) or {}).items()
+    }
 
 
 def _numbered_tests(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests.acceptance.program import CHANGE_ID, LOGGING, Finished, Project, ordito
+from tests.support.yaml_files import read_yaml
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -129,7 +128,7 @@ def comparable(busy: Tidy) -> dict[str, Any]:
 
 def _read(path: Path, busy: Tidy) -> Any:
     text = path.read_text(encoding="utf-8").replace(str(busy.home), "HOME")
-    return yaml.safe_load(MOMENT.sub("MOMENT", DIGEST.sub("DIGEST", CHANGE_ID.sub("ID", text))))
+    return read_yaml(MOMENT.sub("MOMENT", DIGEST.sub("DIGEST", CHANGE_ID.sub("ID", text))))
 
 
 def _without_times(data: Any) -> Any:

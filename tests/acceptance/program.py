@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests.support import forked
 from tests.support.forked import Running
+from tests.support.yaml_files import read_yaml
 
 ROOT = Path(__file__).parents[2]
 SHOP = ROOT / "examples" / "shop"
@@ -61,7 +60,7 @@ def start(home: Path, *arguments: str | Path, code: str = "") -> Running:
 def status_of(ensemble: Path) -> dict[str, Any]:
     """The machine part of an ensemble, without what differs from run to run: change ids."""
     text = (ensemble / "ensemble.yaml").read_text(encoding="utf-8")
-    document = yaml.safe_load(CHANGE_ID.sub("ID", text))
+    document = read_yaml(CHANGE_ID.sub("ID", text))
     status = document["status"]
     assert isinstance(status, dict)
     return status

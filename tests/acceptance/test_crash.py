@@ -11,7 +11,6 @@ from pathlib import Path
 from pprint import pformat
 
 import pytest
-import yaml
 
 from tests.acceptance.program import (
     CHANGE_ID,
@@ -26,6 +25,7 @@ from tests.acceptance.program import (
     start,
 )
 from tests.support.thorough import THOROUGH
+from tests.support.yaml_files import read_yaml
 
 KILL_AFTER = """
 import os, signal
@@ -94,7 +94,7 @@ def comparable(project: Project) -> object:
     if isinstance(project, Shop):
         for n in range(22):
             text = re.sub(rf"\b{project.port + n}\b", f"PORT_{n}", text)
-    document = yaml.safe_load(DIGEST.sub("DIGEST", CHANGE_ID.sub("ID", text)))
+    document = read_yaml(DIGEST.sub("DIGEST", CHANGE_ID.sub("ID", text)))
     lines = (project.ensemble / "jobs.tsv").read_text(encoding="utf-8").splitlines()
     # Kind, operation, target, outcome: the order of tasks that run at the same time is left to chance.
     tasks = sorted((row[1], row[3], row[4], row[5]) for row in (line.split("\t") for line in lines))

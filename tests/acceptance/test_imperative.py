@@ -21,9 +21,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests.acceptance.program import Finished, ordito
+from tests.support.yaml_files import read_yaml
 
 DATA = Path(__file__).parent / "data" / "imperative"
 FIRST = "tosca_definitions_version: tosca_simple_yaml_1_3\n"
@@ -90,7 +89,7 @@ def assert_calls(found: list[str], wanted: list[Any]) -> None:
 
 def carry_out(name: str, folder: Path) -> None:
     """Run the commands of a file, and hold what comes of them to what it says."""
-    document = yaml.safe_load((DATA / f"{name}.yaml").read_text())
+    document = read_yaml((DATA / f"{name}.yaml").read_text())
     project = Project(folder, document)
     for step in document["steps"]:
         done = project.run(step["run"], *step.get("fails", "").split())

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import yaml
 
 from tests.cli.conftest import run
 from tests.cli.program import Run
+from tests.support.yaml_files import read_yaml
 
 __all__ = ["run"]
 
@@ -170,7 +170,7 @@ def test_what_failed_is_one_line_of_the_history(run: Run, project: Path) -> None
     lines = (project / "live" / "jobs.tsv").read_text().splitlines()
     assert all(line.startswith("A") and len(line.split("\t")) == len(lines[0].split("\t")) for line in lines)
     (record,) = (project / "live" / "jobs").glob("*.yaml")
-    job = yaml.safe_load(record.read_text())["job"]
+    job = read_yaml(record.read_text())["job"]
     assert str(job["ended"]) > str(job["began"])
 
 
@@ -180,7 +180,7 @@ def test_the_last_changes_are_maintained(run: Run, project: Path) -> None:
     found = []
     for command in (DEPLOY, UNDEPLOY):
         act(run, project, Act(command))
-        found.append(yaml.safe_load((project / "live" / "ensemble.yaml").read_text())["status"])
+        found.append(read_yaml((project / "live" / "ensemble.yaml").read_text())["status"])
     made, gone = (status["instances"]["n_1"] for status in found)
     job = found[0]["lastJob"]["changeId"][:8]
     assert made["lastConfigChange"][:8] == made["lastStateChange"][:8] == job

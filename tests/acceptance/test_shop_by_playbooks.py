@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
 
 from tests.acceptance.program import SHOP, Shop, free_ports, get, ordito, post
 from tests.support.real.needs import ansible_playbook
 from tests.support.thorough import THOROUGH
+from tests.support.yaml_files import read_yaml, write_yaml
 
 if TYPE_CHECKING:
     from tests.support.real.hosts import SshHosts
@@ -23,11 +23,11 @@ DATA_ONLY = ("data_machine", "database", "api")
 
 def only_data(service: Path) -> None:
     """Leave of the shop what keeps its data: each playbook costs a second or two of processor time."""
-    document = yaml.safe_load(service.read_text(encoding="utf-8"))
+    document = read_yaml(service.read_text(encoding="utf-8"))
     topology = document["topology_template"]
     topology["node_templates"] = {name: topology["node_templates"][name] for name in DATA_ONLY}
     topology["outputs"] = {"api_url": topology["outputs"]["api_url"]}
-    service.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+    service.write_text(write_yaml(document), encoding="utf-8")
 
 
 @pytest.mark.timeout(600)

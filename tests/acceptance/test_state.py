@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.replay import rebuild
 from ordito.ensemble.store import read_ensemble
 from tests.acceptance.program import Small, make_small
+from tests.support.yaml_files import read_yaml
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def edit(small: Small, before: str, now: str) -> None:
 def test_what_is_recorded_is_shown_and_exported(small: Small) -> None:
     shown = small.run("state", "show", "top")
     assert shown.code == 0, shown.both
-    record = yaml.safe_load(shown.out)["top_1"]
+    record = read_yaml(shown.out)["top_1"]
     assert record["template"] == "top"
     assert record["readyState"] == {"local": "ok", "effective": "ok", "state": "started"}
     assert record["attributes"]["mark"] == "top_1"
@@ -190,7 +190,7 @@ def test_a_sensitive_attribute_of_what_is_adopted_is_kept_sealed(small: Small) -
     adopted = small.run("state", "adopt", "extra", "-a", "mark=hunter2", "--yes")
     assert adopted.code == 0, adopted.both
     shown = small.run("state", "show", "extra")
-    assert yaml.safe_load(shown.out)["extra_1"]["attributes"] == {"mark": "(sensitive)"}
+    assert read_yaml(shown.out)["extra_1"]["attributes"] == {"mark": "(sensitive)"}
     for text in (asked.both, adopted.both, shown.both, small.run("describe", "extra_1").both):
         assert "hunter2" not in text
     files = [path for path in small.ensemble.rglob("*") if path.is_file()]

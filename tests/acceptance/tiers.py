@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests.acceptance.orders import Orders, rest
 from tests.acceptance.program import LOGGING, Finished, log_lines, ordito, start, status_of
 from tests.support.forked import Running
+from tests.support.yaml_files import write_yaml
 
 OPERATIONS = ("create", "configure", "start", "stop", "delete")
 BLOCK = "tiers.example/lifecycle/say@v1#Say"
@@ -114,7 +113,7 @@ class Version:
             (self.folder / folder).mkdir(parents=True, exist_ok=True)
         templates = {name: self._template(name, dict(node)) for name, node in self.nodes.items()}
         topology = {"node_templates": templates, "policies": [{n: s} for n, s in self.steps.items()], **self.topology}
-        text = self.types + yaml.safe_dump({"topology_template": topology}, sort_keys=False)
+        text = self.types + write_yaml({"topology_template": topology})
         (self.folder / "service.yaml").write_text(text, encoding="utf-8")
         self._script("scripts/link.sh")
         self._script("blocks/say.sh")

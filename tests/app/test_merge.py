@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ordito.app.place import place_of
 from ordito.app.plain_nodes import plain
@@ -15,8 +14,9 @@ from ordito.app.spec.reach import Reach
 from ordito.app.user_part import read_user_part
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.package import load_text
+from tests.support.yaml_files import read_yaml
 
-CASES = yaml.safe_load((Path(__file__).parent / "data" / "merges.yaml").read_text(encoding="utf-8"))
+CASES = read_yaml((Path(__file__).parent / "data" / "merges.yaml").read_text(encoding="utf-8"))
 
 
 def merge(folder: Path, main: str, files: dict[str, str]) -> tuple[Merged, Diagnostics]:

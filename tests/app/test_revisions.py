@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.proposals.deploy import DeployAsked
@@ -22,6 +21,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.revisions import Revision, revisions
 from tests.support.by_hand import Agreeing, Restarting
 from tests.support.deployed import NEW_NODE, Deployed
+from tests.support.yaml_files import read_yaml, write_yaml
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_records_that_know_of_no_forms_are_read(deployed: Deployed) -> None:
 def as_before(deployed: Deployed) -> None:
     """Let the files say what they said before the program knew of forms."""
     for path in Layout(deployed.ensemble).jobs.glob("*.yaml"):
-        record: dict[str, Any] = yaml.safe_load(path.read_text())
+        record: dict[str, Any] = read_yaml(path.read_text())
         for place, keys in (
             (record, ["form"]),
             (record["job"], ["revision", "base"]),
@@ -88,7 +88,7 @@ def as_before(deployed: Deployed) -> None:
         ):
             for key in keys:
                 place.pop(key, None)
-        path.write_text(yaml.safe_dump({**record, "format": "ordito.job/2"}, sort_keys=False))
+        path.write_text(write_yaml({**record, "format": "ordito.job/2"}))
     manifest = Layout(deployed.ensemble).manifest
     text = manifest.read_text().replace("ordito.status/3", "ordito.status/2")
     manifest.write_text(re.sub(r"^  (form|base): .*\n", "", text, flags=re.MULTILINE))

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,8 +22,9 @@ from ordito.base.templating.sandbox import Sandbox, Unevaluated
 from ordito.source.nodes import Mapping
 from ordito.source.package import load_text
 from tests.support.thorough import examples
+from tests.support.yaml_files import read_yaml
 
-DATA = yaml.safe_load((Path(__file__).parent / "data" / "templates.yaml").read_text(encoding="utf-8"))
+DATA = read_yaml((Path(__file__).parent / "data" / "templates.yaml").read_text(encoding="utf-8"))
 CASES = DATA["cases"]
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import yaml
-
 from ordito.app.services.read import read_service
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.bundled import CATALOGUE
 from tests.support.blocks import definitions
+from tests.support.yaml_files import read_yaml, write_yaml
 
 CHAPTER = (Path(__file__).parents[2] / "docs" / "blocks.md").read_text().partition("\n## Shipped blocks\n")[2]
 PARTS = definitions()
@@ -82,7 +81,7 @@ def test_the_table_names_every_block() -> None:
 
 def test_the_examples_fit(tmp_path: Path) -> None:
     """There is one of each block, and all of them together are a service without errors."""
-    examples = [item for text in re.findall(r"```yaml\n(.*?)```", CHAPTER, re.DOTALL) for item in yaml.safe_load(text)]
+    examples = [item for text in re.findall(r"```yaml\n(.*?)```", CHAPTER, re.DOTALL) for item in read_yaml(text)]
     assert {policy["type"] for item in examples for policy in item.values()} == set(PARTS["policy_types"])
     secrets = {name: {"type": "string", "metadata": {"sensitive": "true"}} for name in SECRETS}
     nodes = {"database": {"type": "tosca.nodes.Root"}, "api": {"type": "my.Api"}}
@@ -97,6 +96,6 @@ def test_the_examples_fit(tmp_path: Path) -> None:
     }
     (tmp_path / "migrations").mkdir()
     (tmp_path / "migrations" / "001_first.up.sql").write_text("SELECT 1;")
-    (tmp_path / "service.yaml").write_text(yaml.safe_dump(template))
+    (tmp_path / "service.yaml").write_text(write_yaml(template))
     service = read_service(str(tmp_path), Diagnostics()).service
     assert len(service.policies) == len(examples)

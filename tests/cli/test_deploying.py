@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.cli.program import DATA, Finished, Run
+from tests.support.yaml_files import read_yaml
 
 TINY = DATA / "tiny"
 FAILING = DATA / "failing"
@@ -26,7 +26,7 @@ def test_the_first_deployment_makes_the_ensemble(run: Run, tmp_path: Path) -> No
     assert done.code == 0, done.err
     assert "said = hello from base_1" in done.out
     assert sorted((tmp_path / "log").read_text().split()) == ["base_1", "top_1", "top_2"]
-    document = yaml.safe_load((tmp_path / "ensemble.yaml").read_text())
+    document = read_yaml((tmp_path / "ensemble.yaml").read_text())
     assert document["spec"]["inputs"] == {"log": str(tmp_path / "log"), "count": 2}
     assert (tmp_path / document["spec"]["service"]).resolve() == TINY
     assert {i["readyState"]["state"] for i in document["status"]["instances"].values()} == {"started"}
@@ -147,7 +147,7 @@ def test_every_reading_verb_has_forms_for_programs(run: Run, form: str) -> None:
     for words in (["status"], ["output"], ["jobs", "list"], ["jobs", "show"], ["plan"], ["validate"], ["jobs", "logs"]):
         shown = run(*words, "-o", form)
         assert shown.code == 0, shown.err
-        data = shown.json if form == "json" else yaml.safe_load(shown.out)
+        data = shown.json if form == "json" else read_yaml(shown.out)
         assert isinstance(data, dict)
 
 

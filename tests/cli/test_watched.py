@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.cli.program import DATA, Finished, Run, start
+from tests.support.yaml_files import read_yaml
 
 SERVICE = DATA / "watched"
 
@@ -35,7 +35,7 @@ def instances(run: Run, *more: str) -> dict[str, Any]:
 
 
 def recorded(name: str) -> dict[str, Any]:
-    document = yaml.safe_load(Path("ensemble.yaml").read_text(encoding="utf-8"))
+    document = read_yaml(Path("ensemble.yaml").read_text(encoding="utf-8"))
     return dict(document["status"]["instances"][name])
 
 

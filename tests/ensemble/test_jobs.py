@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import yaml
 
 from ordito.ensemble import close, journal
 from ordito.ensemble.errors import EnsembleError
@@ -24,6 +23,7 @@ from ordito.work.plan import Action
 from ordito.work.records import JobClosingRecord, JobHeader, Record, StepFinishedRecord, StepSkippedRecord
 from tests.engine.fakes import FakeExecutor, World, essence, make_plan
 from tests.ensemble.jobs import NOW, carry_out, closing_job, deploy, effective, files
+from tests.support.yaml_files import read_yaml
 
 PLAN = make_plan(
     7, [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (2, 5)], no_ops=[3], delegated=[6], hosts={1: "h_1", 4: "h_1"}
@@ -70,7 +70,7 @@ def test_a_job_leaves_its_record_its_lines_and_the_status(tmp_path: Path) -> Non
         job = ensemble.status.last_job.id
         assert ensemble.snapshot.instances["node_1"].state == "created"
         assert list(read_log(ensemble.layout.log(job))) == [("s0", b"hello\n")]
-        record = yaml.safe_load(ensemble.layout.job_record(job).read_text())
+        record = read_yaml(ensemble.layout.job_record(job).read_text())
     assert record["job"]["status"] == "failed"
     assert record["skipped"] == {"s5": "s4"}
     first = record["changes"][0]
@@ -106,7 +106,7 @@ def test_the_next_job_names_the_changes_before_it(tmp_path: Path) -> None:
         assert first is not None
         assert second is not None
         assert second.id > first.id
-        record = yaml.safe_load(ensemble.layout.job_record(second.id).read_text())
+        record = read_yaml(ensemble.layout.job_record(second.id).read_text())
     assert record["job"]["previousId"] == first.id
     assert next(c for c in record["changes"] if c["target"] == "node_1")["previousId"] == applied
 
@@ -278,10 +278,10 @@ def test_a_large_job_has_its_tasks_in_files_of_their_own(tmp_path: Path) -> None
             record = JobRecord(closing_job(ensemble))
             write_changes(ensemble.layout, record, largest=largest)
             write_job_record(ensemble.layout, record)
-            read = yaml.safe_load(ensemble.layout.job_record(record.job.header.id).read_text())
+            read = read_yaml(ensemble.layout.job_record(record.job.header.id).read_text())
             if largest == 100:
                 whole = read["changes"]
-        parts = [yaml.safe_load((ensemble.layout.jobs / part).read_text()) for part in read["parts"]]
+        parts = [read_yaml((ensemble.layout.jobs / part).read_text()) for part in read["parts"]]
         assert [len(part) for part in parts] == [3, 3, 1]
         assert [task for part in parts for task in part] == whole
         lines = (ensemble.layout.jobs / read["parts"][0]).read_text().splitlines()
@@ -293,7 +293,7 @@ def test_a_record_says_only_what_is_new(tmp_path: Path) -> None:
     with read_ensemble(tmp_path) as ensemble:
         assert ensemble.status.last_job is not None
         job = ensemble.status.last_job.id
-        record = yaml.safe_load(ensemble.layout.job_record(job).read_text())
+        record = read_yaml(ensemble.layout.job_record(job).read_text())
     (task,) = record["changes"]
     assert task["changes"] == {
         "node_1": {

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.cli.program import Finished, Run
 from tests.git.repository import SERVICE, Repository, make_repository, without_git, write_service
 from tests.support.leaving import FQN, catalogue
+from tests.support.yaml_files import read_yaml
 
 DEPLOY = ("deploy", "mini", "-e", "live", "--yes")
 
@@ -18,7 +18,7 @@ DEPLOY = ("deploy", "mini", "-e", "live", "--yes")
 def record_of(ensemble: Repository) -> dict[str, Any]:
     """The header of the latest job."""
     latest = max((ensemble.top / "jobs").glob("*.yaml"))
-    header: dict[str, Any] = yaml.safe_load(latest.read_text())["job"]
+    header: dict[str, Any] = read_yaml(latest.read_text())["job"]
     return header
 
 

@@ -8,12 +8,12 @@ import socket
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.cli.program import LIMIT, Run, environment, until
 from tests.git.repository import Repository, clone, make_repository, settings_of_git, write_service
 from tests.support import forked
 from tests.support.forked import Running
+from tests.support.yaml_files import read_yaml
 
 ENVIRONMENT = "  environments:\n    production: { lock: git }\n"
 
@@ -31,7 +31,7 @@ def start(home: Path, *arguments: str) -> Running:
 
 def instances(tree: Repository) -> list[str]:
     """What the ensemble's file says that exists."""
-    return sorted(yaml.safe_load((tree.top / "ensemble.yaml").read_text())["status"]["instances"])
+    return sorted(read_yaml((tree.top / "ensemble.yaml").read_text())["status"]["instances"])
 
 
 @pytest.fixture

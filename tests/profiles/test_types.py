@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.artifacts import PLAYBOOK_PROPERTIES
@@ -17,8 +16,9 @@ from ordito.model.types import RequirementShape, Types
 from ordito.model.units import Definition, Unit, Units, find_type
 from ordito.source.opening import open_package
 from ordito.syntax import entities
+from tests.support.yaml_files import read_yaml
 
-TABLE = yaml.safe_load((Path(__file__).parent / "types.yaml").read_text(encoding="utf-8"))
+TABLE = read_yaml((Path(__file__).parent / "types.yaml").read_text(encoding="utf-8"))
 EXPECTED: dict[str, dict[str, dict[str, Any]]] = {
     kind: {**TABLE["normative"].get(kind, {}), **TABLE["non-normative"].get(kind, {})} for kind in TABLE["normative"]
 }

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.scenarios.test_random_failures import FailsOnce, finished, true
 from tests.scenarios.test_random_workflows import Play, essence
@@ -19,6 +18,7 @@ from tests.support.commands import Ran
 from tests.support.hands import always_well
 from tests.support.scenarios import SCENARIOS
 from tests.support.thorough import THOROUGH
+from tests.support.yaml_files import read_yaml
 
 TOPOLOGIES = ("blueprint", "pairs", "hosts")
 RETRIED = frozenset({"deploy", "undeploy", "scale out", "scale in", "workflow"})
@@ -112,7 +112,7 @@ def cases() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("topology", "workflow"), list(cases()))
 def test_whichever_operation_fails_the_same_command_completes_it(topology: str, workflow: str, tmp_path: Path) -> None:
-    given = yaml.safe_load((SCENARIOS / "services" / f"every_{topology}.yaml").read_text(encoding="utf-8"))
+    given = read_yaml((SCENARIOS / "services" / f"every_{topology}.yaml").read_text(encoding="utf-8"))
     for number, (before, line) in enumerate(lines(given, workflow)):
         if number and not THOROUGH:
             return

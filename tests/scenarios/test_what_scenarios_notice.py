@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.support.scenarios import Scenario, expanded, operations
+from tests.support.yaml_files import write_yaml
 
 SERVICE = {
     "nodes": {
@@ -28,7 +28,7 @@ RIGHT = {
 
 def play(folder: Path, **step: Any) -> None:
     file = folder / "one.yaml"
-    file.write_text(yaml.safe_dump({"says": "", "service": SERVICE, "steps": [{**RIGHT, **step}]}))
+    file.write_text(write_yaml({"says": "", "service": SERVICE, "steps": [{**RIGHT, **step}]}))
     Scenario(file).play(folder)
 
 

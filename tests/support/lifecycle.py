@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import yaml
+from tests.support.yaml_files import write_yaml
 
 SAY, TELL = "test.example/lifecycle/say@v1#Say", "test.example/lifecycle/say@v1#Tell"
 """Blocks that write a word into the log, and do what they are told: the first can be undone."""
@@ -162,7 +162,7 @@ class Shop:
             **more,
         }
         text = HEAD + (f"metadata: {{ template_name: shop, template_version: {release} }}\n" if release else "")
-        text += yaml.safe_dump({"topology_template": topology}, sort_keys=False)
+        text += write_yaml({"topology_template": topology})
         (self.folder / "service.yaml").write_text(text)
         return self.folder
 

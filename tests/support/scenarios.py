@@ -11,14 +11,13 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ordito.instances.records import Snapshot
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Action, Plan
 from tests.support.commands import Commands, Ran, short_name
 from tests.support.hands import FAILED
 from tests.support.topology import SCRIPT, service_text
+from tests.support.yaml_files import read_yaml
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "tests" / "scenarios"
@@ -35,7 +34,7 @@ class Scenario:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.data: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+        self.data: Mapping[str, Any] = read_yaml(file.read_text(encoding="utf-8"))
         unknown = set(self.data) - KEYS
         assert not unknown, f"{file.name}: unknown keys {sorted(unknown)}"
 
@@ -59,7 +58,7 @@ def place_service(given: str | Mapping[str, Any], directory: Path) -> Path:
     (`tests/support/topology.py`) or the path of a file that holds one. Gives its main file."""
     folder = directory / "service"
     if isinstance(given, str) and given.endswith(".yaml"):
-        given = yaml.safe_load((SCENARIOS / given).read_text(encoding="utf-8"))
+        given = read_yaml((SCENARIOS / given).read_text(encoding="utf-8"))
     if isinstance(given, str) and "\n" not in given and (ROOT / given).is_dir():
         shutil.copytree(ROOT / given, folder)
         return folder / "service.yaml"

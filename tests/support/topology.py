@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
+from tests.support.yaml_files import write_yaml
 
 SCRIPT = "do.sh"
 STANDARD = ("create", "configure", "start", "stop", "delete")
@@ -50,7 +50,7 @@ def service_text(given: Mapping[str, Any]) -> str:
     topology = dict(given.get("topology", {}))
     more = topology.pop("node_templates", {})
     document["topology_template"] = {"node_templates": {**templates, **more}, **topology}
-    return yaml.safe_dump(document, sort_keys=False)
+    return write_yaml(document)
 
 
 def _profiles(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:

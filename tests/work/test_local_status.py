@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 
 from ordito.instances.records import Delta
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.operations import Operations
 from tests.support.runs import World
 from tests.support.services import Requires, maintain, node, service
+from tests.support.yaml_files import read_yaml
 
-CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "data" / "local_status.yaml").read_text())
+CASES: list[dict[str, Any]] = read_yaml((Path(__file__).parent / "data" / "local_status.yaml").read_text())
 STANDARD = ["create", "configure", "start", "stop", "delete"]
 
 

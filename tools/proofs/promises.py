@@ -104,7 +104,7 @@ def needed(promises: Sequence[Promise], runs: dict[str, Run]) -> dict[str, set[s
 
 
 def _read(file: Path) -> dict[str, object]:
-    return dict(yaml.safe_load(file.read_text(encoding="utf-8")))
+    return dict(yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader))
 
 
 def _name(file: Path) -> str:

@@ -55,7 +55,9 @@ Next: [blocks](../blocks.md), [file formats](file-formats.md).
 
 def variables() -> Mapping[str, Mapping[str, str]]:
     """The variables with their meanings, by who finds them: ``program``, ``operations`` or ``blocks``."""
-    found: Mapping[str, Mapping[str, str]] = yaml.safe_load((FOLDER / "environment.yaml").read_text(encoding="utf-8"))
+    found: Mapping[str, Mapping[str, str]] = yaml.load(
+        (FOLDER / "environment.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
+    )
     return found
 
 

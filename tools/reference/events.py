@@ -90,7 +90,9 @@ EXAMPLES = {
 
 def said() -> Mapping[str, Said]:
     """The objects of the command itself, by type."""
-    return msgspec.convert(yaml.safe_load((FOLDER / "said.yaml").read_text(encoding="utf-8")), dict[str, Said])
+    return msgspec.convert(
+        yaml.load((FOLDER / "said.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader), dict[str, Said]
+    )
 
 
 def kinds() -> Mapping[str, type[msgspec.Struct]]:

@@ -57,7 +57,7 @@ STRUCTS = {"status": OF_STATUS, "jobs": OF_JOBS, "plans": OF_PLANS}
 
 def written() -> Mapping[str, Mapping[str, tuple[str, str]]]:
     """The keys of what a user writes, and the columns of `jobs.tsv`: what each holds and means."""
-    data = yaml.safe_load((FOLDER / "written.yaml").read_text(encoding="utf-8"))
+    data = yaml.load((FOLDER / "written.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     return msgspec.convert(data, dict[str, dict[str, tuple[str, str]]])
 
 

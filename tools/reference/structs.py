@@ -28,7 +28,7 @@ class Meanings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def meanings(name: str) -> Mapping[str, Meanings]:
     """What a file says of structures."""
-    data = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+    data = yaml.load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     return msgspec.convert(data, dict[str, Meanings])
 
 
