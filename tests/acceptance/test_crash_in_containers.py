@@ -20,7 +20,7 @@ from tests.acceptance.program import LOGGING, Finished, completed_twice, environ
 from tests.acceptance.test_crash_everywhere import KILL_AT_RECORD
 from tests.support import forked
 from tests.support.real.podman import LARGE, Podman, large_volumes
-from tests.support.thorough import THOROUGH
+from tests.support.thorough import at_length
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -88,16 +88,15 @@ executor.Patience = lambda: Patience(reconnect=1.0, settle=0.2)
 
 @dataclass(frozen=True)
 class Case:
-    """A command, what is done before, after how many records it is cut in quick tests, and at most in thorough ones."""
+    """A command, what is done before, and after how many records it is cut at most."""
 
     words: str
     before: Sequence[str] = ("deploy",)
-    quick: Sequence[int] = ()
     most: int = 0
 
 
 CASES: Mapping[str, Case] = {
-    "deploy": Case("deploy", before=(), quick=(17,), most=60),
+    "deploy": Case("deploy", before=(), most=60),
     "undeploy": Case("undeploy", most=36),
     "scale out": Case("scale machine=2", most=36),
     "scale in": Case("scale machine=0", most=24),
@@ -106,7 +105,7 @@ CASES: Mapping[str, Case] = {
 
 
 def cuts() -> list[tuple[str, int]]:
-    return [(name, n) for name, case in CASES.items() for n in (range(0, case.most, 3) if THOROUGH else case.quick)]
+    return [(name, n) for name, case in CASES.items() for n in range(0, case.most, 3)]
 
 
 class Contained:
@@ -219,6 +218,7 @@ def service(tmp_path: Path, podman: Podman) -> Iterator[Contained]:
         podman.run("rm", "--force", "--time", "0", "--volumes", name)
 
 
+@at_length
 @pytest.mark.parametrize(("name", "number"), cuts())
 def test_cut_after_a_record(service: Contained, name: str, number: int) -> None:
     case = CASES[name]
@@ -242,6 +242,7 @@ def test_an_operation_that_is_at_work_is_ended_before_it_runs_again(service: Con
     service.assert_true()
 
 
+@at_length
 def test_an_operation_that_ended_while_nobody_listened_has_ended(service: Contained) -> None:
     """Its shell in the container has written down how, and what it gave."""
     service.cut_in("deploy", "app_1-create")
@@ -254,6 +255,7 @@ def test_an_operation_that_ended_while_nobody_listened_has_ended(service: Contai
     service.assert_true()
 
 
+@at_length
 def test_what_a_container_that_was_killed_took_along_is_lost_and_made_again_by_heal(service: Contained) -> None:
     """Nobody knows how far the operation came: the job fails and says so, and what is begun anew is the container."""
     service.cut_in("deploy", "app_1-configure")
@@ -268,6 +270,7 @@ def test_what_a_container_that_was_killed_took_along_is_lost_and_made_again_by_h
     service.assert_true()
 
 
+@at_length
 def test_what_ran_in_a_container_that_was_started_again_is_gone_and_runs_again(service: Contained) -> None:
     """Another process may have its number by now: that one is none of the operation's."""
     service.cut_in("deploy", "app_1-configure")

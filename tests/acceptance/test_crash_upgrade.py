@@ -7,6 +7,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sqlite3
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ from tests.support.thorough import THOROUGH
 MODES = {"forth": 0, "back": 7, "late": 7}
 """How an upgrade ends: the last test of the second version succeeds or asks for a rollback, or what comes last of all,
 when what was lost is gone."""
-RECORDS = range(120) if THOROUGH else (4, 21, 33, 66)
+QUICK = [(4, "forth"), (21, "back"), (33, "forth"), (66, "late")]
+CUTS = list(product(range(120), MODES)) if THOROUGH else QUICK
+"""After how many records which upgrade is cut."""
 KEPT = "what people wrote\n"
 MIGRATION = """\
 import os, sqlite3
@@ -188,8 +191,7 @@ def assert_replays(world: World) -> None:
         assert rebuilt.status == ensemble.status
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("number", RECORDS)
+@pytest.mark.parametrize(("number", "mode"), CUTS)
 def test_an_upgrade_that_is_cut_ends_as_if_nothing_had_been(tmp_path: Path, calm: Calm, number: int, mode: str) -> None:
     world = calm.copy(tmp_path / "world")
     killed = upgrade(world, mode, code=KILL_AT_RECORD.format(number=number))

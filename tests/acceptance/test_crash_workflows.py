@@ -18,10 +18,10 @@ from tests.acceptance.busy import comparable
 from tests.acceptance.everything import Everything, make_everything
 from tests.acceptance.program import completed_twice, overlaps
 from tests.acceptance.test_crash_everywhere import KILL_AT_RECORD
-from tests.support.thorough import THOROUGH
+from tests.support.thorough import THOROUGH, some
 
 QUICK = (9,)
-"""The records after which the journal is cut in quick tests, of every second case; in thorough ones it is cut after
+"""The records after which the journal is cut in quick tests, of every third case; in thorough ones it is cut after
 each, of all cases."""
 
 
@@ -180,7 +180,7 @@ def numbers() -> Iterator[int]:
 
 
 @pytest.mark.timeout(900 if THOROUGH else 120)
-@pytest.mark.parametrize("name", CASES if THOROUGH else list(CASES)[1::2])
+@pytest.mark.parametrize("name", some(list(CASES), 3))
 def test_cut_after_a_record(name: str, calm: Calm, tmp_path: Path) -> None:
     """The journal ends with any of its records, also in the middle of a turn."""
     for number in numbers():

@@ -7,8 +7,8 @@ from pathlib import Path
 from tests.acceptance.program import ordito
 from tests.support.thorough import THOROUGH
 
-STEP = 1 if THOROUGH else 5
-"""Which lines are damaged: each, or each fifth."""
+STEP = 1 if THOROUGH else 8
+"""Which lines are damaged: each, or each eighth."""
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -96,7 +96,7 @@ def test_a_value_that_no_job_has_changed_is_said(tmp_path: Path) -> None:
     said = "was changed by no job"
     lines = whole.splitlines(keepends=True)
     first = next(at for at, line in enumerate(lines) if line.startswith(b"# ==== What follows"))
-    for at in range(first + 1, len(lines)):
+    for at in range(first + 1, len(lines), STEP):
         middle = len(lines[at]) // 2
         damaged = lines[at][:middle] + b"!" + lines[at][middle + 1 :]
         manifest.write_bytes(b"".join([*lines[:at], damaged, *lines[at + 1 :]]))

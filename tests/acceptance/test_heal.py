@@ -57,7 +57,7 @@ UP = [
     "app_1.peer.db_1.Configure.add_target",
     "web_1.peer.db_1.Configure.add_target",
 ]
-CUTS = ["db_1.Maintain.heal", *DOWN, *UP] if THOROUGH else ["db_1.Maintain.heal", DOWN[0], DOWN[5], UP[0], UP[7]]
+CUTS = ["db_1.Maintain.heal", *DOWN, *UP] if THOROUGH else ["db_1.Maintain.heal", DOWN[5], UP[7]]
 """The operations during which a healing is cut off."""
 
 

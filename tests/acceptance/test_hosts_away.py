@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.on_hosts import Hosted, application, write_inventory
 from tests.support.real.hosts import SshHost, SshHosts
+from tests.support.thorough import some
 
 
 @pytest.fixture
@@ -22,8 +24,7 @@ def deployed(tmp_path: Path, ssh_hosts: SshHosts) -> Iterator[tuple[Hosted, SshH
         yield service, host
 
 
-@pytest.mark.parametrize("verb", ["deploy", "upgrade"])
-@pytest.mark.parametrize("checked", [False, True])
+@pytest.mark.parametrize(("verb", "checked"), some(list(product(("deploy", "upgrade"), (False, True))), 3))
 def test_what_is_unchanged_waits_for_its_host(deployed: tuple[Hosted, SshHost], verb: str, checked: bool) -> None:
     """Known to be away it is a failure that says why, and none that is mended by doing everything once more."""
     service, host = deployed
@@ -74,8 +75,10 @@ def test_what_is_still_missing_on_a_host_that_is_ok_is_named(ssh_hosts: SshHosts
         assert service.host_of("machine_1") == "second"
 
 
-@pytest.mark.parametrize("checked", [False, True])
-@pytest.mark.parametrize("asked", ["machine_1", "app_1", "machine_1 --reinstall"])
+ASKED = ("machine_1", "app_1", "machine_1 --reinstall")
+
+
+@pytest.mark.parametrize(("checked", "asked"), some(list(product((False, True), ASKED)), 2))
 def test_the_only_host_is_not_given_up(deployed: tuple[Hosted, SshHost], asked: str, checked: bool) -> None:
     """There is no other on which anything could be made again: so nothing is forgotten, and it is waited for."""
     service, host = deployed

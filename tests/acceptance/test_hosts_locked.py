@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from tests.acceptance.on_hosts import Hosted, application, operations, write_inventory
 from tests.support.real.host_files import make_key
 from tests.support.real.hosts import SshHost, SshHosts
+from tests.support.thorough import some
 
 WHOLE = ["begin create", "end create", "begin configure", "end configure", "begin start", "end start"]
 
@@ -63,10 +65,10 @@ def locked(tmp_path: Path, ssh_hosts: SshHosts) -> Iterator[Locked]:
         yield Locked(tmp_path, ssh_hosts, host)
 
 
-@pytest.mark.parametrize("checked", [False, True])
-@pytest.mark.parametrize(
-    "asked", ["machine_1", "app_1", "machine_1 app_1", "machine_1 --reinstall", "app_1 --reinstall"]
-)
+ASKED = ("machine_1", "app_1", "machine_1 app_1", "machine_1 --reinstall", "app_1 --reinstall")
+
+
+@pytest.mark.parametrize(("asked", "checked"), some(list(product(ASKED, (False, True))), 3))
 def test_healing_leaves_everything_as_it_is(locked: Locked, asked: str, checked: bool) -> None:
     service = locked.service
     if checked:

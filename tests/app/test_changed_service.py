@@ -32,6 +32,9 @@ class Editing:
     def found(self, diagnostics: object) -> None:
         """Say nothing of warnings."""
 
+    def warn(self, text: str) -> None:
+        """Say nothing of that either."""
+
     def approve(self, proposal: object) -> bool:
         """Edit, and agree."""
         self.script.write_text("exit 1\n")

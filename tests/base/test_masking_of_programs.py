@@ -12,6 +12,7 @@ import pytest
 
 from ordito.base.masking import Masking
 from ordito.base.sensitive import SHOWN, Sensitive
+from tests.support.thorough import some
 
 ENCODERS = Path(__file__).parent / "encoders"
 PROGRAMS = {
@@ -36,6 +37,7 @@ SECRETS = [
     "c4nary\n4711 in lines\n  x7 of it",
     "12345678901234567890",
 ]
+TRIED = some(SECRETS, 2)
 TELLING = ("4711", "c4n", "ary", "words", "more", "lines", "345678")
 """Parts of the secrets that nothing around them has."""
 
@@ -46,11 +48,11 @@ def made_by(program: str) -> list[tuple[str, str, bytes]]:
     command = PROGRAMS[program]
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not at hand")
-    lines = "".join(f"{secret.encode().hex()}\n" for secret in SECRETS)
+    lines = "".join(f"{secret.encode().hex()}\n" for secret in TRIED)
     done = subprocess.run([*command, str(ENCODERS / program)], input=lines, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     rows = [line.split("\t") for line in done.stdout.splitlines()]
-    return [(name, SECRETS[int(number)], bytes.fromhex(made)) for name, number, made in rows]
+    return [(name, TRIED[int(number)], bytes.fromhex(made)) for name, number, made in rows]
 
 
 def apart(masked: bytes) -> bytes:
@@ -61,7 +63,7 @@ def apart(masked: bytes) -> bytes:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_nothing_is_left_of_what_a_program_makes_of_a_secret(program: str) -> None:
     made = made_by(program)
-    assert {secret for _, secret, _ in made} == set(SECRETS)
+    assert {secret for _, secret, _ in made} == set(TRIED)
     left = []
     for name, secret, written in made:
         masking = Masking()

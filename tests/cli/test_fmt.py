@@ -17,6 +17,7 @@ from ordito.base.diagnostics import Diagnostics, Severity
 from ordito.model.resolve import resolve_service
 from ordito.source.opening import open_package
 from tests.cli.program import DATA, Run
+from tests.support.thorough import some
 
 ROOT = DATA.parent.parent
 SAMPLES = sorted(
@@ -131,7 +132,7 @@ def indented(text: str, step: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda p: f"{p.parent.name}/{p.stem}")
+@pytest.mark.parametrize("sample", some(SAMPLES, 3), ids=lambda p: f"{p.parent.name}/{p.stem}")
 def test_the_model_stays_the_same(sample: Path, tmp_path: Path) -> None:
     """Formatting changes no model, keeps all comments, and formatting again changes nothing."""
     before = sample.read_text(encoding="utf-8")

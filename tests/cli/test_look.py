@@ -106,6 +106,7 @@ imports: [ "profile:ordito" ]
 node_types:
   my.Part:
     derived_from: tosca.nodes.Root
+    metadata: { ordito.ready: 1 }
     requirements: [ { base: { capability: tosca.capabilities.Node, occurrences: [ 0, 1 ] } } ]
     interfaces:
       Standard: { operations: { start: start.sh, stop: stop.sh, delete: delete.sh } }
@@ -211,6 +212,7 @@ imports: [ "profile:ordito" ]
 node_types:
   my.Part:
     derived_from: tosca.nodes.Root
+    metadata: { ordito.ready: 1 }
     interfaces:
       Standard: { operations: { configure: fine.sh, start: start.sh } }
       Maintain: { type: ordito.interfaces.Maintain, operations: { check: { implementation: check.sh } } }

@@ -29,6 +29,9 @@ class Agreeing:
     def found(self, diagnostics: object) -> None:
         """Say nothing of warnings."""
 
+    def warn(self, text: str) -> None:
+        """Say nothing of that either."""
+
     def approve(self, proposal: object) -> bool:
         """Agree."""
         return True
