@@ -360,6 +360,32 @@ def test_rolling_back_by_itself_makes_nothing_over(shop: Shop) -> None:
     assert not shop.data("second_1").exists(), "all else is taken back"
 
 
+@pytest.mark.parametrize("words", [("--on-failure", "rollback"), ("--on-failure", "abort"), ()])
+def test_what_was_permitted_and_did_not_begin_is_permitted_no_more(unmounted: Shop, words: tuple[str, ...]) -> None:
+    """A job whose host fails before it comes to the database."""
+    shop = unmounted
+    file = shop.home / "shop" / "service.yaml"
+    text = file.read_text(encoding="utf-8")
+    first = "    first: { type: my.Process, requirements: [ host: server ] }\n    server:"
+    needs = text.replace(
+        "requirements: [ host: server ] }\n    web", "requirements: [ host: server, dependency: first ] }\n    web"
+    )
+    assert needs != text
+    file.write_text(needs.replace("    server:", first))
+    shop.taken("first_1").touch()
+    done = shop.run("deploy", "--yes", "--allow-data-loss", "database", *words, code=8 if "rollback" in words else 1)
+    assert not shop.data("database_1").exists(), done.both
+    shop.taken("first_1").unlink()
+    refused = shop.run("deploy", "--yes", code=3)
+    assert "error[data-loss]: data of database_1 (found to be absent)" in refused.err
+    assert not shop.data("database_1").exists()
+    shop.back("database_1")
+    shop.run("check")
+    shop.run("deploy", "--yes")
+    assert shop.rows("database_1") == 1
+    assert shop.statuses() == {"ok"}
+
+
 def test_what_is_checked_is_removed_with_its_data_only_where_that_was_said(shop: Shop) -> None:
     planned = shop.run("plan", "--check").out
     assert "? database_1  it is checked first: stopped and started, if it is not found to be ok" in planned
@@ -371,9 +397,10 @@ def test_what_is_checked_is_removed_with_its_data_only_where_that_was_said(shop:
     shop.taken("database_1").touch()
     words = ("--check", "--allow-data-loss", "database")
     planned = shop.run("plan", *words).out
-    assert "data of database_1 is lost" in planned
+    may_be = "data of database_1 may be lost, if it is not found to be ok before"
+    assert may_be in planned
     done = shop.run("deploy", *words, "--yes", code=1)
-    assert "data of database_1 is lost" in done.err
+    assert may_be in done.err
     assert "database_1  delete                 ok" in done.err
     shop.taken("database_1").unlink()
     shop.run("deploy", *words, "--yes")

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from ordito.instances.records import FOUND_ABSENT, Delta
-from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST, Goal, PlanOptions, Scaling, Upgrading
+from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST, Goal, Part, PlanOptions, Scaling, Upgrading
 from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
@@ -167,3 +167,59 @@ def test_what_is_there_and_can_be_asked_loses_nothing_unasked(state: str, asked:
     world = shop()
     STATES[state][0](world)
     assert world.plan(workflow, options).losing == ()
+
+
+def test_what_may_be_lost_is_made_once_more_by_the_job_that_finds_it_absent() -> None:
+    world = shop()
+    known(world, "db_1", local="unknown", failed={"Standard.start": "x"}, state="error")
+    plan = world.run("deploy", checks(3), options=replace(OPTIONS, may_lose=frozenset({"db"})))
+    assert (plan.losing, plan.lost_if) == (("db_1",), {"db_1": "if its check finds it to be absent"})
+    assert "db_1.Standard.create" in world.ran
+    assert world.failed == []
+
+
+@pytest.mark.parametrize("hosted", [True, False])
+def test_what_was_undeployed_while_it_was_absent_is_not_at_stake(hosted: bool) -> None:
+    world = shop() if hosted else free()
+    absent("db_1")(world)
+    world.run("undeploy")
+    assert not world.snapshot.instances["db_1"].is_missed
+    assert world.plan("deploy").losing == ()
+    assert world.plan("undeploy").is_empty
+
+
+def test_a_part_that_is_undeployed_forgets_only_what_it_was_about() -> None:
+    world = free()
+    absent("db_1")(world)
+    world.run("undeploy", options=replace(OPTIONS, part=Part(nodes=frozenset({"web"}))))
+    assert world.plan("deploy").losing == ("db_1",)
+
+
+def free() -> World:
+    database = node("db", operations=ALL)
+    database = msgspec.structs.replace(database, kinds=("tosca.nodes.Database",))
+    world = World(service(database, node("web", operations=ALL)))
+    world.run()
+    return world
+
+
+def test_going_back_by_itself_spares_what_lies_on_a_host_that_is_absent() -> None:
+    for also in (True, False):
+        world = shop()
+        absent("server_1")(world)
+        if also:
+            absent("db_1")(world)
+            absent("web_1")(world)
+        plan = world.run("rollback", options=replace(OPTIONS, spares_absent=True))
+        assert plan.losing == ()
+        assert world.done("create", "delete") == []
+
+
+@pytest.mark.parametrize("kind", ["tosca.nodes.Root"])
+def test_going_back_by_itself_makes_a_host_again_that_carries_no_data(kind: str) -> None:
+    world = shop()
+    database = msgspec.structs.replace(world.service.nodes["db"], kinds=(kind,))
+    world.service = service(world.service.nodes["server"], database, world.service.nodes["web"])
+    absent("server_1")(world)
+    world.run("rollback", options=replace(OPTIONS, spares_absent=True))
+    assert "db_1.Standard.create" in world.ran

@@ -173,9 +173,12 @@ def _write_makers(makers: Mapping[str, str], channel: Channel) -> None:
 
 def _write_losing(plan: Plan, channel: Channel) -> None:
     """Whose data go with what is removed."""
-    if plan.losing:
-        is_lost = "is lost" if len(plan.losing) == 1 else "are lost"
-        channel.line(channel.paint("bad", f"data of {listed(plan.losing, MOST_IN_WAVE)} {is_lost}"))
+    by_condition: dict[str, list[str]] = {}
+    for name in plan.losing:
+        by_condition.setdefault(plan.lost_if.get(name, ""), []).append(name)
+    for condition, names in by_condition.items():
+        is_lost = f"may be lost, {condition}" if condition else "is lost" if len(names) == 1 else "are lost"
+        channel.line(channel.paint("bad", f"data of {listed(names, MOST_IN_WAVE)} {is_lost}"))
 
 
 def _write_outages(outages: Sequence[Outage], channel: Channel) -> None:

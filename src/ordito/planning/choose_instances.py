@@ -16,7 +16,7 @@ from ordito.model.service import NodeTemplate
 from ordito.planning.counts import GONE
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.losing import may_come_back
+from ordito.planning.losing import spared
 from ordito.planning.members import Member
 from ordito.planning.placement import Placement
 from ordito.work.plan import Kind
@@ -24,8 +24,9 @@ from ordito.work.plan import Kind
 
 def choose_instances(draft: Draft) -> None:
     """Bring every node to its wanted number of instances, hosts before what they host."""
+    sparing = spared(draft) if draft.options.spares_absent else frozenset()
     for node in draft.ordered:
-        _choose(draft, node)
+        _choose(draft, node, sparing)
     _warn_of_unknown(draft)
     _warn_of_left_behind(draft)
 
@@ -79,7 +80,7 @@ def _warn_of_unknown(draft: Draft) -> None:
         )
 
 
-def _choose(draft: Draft, node: NodeTemplate) -> None:
+def _choose(draft: Draft, node: NodeTemplate, sparing: frozenset[str]) -> None:
     wanted = draft.counts[node.name]
     existing = draft.snapshot.of_node(node.name)
     staying: list[Instance] = []
@@ -102,7 +103,7 @@ def _choose(draft: Draft, node: NodeTemplate) -> None:
         else:
             draft.put(Member(record, node, Fate.KEEP, ""))
     if wanted > len(staying):
-        _grow(draft, node, wanted - len(staying), staying, lost)
+        _grow(draft, node, wanted - len(staying), staying, lost, sparing)
         kind = Kind.SCALE if existing else Kind.ADDED
         for member in draft.of_node.get(node.name, ()) if draft.is_change else ():
             if member.fate is Fate.NEW:
@@ -136,14 +137,23 @@ def _was_started(record: Instance) -> bool:
     return bool(record.created or record.applied or record.failed)
 
 
-def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance], lost: list[Instance]) -> None:
+def _grow(
+    draft: Draft,
+    node: NodeTemplate,
+    more: int,
+    staying: list[Instance],
+    lost: list[Instance],
+    sparing: frozenset[str],
+) -> None:
     again = [i for i in draft.snapshot.records_of(node.name) if not i.exists and not i.was_scaled_in]
     part = draft.options.part
     if part is not None and node.name not in part.nodes:
         again = [i for i in again if i.id in part.instances]
-    if draft.options.spares_absent and node.keeps_data:
-        there = [record for record in again if not may_come_back(draft.snapshot, record)]
-        again, more = there, max(0, more - len(again) + len(there))
+    if sparing:
+        left = [record for record in again if not _is_spared(draft, record, sparing)]
+        again, more = left, max(0, more - len(again) + len(left))
+        if not more and not lost:
+            return
     again += lost
     again = sorted(again, key=lambda i: number_of(i.id))[:more]
     hosts = Hosts(draft, node) if node.host is not None else None
@@ -162,6 +172,15 @@ def _grow(draft: Draft, node: NodeTemplate, more: int, staying: list[Instance], 
     for record in again:
         if record.was_lost:
             draft.members[record.id].reason = FOUND_ABSENT
+            draft.absent.append(record)
+
+
+def _is_spared(draft: Draft, record: Instance, sparing: frozenset[str]) -> bool:
+    """Whether an instance is not made once more, or lies on one that is not."""
+    current: Instance | None = record
+    while current is not None and current.id not in sparing:
+        current = draft.snapshot.instances.get(current.host)
+    return current is not None
 
 
 def grow(

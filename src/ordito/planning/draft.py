@@ -74,9 +74,13 @@ class Draft:
         self.of_node: dict[str, list[Member]] = {}
         self.created: list[Instance] = []
         self.kept: list[Member] = []
+        # What keeps data and is made once more, as was permitted, where its check finds it to be absent.
+        self.once_more: set[str] = set()
+        # What was found to be absent and is made once more, as it was.
+        self.absent: list[Instance] = []
         self.linking = 0
-        self.overlaps = False
-        self.halts = False
+        # It mends first where what is made anew is so only if not all that is to be healed is found to be ok.
+        self.overlaps = self.halts = self.rolls = self.mends_first = False
         self.hooks: list[Hook] = []
         self.undone: list[DoneHook] = []
         self.steps: list[DraftStep] = []
@@ -90,7 +94,6 @@ class Draft:
         self.adopted_links: dict[str, dict[str, Applied]] = {}
         self.linked_alike: set[str] = set()
         self.again: set[int] = set()
-        self.rolls = False
         self.observed: dict[str, str] = {}
         self._stages: list[dict[str, Member]] = []
         self._missed_on: dict[str, list[str]] | None = None

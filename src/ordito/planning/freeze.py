@@ -8,7 +8,7 @@ from ordito.planning.delegated import DEPLOYS
 from ordito.planning.draft import FORMING, Draft
 from ordito.planning.fates import Fate
 from ordito.planning.in_turn import outages
-from ordito.planning.losing import losing
+from ordito.planning.losing import losing, lost_if
 from ordito.planning.members import UNCHANGED, DraftStep, Member
 from ordito.work.plan import DELEGATE, Action, Change, Plan, Step
 
@@ -42,6 +42,7 @@ def freeze(draft: Draft) -> Plan:
     used: dict[int, int] = {}
     steps = tuple([_step(draft.steps[n], length, used) for n, length in zip(draft.order, lengths, strict=True)])
     kept = list(used)
+    lost = losing(draft)
     return Plan(
         workflow=draft.workflow,
         steps=steps,
@@ -71,7 +72,9 @@ def freeze(draft: Draft) -> Plan:
         observed=dict(draft.observed),
         outages=outages(draft),
         moved={m.id: m.record.host for m in draft.members.values() if m.was_on is not None},
-        losing=losing(draft),
+        losing=lost,
+        lost_if=lost_if(draft, lost),
+        absent=tuple(draft.absent),
     )
 
 

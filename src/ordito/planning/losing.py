@@ -38,10 +38,27 @@ def at_stake(draft: Draft, members: Iterable[Member]) -> Iterator[Member]:
     return (m for m in members if holds_data(draft, m) and may.isdisjoint((m.id, m.template.name)))
 
 
+def lost_if(draft: Draft, names: Iterable[str]) -> dict[str, str]:
+    """On what it depends whether the data of instances are lost, for people; nothing of those of which they are lost in
+    any case."""
+    found: dict[str, str] = {}
+    for name in names:
+        member = draft.members.get(name)
+        if name in draft.once_more:
+            found[name] = IF_ABSENT
+        elif draft.mends_first or (member is not None and member.is_conditional):
+            found[name] = IF_NOT_OK
+    return found
+
+
+IF_ABSENT = "if its check finds it to be absent"
+IF_NOT_OK = "if it is not found to be ok before"
+
+
 def _is_lost(draft: Draft, member: Member) -> bool:
     """Whether what an instance holds is lost by what becomes of it."""
     is_made = member.fate is Fate.NEW or (member.fate is Fate.CONTINUE and draft.options.force)
-    return is_made or HALVES[member.fate].down is Down.REMOVE
+    return is_made or member.id in draft.once_more or HALVES[member.fate].down is Down.REMOVE
 
 
 def _keeps(draft: Draft, name: str) -> bool:
@@ -59,6 +76,22 @@ def may_come_back(snapshot: Snapshot, record: Instance) -> bool:
     while host is not None and (host.exists or host.was_lost):
         host = snapshot.instances.get(host.host)
     return host is None
+
+
+def spared(draft: Draft) -> frozenset[str]:
+    """The instances that are not made once more where nobody can be asked: what was found to be absent and may hold
+    data, and the hosts that were found to be absent under what does."""
+    snapshot, found = draft.snapshot, set[str]()
+    for record in snapshot.instances.values():
+        node = draft.service.nodes.get(record.node)
+        if node is None or not node.keeps_data or not (record.exists or may_come_back(snapshot, record)):
+            continue
+        current: Instance | None = record
+        while current is not None:
+            if may_come_back(snapshot, current):
+                found.add(current.id)
+            current = snapshot.instances.get(current.host)
+    return frozenset(found)
 
 
 def _goes(draft: Draft, host: str) -> bool:

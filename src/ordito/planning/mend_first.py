@@ -30,6 +30,7 @@ def mend_first(draft: Draft) -> None:
     if draft.options.reinstall or not all(may_be_spared(draft, member) for member in chosen):
         _hosts_first(draft, {}, len(draft.steps))
         return
+    draft.mends_first = True
     for member in draft.members.values():
         if member.fate is Fate.ANEW:
             member.reason += ", if not all that are to be healed are found to be ok"

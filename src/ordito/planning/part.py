@@ -77,6 +77,7 @@ def all_of_part(draft: Draft) -> None:
     """Transform: what is part of a removal leaves, and nothing else does: where that would be without what it needs,
     it is refused."""
     all_instances(draft)
+    _forget_missed(draft)
     part = draft.options.part
     if part is None:
         return
@@ -85,6 +86,17 @@ def all_of_part(draft: Draft) -> None:
             member.fate, member.reason = Fate.KEEP, ""
             draft.counts[member.template.name] += 1
     _refuse_needed(draft)
+
+
+def _forget_missed(draft: Draft) -> None:
+    """What is missed, and not there, is removed on purpose with all else: from then on nobody misses it."""
+    for node in draft.ordered:
+        for record in draft.snapshot.records_of(node.name):
+            if record.is_missed and not record.exists:
+                draft.put(Member(record, node, Fate.DROP, MISSED))
+
+
+MISSED = "it is not there, and is not missed any more"
 
 
 def _refuse_needed(draft: Draft) -> None:

@@ -13,7 +13,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.implemented import where_run
 from ordito.planning.lifecycle import Side
-from ordito.planning.losing import holds_data
+from ordito.planning.losing import at_stake, holds_data
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.recipe import Where
 from ordito.work.plan import Action, Condition
@@ -81,8 +81,10 @@ def _ask(draft: Draft, member: Member, chain: Chain | None, condition: Callable[
             step.condition = condition(step)
         step.done = False
     asked = [number]
-    if member.rises and holds_data(draft, member):
+    if member.rises and any(at_stake(draft, [member])):
         asked.append(_not_once_more(draft, member))
+    elif member.rises and holds_data(draft, member):
+        draft.once_more.add(member.id)
     for before, after in pairwise([*asked, chain.begin]):
         draft.edge(before, after, draft.why("what a check says comes before what depends on it"))
     chain.begin = number

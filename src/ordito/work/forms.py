@@ -7,7 +7,7 @@ that form, or none for the one that was deployed last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -70,8 +70,8 @@ def adopted(plan: Plan, record: Instance, form: str, change: str) -> Instance:
 
 
 def forms_in_use(instances: Mapping[str, Instance]) -> frozenset[str]:
-    """The earlier forms in which instances are."""
-    return frozenset(record.form for record in instances.values() if record.form and record.exists)
+    """The earlier forms in which instances are, those that may come back included."""
+    return frozenset(r.form for r in instances.values() if r.form and (r.exists or r.was_lost))
 
 
 # ----------------------------------------------------------------------------------------------- when a job ends
@@ -106,4 +106,15 @@ def ended(header: JobHeader, plan: Plan, snapshot: Snapshot, rollback: str, *, i
                 changed.append(replace(record, state=DELETED, local=ABSENT))
             elif own and (record.id in plan.older or record.created >= header.id):
                 changed.append(replace(record, form=own))
+    again = {record.id: record for record in not_made(header, plan.absent, snapshot)}
+    changed = [record for record in changed if record.id not in again]
+    changed += [replace(record, form="") if record.form in none else record for record in again.values()]
     return Delta(instances=tuple(changed))
+
+
+def not_made(header: JobHeader, absent: Iterable[Instance], snapshot: Snapshot) -> tuple[Instance, ...]:
+    """Of what was found to be absent and was to be made once more by a job what that has not begun, as it was: it may
+    still come back."""
+    now = ((record, snapshot.instances[record.id]) for record in absent)
+    unbegun = (record for record, known in now if not (known.created or known.applied or known.failed))
+    return tuple(replace(record, form=record.form or header.current) for record in unbegun)

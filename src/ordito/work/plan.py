@@ -293,7 +293,10 @@ class Plan(msgspec.Struct, frozen=True):
     not wanted any more, and count as nothing. ``moved`` are instances that are made again on another host, each with
     that host, "" for none: with the first step that makes it again its record says so. ``observed`` are digests of what
     the inputs of operations were when the plan was made, by the instance (``Condition.IF_OTHER_INPUTS``). ``outages``
-    are the nodes of which nothing is up for a while, though instances of them were, and will be again. A plan
+    are the nodes of which nothing is up for a while, though instances of them were, and will be again. ``losing`` are
+    the instances whose data are lost, ``lost_if`` says on what that depends where it is not certain. ``absent`` are the
+    records of instances that were found to be absent, and are new here: where the job does not come to make one, its
+    record is again what it was. A plan
     that ``is_part`` is about a part of the service, and its success is no revision: ``left_out`` is what a plan for
     everything would do besides, as far as that can be told.
     """
@@ -323,6 +326,8 @@ class Plan(msgspec.Struct, frozen=True):
     moved: dict[str, str] = {}
     observed: dict[str, str] = {}
     losing: tuple[str, ...] = ()
+    lost_if: dict[str, str] = {}
+    absent: tuple[Instance, ...] = ()
     outages: tuple[Outage, ...] = ()
     is_part: bool = False
     left_out: tuple[Change, ...] = ()

@@ -19,11 +19,12 @@ from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.status import Status
-from ordito.instances.records import Snapshot
+from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.planning.options import Former, Forms, Hooking, Upgrading
 from ordito.planning.refused import PlanRefused
 from ordito.planning.undo_hooks import cannot_be_undone
 from ordito.planning.workflows import plan
+from ordito.work.forms import not_made
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Kind, Plan
 from ordito.work.records import JobHeader
@@ -42,7 +43,7 @@ def leads_to_base(header: JobHeader) -> bool:
 class ToBase(msgspec.Struct, frozen=True):
     """What a way back is planned from: the ensemble's place, the job's header and its service with what that has left
     behind, earlier forms, what exists, and the status as it was when the job began. ``done`` gives the lifecycle steps
-    that the job has carried out, in that order."""
+    that the job has carried out, in that order; ``absent`` is what it was to make once more, as that was."""
 
     place: Place
     plugins: Plugins
@@ -53,18 +54,21 @@ class ToBase(msgspec.Struct, frozen=True):
     snapshot: Snapshot
     status: Status
     done: Callable[[], tuple[DoneHook, ...]] = tuple
+    absent: tuple[Instance, ...] = ()
 
     def way_back(self) -> WayBack:
         """The plan that leads back, and what it cannot take back. What cannot be planned remains."""
         try:
             with paused_collector():
                 done = self.done()
-                back = self._plan(Hooking(which="none", undoes=True, done=done), spares=True)
+                absent = not_made(self.header, self.absent, self.snapshot)
+                back = self._plan(Hooking(which="none", undoes=True, done=done), absent, spares=True)
         except (PlanRefused, InvalidDocument, EnsembleError) as refused:
             return WayBack(Plan(ROLLBACK, (), (), (), ()), tuple(_problems(refused)))
         replace, base = msgspec.structs.replace, self.header.base
         # Who names no form is in the job's own until that has ended; what is made now is in the one to which it leads.
-        back = replace(back, instances=tuple(replace(record, form=base) for record in back.instances))
+        made = tuple(replace(record, form=base) for record in back.instances)
+        back = replace(back, instances=(*made, *absent))
         return WayBack(back, cannot_be_undone(done, back))
 
     def different(self) -> tuple[str, ...]:
@@ -78,13 +82,17 @@ class ToBase(msgspec.Struct, frozen=True):
         at_work = {step.instance for step in left.steps}
         return tuple(f"{c.instance}: {c.reason}" for c in left.changes if c.kind != Kind.ADOPT or c.instance in at_work)
 
-    def _plan(self, hooking: Hooking, *, spares: bool = False) -> Plan:
-        """What leads back. It ``spares`` what was found to be absent meanwhile and keeps data: nobody is asked here
-        whether that may be made once more."""
+    def _plan(self, hooking: Hooking, absent: tuple[Instance, ...] = (), *, spares: bool = False) -> Plan:
+        """What leads back. It ``spares`` what was found to be absent, before or meanwhile, and keeps data: nobody is
+        asked here whether that may be made once more. ``absent`` is what the job has not begun to make of it."""
+        snapshot = self.snapshot
+        if absent:
+            snapshot = snapshot.copy()
+            snapshot.apply(Delta(instances=absent))
         header, layout, plugins = self.header, self.place.layout, self.plugins
         form, read = header.forms[header.base], self.forms.read(header.base)
         measured = measured_files(layout, read)
-        left = left_behind(read.service, self.snapshot, header)
+        left = left_behind(read.service, snapshot, header)
         whole = whole_service(self.place, read.service, left, measured.root)
         options = replace(
             plan_options(layout, plugins, whole, measured.digests),
@@ -95,7 +103,7 @@ class ToBase(msgspec.Struct, frozen=True):
             hooking=hooking,
             spares_absent=spares,
         )
-        return plan(ROLLBACK, whole.service, self.snapshot, form.inputs, options)
+        return plan(ROLLBACK, whole.service, snapshot, form.inputs, options)
 
     def _former(self, form: str) -> Former | None:
         if form != self.header.id:

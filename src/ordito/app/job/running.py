@@ -316,6 +316,7 @@ class RunningJob:
             self._ensemble.snapshot,
             self._ensemble.status,
             self._done,
+            self._plan.absent,
         )
 
     def _effective(self, snapshot: Snapshot) -> Mapping[str, str]:
