@@ -75,7 +75,8 @@ def make_orders(home: Path, nodes: str = CHAIN) -> Orders:
     (home / "orders").mkdir()
     orders = Orders(home, folder / "service.yaml")
     orders.service.write_text(HEAD + nodes, encoding="utf-8")
-    script = f'#!/bin/bash\ncd "$HOME"\n{LOGGING}\n'.replace("{log}", str(orders.log))
+    # The same in every directory, so that what is deployed can be copied.
+    script = f'#!/bin/bash\ncd "$HOME"\n{LOGGING}\n'.replace("{log}", "$HOME/operations.log")
     script += 'order=orders/$ORDITO_STEP\nif [ -e "$order" ]; then . "$order"; fi\n'
     (folder / "do.sh").write_text(script, encoding="utf-8")
     return orders

@@ -76,6 +76,11 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return found
 
 
+def copied(made: Path, home: Path) -> Path:
+    """Copy a home with what is deployed in it, which names no place that is not below its home."""
+    return Path(shutil.copytree(made, home, symlinks=True, dirs_exist_ok=True))
+
+
 def free_ports(count: int) -> int:
     """The first of ``count`` neighbouring ports that nobody listens on, far from those of other test processes."""
     for turn in range(400):

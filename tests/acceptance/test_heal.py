@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.orders import Orders, make_orders, rest
-from tests.acceptance.program import status_of
+from tests.acceptance.program import copied, status_of
 from tests.support.thorough import THOROUGH
 
 NODES = """\
@@ -61,9 +61,10 @@ CUTS = ["db_1.Maintain.heal", *DOWN, *UP] if THOROUGH else ["db_1.Maintain.heal"
 """The operations during which a healing is cut off."""
 
 
-@pytest.fixture
-def orders(tmp_path: Path) -> Orders:
-    made = make_orders(tmp_path, NODES)
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which it is deployed."""
+    made = make_orders(tmp_path_factory.mktemp("deployed"), NODES)
     text = made.service.read_text(encoding="utf-8")
     made.service.write_text(
         text.replace("node_types:\n", TYPES, 1).replace("          node: orders.Node\n", ""), encoding="utf-8"
@@ -71,7 +72,13 @@ def orders(tmp_path: Path) -> Orders:
     done = made.run("deploy", str(made.service), "--yes")
     assert done.code == 0, done.both
     made.log.unlink()
-    return made
+    return made.home
+
+
+@pytest.fixture
+def orders(deployed: Path, tmp_path: Path) -> Orders:
+    home = copied(deployed, tmp_path / "home")
+    return Orders(home, home / "service" / "service.yaml")
 
 
 def statuses(orders: Orders) -> dict[str, str]:

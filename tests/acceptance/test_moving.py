@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.orders import Orders, make_orders, until
-from tests.acceptance.program import status_of
+from tests.acceptance.program import copied, status_of
 from tests.support.thorough import some
 
 NODES = """\
@@ -20,12 +20,19 @@ DOWN = ["top_1.peer.base_1.Configure.remove_target", "top_1.Standard.stop", "bas
 UP = ["base_1.Standard.start", "top_1.Standard.start", "top_1.peer.base_1.Configure.add_target"]
 
 
-@pytest.fixture
-def orders(tmp_path: Path) -> Orders:
-    made = make_orders(tmp_path, NODES)
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which it is deployed."""
+    made = make_orders(tmp_path_factory.mktemp("deployed"), NODES)
     assert made.run("deploy", str(made.service), "--yes").code == 0
     made.log.unlink()
-    return made
+    return made.home
+
+
+@pytest.fixture
+def orders(deployed: Path, tmp_path: Path) -> Orders:
+    home = copied(deployed, tmp_path / "home")
+    return Orders(home, home / "service" / "service.yaml")
 
 
 def states(orders: Orders) -> dict[str, tuple[str, str]]:

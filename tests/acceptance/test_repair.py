@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.program import Finished, ordito, status_of
+from tests.acceptance.program import Finished, copied, environment, ordito, status_of
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -109,19 +110,34 @@ class Shop:
         return {one["readyState"]["local"] for one in status_of(self.home / "live")["instances"].values()}
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Shop]:
-    folder = tmp_path / "shop"
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which it is deployed, while nothing runs any more."""
+    home = tmp_path_factory.mktemp("deployed")
+    folder = home / "shop"
     folder.mkdir()
     (folder / "service.yaml").write_text(SERVICE, encoding="utf-8")
     for name, text in SCRIPTS.items():
         (folder / name).write_text(text, encoding="utf-8")
-    made = Shop(tmp_path)
-    made.run("deploy", str(folder), "--yes")
-    yield made
-    for file in (tmp_path / "run").glob("*.pid"):
+    Shop(home).run("deploy", str(folder), "--yes")
+    end_all(home)
+    return home
+
+
+def end_all(home: Path) -> None:
+    for file in (home / "run").glob("*.pid"):
         with suppress(ProcessLookupError):
             os.kill(int(file.read_text()), signal.SIGKILL)
+
+
+@pytest.fixture
+def shop(deployed: Path, tmp_path: Path) -> Iterator[Shop]:
+    home = copied(deployed, tmp_path / "home")
+    for file in sorted((home / "run").glob("*.pid")):
+        script = ["bash", str(home / "shop" / "start.sh")]
+        subprocess.run(script, env={**environment(home), "INSTANCE": file.stem}, check=True)
+    yield Shop(home)
+    end_all(home)
 
 
 def test_a_killed_process_is_started_again_by_deploying(shop: Shop) -> None:

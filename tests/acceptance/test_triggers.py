@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.program import LIMIT, Finished, Project, ordito, start, status_of
+from tests.acceptance.program import LIMIT, Finished, Project, copied, ordito, start, status_of
 from tests.support.forked import IMPATIENT
 from tests.support.thorough import THOROUGH
 
@@ -89,14 +88,21 @@ REACTIONS = [
 ]
 
 
-@pytest.fixture
-def sensors(tmp_path: Path) -> Sensors:
-    """Sensors, deployed."""
-    shutil.copytree(DATA, tmp_path / "service")
-    made = Sensors(tmp_path, tmp_path / "service")
-    assert ordito(tmp_path, *made.deploying()).code == 0
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which sensors are deployed."""
+    home = tmp_path_factory.mktemp("deployed")
+    made = Sensors(home, copied(DATA, home / "service"))
+    assert ordito(home, *made.deploying()).code == 0
     made.fresh()
-    return made
+    return home
+
+
+@pytest.fixture
+def sensors(deployed: Path, tmp_path: Path) -> Sensors:
+    """Sensors, deployed."""
+    home = copied(deployed, tmp_path / "home")
+    return Sensors(home, home / "service")
 
 
 def whole(sensors: Sensors) -> None:
