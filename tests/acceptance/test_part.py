@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.program import copied
 from tests.acceptance.tiers import Tiers, Tree, Version, make_tiers, of, peer, tiers
 
 MADE = "create configure start"
@@ -24,6 +25,20 @@ def shop(home: Tiers, name: str = "one", **more: Tree) -> Version:
     for node, said in more.items():
         nodes[node] = {**nodes.get(node, {}), **said}
     return home.version(name, nodes)
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which the first version is deployed."""
+    home = make_tiers(tmp_path_factory.mktemp("deployed"))
+    home.does("deploy", shop(home).write())
+    return home.home
+
+
+@pytest.fixture
+def one(home: Tiers, deployed: Path) -> None:
+    """The first version, deployed."""
+    copied(deployed, home.home)
 
 
 def state(home: Tiers) -> Tree:
@@ -64,8 +79,8 @@ def test_a_part_that_leaves_nothing_out_is_all_and_a_revision(home: Tiers) -> No
     assert state(home)["revision"] == 1
 
 
+@pytest.mark.usefixtures("one")
 def test_a_part_is_upgraded_and_the_rest_stays_in_its_form(home: Tiers) -> None:
-    home.does("deploy", shop(home).write())
     two = shop(home, "two", web={"properties": {"size": 2}}, mail={"properties": {"size": 2}}).write()
     assert left_out(home, "upgrade", two, "--node", "mail") == {"web_1": "~"}
     assert home.does("upgrade", two, "--node", "mail") == of("mail: stop configure start")
@@ -79,8 +94,8 @@ def test_a_part_is_upgraded_and_the_rest_stays_in_its_form(home: Tiers) -> None:
     assert replays(home)
 
 
+@pytest.mark.usefixtures("one")
 def test_a_part_that_was_upgraded_is_taken_back_to_the_last_revision(home: Tiers) -> None:
-    home.does("deploy", shop(home).write())
     two = shop(home, "two", web={"properties": {"size": 2}}, mail={"properties": {"size": 2}}).write()
     home.does("upgrade", two, "--node", "mail")
     assert home.does("rollback") == of("mail: stop configure start")
@@ -88,8 +103,8 @@ def test_a_part_that_was_upgraded_is_taken_back_to_the_last_revision(home: Tiers
     assert replays(home)
 
 
+@pytest.mark.usefixtures("one")
 def test_what_requires_a_part_that_is_made_anew_is_taken_along_as_it_is_wanted(home: Tiers) -> None:
-    home.does("deploy", shop(home).write())
     two = shop(home, "two", database={"properties": {"zone": "b"}}, mail={"properties": {"size": 2}},
                api={"requirements": [peer("database")], "properties": {"size": 2}}).write()  # fmt: skip
     words = ("upgrade", two, "--node", "database")
@@ -110,8 +125,8 @@ def test_a_part_that_fails_is_retried_as_that_part(home: Tiers) -> None:
     assert replays(home)
 
 
+@pytest.mark.usefixtures("one")
 def test_what_the_template_has_lost_goes_only_where_it_is_named(home: Tiers) -> None:
-    home.does("deploy", shop(home).write())
     two = home.version("two", tiers(web={"requirements": [peer("api")], "properties": {"size": 2}})).write()
     assert home.does("upgrade", two, "--node", "web") == of("web: stop configure start")
     assert "mail_1" in home.applied()
@@ -135,8 +150,8 @@ def test_what_is_begun_needs_what_is_skipped(home: Tiers) -> None:
     assert "needs-new" in found.err
 
 
+@pytest.mark.usefixtures("one")
 def test_nothing_is_removed_that_was_not_named(home: Tiers) -> None:
-    home.does("deploy", shop(home).write())
     found = home.look("undeploy", "--yes", "--node", "api")
     assert found.code == 3
     assert "undeploy --node api --node web`" in found.err
@@ -175,9 +190,9 @@ def test_a_count_that_was_scaled_is_kept_by_a_deployment_of_another_part(home: T
     assert {"mail_1", "mail_2", "mail_3"} <= set(home.applied())
 
 
+@pytest.mark.usefixtures("one")
 @pytest.mark.parametrize("words", [("--node", "nothing"), ("--instance", "nothing_1")])
 def test_names_that_mean_nothing_are_refused(home: Tiers, words: tuple[str, str]) -> None:
-    home.does("deploy", shop(home).write())
     for verb in ("deploy", "upgrade", "undeploy"):
         found = home.look(verb, "--yes", *words)
         assert found.code != 0

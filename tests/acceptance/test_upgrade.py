@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.orders import kill, until
-from tests.acceptance.program import completed_twice
+from tests.acceptance.program import completed_twice, copied
 from tests.acceptance.tiers import Tiers, Tree, Version, in_order, make_tiers, of, peer, step, tiers
 from tests.cli.program import until as happened
 from tests.support.forked import IMPATIENT
@@ -20,6 +20,21 @@ CACHE = {"requirements": [peer("database")]}
 @pytest.fixture
 def home(tmp_path: Path) -> Tiers:
     return make_tiers(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def version_1(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which the first version is deployed."""
+    home = make_tiers(tmp_path_factory.mktemp("version-1"))
+    deployed(home, home.version("one"))
+    return home.home
+
+
+@pytest.fixture
+def one(home: Tiers, version_1: Path) -> Version:
+    """The first version, deployed."""
+    copied(version_1, home.home)
+    return home.version("one")
 
 
 def deployed(home: Tiers, version: Version, *words: str) -> None:
@@ -78,8 +93,8 @@ REPLACED = of(
 )
 
 
+@pytest.mark.usefixtures("one")
 def test_another_script_that_creates_a_node_replaces_it(home: Tiers) -> None:
-    deployed(home, home.version("one"))
     two = home.version("two")
     two.edit("database", "create")
     assert home.classes(str(two.folder)) == {"database_1": "replace", "api_1": "restart", "web_1": "restart"}
@@ -113,10 +128,9 @@ def test_what_is_new_is_made_what_is_changed_is_changed_and_what_is_lost_is_remo
 
 
 @pytest.fixture
-def failing(home: Tiers) -> Version:
+def failing(home: Tiers, one: Version) -> Version:
     """A version whose api does not start; it requires a cache that is new, and web is lost. Of the database something
     is said that means nothing."""
-    deployed(home, home.version("one"))
     api = {"properties": {"size": 2}, "requirements": [peer("database"), peer("cache")]}
     database = {"properties": {"label": "other"}}
     two = home.version("two", without(tiers(api=api, cache=CACHE, database=database), "web"))
@@ -152,9 +166,9 @@ def test_what_failed_is_completed_by_the_next_upgrade(home: Tiers, failing: Vers
     assert home.is_same()
 
 
+@pytest.mark.usefixtures("one")
 def test_what_was_stopped_by_an_upgrade_that_failed_is_started_by_the_next(home: Tiers) -> None:
     """What starts it lies at another place, which is only recorded: it does not count as carried out for that."""
-    deployed(home, home.version("one"))
     two = home.version("two", tiers(api={"properties": {"size": 2}}))
     place = two.folder / "moved"
     place.mkdir()
@@ -186,8 +200,8 @@ def test_what_is_hosted_goes_with_its_host(home: Tiers) -> None:
     assert home.is_same()
 
 
+@pytest.mark.usefixtures("one")
 def test_what_nothing_reads_is_only_taken_over(home: Tiers) -> None:
-    deployed(home, home.version("one"))
     nodes = tiers(api={"description": "in other words", "metadata": {"owner": "them"}, "properties": {"label": "x"}})
     two = home.version("two", nodes)
     two.edit("database", "delete", ": >deleted\n")
@@ -219,8 +233,8 @@ def test_without_differences_no_step_of_the_lifecycle_runs(home: Tiers) -> None:
     assert home.job() == job
 
 
+@pytest.mark.usefixtures("one")
 def test_what_was_to_be_removed_still_serves_when_the_last_test_fails(home: Tiers) -> None:
-    deployed(home, home.version("one"))
     before = home.applied()
     nodes = without(tiers(api={"properties": {"size": 2}}), "web")
     two = home.version("two", nodes, steps={"itest": step("upgrade.after", fails="rollback")})
@@ -283,6 +297,7 @@ def test_an_update_that_failed_is_told_the_same_once_more(home: Tiers) -> None:
     assert home.is_same()
 
 
+@pytest.mark.usefixtures("one")
 @pytest.mark.parametrize(
     ("property_", "kind", "done"),
     [
@@ -291,7 +306,6 @@ def test_an_update_that_failed_is_told_the_same_once_more(home: Tiers) -> None:
     ],
 )
 def test_a_property_says_what_its_change_asks_for(home: Tiers, property_: str, kind: str, done: list[str]) -> None:
-    deployed(home, home.version("one"))
     two = home.version("two", tiers(api={"properties": {property_: "b"}}))
     assert home.classes(str(two.folder))["api_1"] == kind
     assert changed(home, two) == done
@@ -373,8 +387,8 @@ def test_what_reads_what_has_changed_is_configured_again(home: Tiers) -> None:
     assert home.is_same()
 
 
+@pytest.mark.usefixtures("one")
 def test_what_is_lost_is_removed_first_or_not_at_all_where_that_is_asked_for(home: Tiers) -> None:
-    deployed(home, home.version("one"))
     two = home.version("two", without(tiers(api={"properties": {"size": 2}}), "web"))
     assert changed(home, two, "--no-prune") == of("api: stop configure start")
     assert "web_1" in home.applied()
@@ -384,9 +398,7 @@ def test_what_is_lost_is_removed_first_or_not_at_all_where_that_is_asked_for(hom
     assert home.is_same()
 
 
-def test_a_deployment_changes_in_the_same_way_and_keeps_what_is_lost(home: Tiers) -> None:
-    one = home.version("one")
-    deployed(home, one)
+def test_a_deployment_changes_in_the_same_way_and_keeps_what_is_lost(home: Tiers, one: Version) -> None:
     one.nodes = without(tiers(api={"properties": {"size": 2}}), "web")
     one.write()
     assert home.does("deploy") == of("api: stop configure start")
@@ -396,15 +408,13 @@ def test_a_deployment_changes_in_the_same_way_and_keeps_what_is_lost(home: Tiers
     assert home.is_same()
 
 
-def test_a_node_is_replaced_because_somebody_says_so(home: Tiers) -> None:
-    one = home.version("one")
-    deployed(home, one)
+def test_a_node_is_replaced_because_somebody_says_so(home: Tiers, one: Version) -> None:
     assert changed(home, one, "--replace", "web") == of("web: stop delete create configure start")
     assert home.is_same()
 
 
+@pytest.mark.usefixtures("one")
 def test_a_type_that_is_no_other_kind_of_the_same_replaces(home: Tiers) -> None:
-    deployed(home, home.version("one"))
     two = home.version("two", tiers(web={"type": "tiers.Other", "requirements": [peer("api")]}))
     assert changed(home, two) == of("web: stop delete create configure start")
     assert home.is_same()
@@ -430,8 +440,8 @@ def test_steps_of_all_components_run_where_that_is_asked_for(home: Tiers) -> Non
     assert home.is_same()
 
 
+@pytest.mark.usefixtures("one")
 def test_one_goes_back_to_any_revision_and_forth_again(home: Tiers) -> None:
-    deployed(home, home.version("one"))
     first = home.applied()
     two = home.version("two", without(tiers(api={"properties": {"size": 2}}, cache=CACHE), "web"))
     changed(home, two)
@@ -448,8 +458,8 @@ def test_one_goes_back_to_any_revision_and_forth_again(home: Tiers) -> None:
 # -------------------------------------------------------------------------------------------------------- crashes
 
 
+@pytest.mark.usefixtures("one")
 def test_an_upgrade_that_was_killed_goes_on_where_it_was(home: Tiers) -> None:
-    deployed(home, home.version("one"))
     nodes = without(tiers(api={"properties": {"size": 2}}, cache={"requirements": [peer("api")]}), "web")
     steps = {"before": step("upgrade.before", "api"), "after": step("upgrade.after")}
     two = home.version("two", nodes, steps=steps)
