@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -429,3 +430,80 @@ def test_what_is_ok_keeps_its_data_whatever_may_be_lost(shop: Shop) -> None:
     shop.run("deploy", "--check", "--allow-data-loss", "database", "--yes")
     assert shop.pids() == before
     assert shop.rows("database_1") == 1
+
+
+POLICIES = """\
+  policies:
+    - fewer:
+        type: tosca.policies.Scaling
+        targets: [ database ]
+        triggers:
+          quiet:
+            event: quiet
+            action: [ { delegate: { workflow: scale_in, inputs: { scale_compute: false } } } ]
+    - mended:
+        type: tosca.policies.Root
+        targets: [ database, web, proxy ]
+        triggers: { down: { event: down, action: [ { delegate: heal } ] } }
+"""
+
+
+@pytest.fixture
+def watched(shop: Shop) -> Shop:
+    """The same with two databases, and policies that scale in and heal."""
+    file = shop.home / "shop" / "service.yaml"
+    text = file.read_text(encoding="utf-8") + POLICIES
+    two = "{ type: my.Database, occurrences: [ 1, 3 ], instance_count: 2, requirements"
+    file.write_text(text.replace("{ type: my.Database, requirements", two))
+    shop.run("upgrade", "--yes")
+    return shop
+
+
+def follow(shop: Shop, done: Finished, *more: str, purpose: str) -> Finished:
+    """Give the command that is proposed for something."""
+    line = next(line for line in done.both.splitlines() if purpose in line)
+    words = shlex.split(line.removeprefix("Next:").partition("    ")[0].strip())
+    return ordito(shop.home, *words[1:], *more)
+
+
+def test_what_acts_unasked_removes_no_data(watched: Shop) -> None:
+    shop = watched
+    told = shop.run("notify", "database_1", "quiet", code=3)
+    assert "data of database_2 would be lost, and nobody has permitted that; nothing was changed" in told.err
+    assert shop.rows("database_2") == 1
+    assert shop.statuses() == {"ok"}
+    done = follow(shop, told, "--yes", purpose="do it, and lose the data of database_2")
+    assert done.code == 0, done.both
+    assert "data of database_2 is lost" in done.err
+    assert not shop.data("database_2").exists()
+    assert shop.rows("database_1") == 1
+
+
+def test_what_acts_unasked_heals_nothing_in_vain(unmounted: Shop) -> None:
+    """The database is absent, so that what requires it is not healed; the commands that are named lead out of it."""
+    shop = unmounted
+    file = shop.home / "shop" / "service.yaml"
+    file.write_text(file.read_text(encoding="utf-8") + POLICIES)
+    shop.back("database_1")
+    shop.run("check")
+    shop.run("upgrade", "--yes")
+    shop.away("database_1")
+    shop.kill("web_1")
+    told = shop.run("notify", "web_1", "down", code=3)
+    assert "web_1 cannot be healed before what it requires is ok: database_1 (absent)" in told.err
+    refused = follow(shop, told, "--yes", purpose="heal what is required first, then this")
+    assert (refused.code, "error[data-loss]: data of database_1" in refused.err) == (3, True)
+    done = follow(shop, refused, purpose="do it, and lose the data of database_1")
+    assert done.code == 0, done.both
+    assert shop.statuses() == {"ok"}
+    assert shop.rows("database_1") == 1
+    shop.kill("web_1")
+    shop.run("notify", "web_1", "down")
+    assert shop.statuses() == {"ok"}
+
+
+def test_a_node_whose_only_instance_is_missing_is_in_error(unmounted: Shop) -> None:
+    shop = unmounted
+    assert "shop  error" in shop.run("status").out
+    assert json.loads(shop.run("status", "-o", "json").out)["status"] == "error"
+    shop.run("status", "--detailed-exitcode", code=2)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ordito.app.errors import Refused
+from ordito.app.given_changes import again, words_of_losing
 from ordito.app.names import Names
+from ordito.app.proposal import Proposal
 from ordito.base.listing import listed
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
@@ -45,6 +47,22 @@ def refuse_risks(risks: Collection[str], snapshot: Snapshot) -> None:
     """Refuse to lose data where nobody can be asked. Raises ``Refused``."""
     if risks:
         raise _lost(risks, risks, snapshot)
+
+
+def refuse_unasked(proposal: Proposal) -> None:
+    """Refuse to lose data where nobody has seen the plan, whatever it is about; the command by which a person does the
+    same is named. Raises ``Refused``."""
+    if losing := proposal.plan.losing:
+        words = again(proposal.told)
+        if proposal.risks:
+            words = (*words, *words_of_losing(proposal.risks))
+        raise Refused(
+            "data-loss",
+            f"data of {listed(losing, MOST_NAMED)} would be lost, and nobody has permitted that; nothing was changed",
+            f"{BACKUP}; what keeps no data says so in its metadata: ordito.data: none",
+            next_words=words,
+            purpose=f"do it, and lose the data of {listed(losing, MOST_NAMED)}",
+        )
 
 
 def _lost(told: Collection[str], names: Collection[str], snapshot: Snapshot) -> Refused:

@@ -79,6 +79,8 @@ class CliOnlooker:
         if isinstance(refusal, Refused):
             hint = f" ({refusal.hint})" if refusal.hint else ""
             session.warn(f"{said}: {printable(refusal.message)}{printable(hint)}")
+            if refusal.next_words:
+                session.next(NextCommand(session.settings.command(*refusal.next_words), refusal.purpose))
             return
         session.warn(said)
         session.diagnostics(refusal.diagnostics)

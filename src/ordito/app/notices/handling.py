@@ -15,7 +15,7 @@ from typing import Protocol
 import msgspec
 
 from ordito.app.conversation import Conversation
-from ordito.app.data_at_stake import refuse_risks
+from ordito.app.data_at_stake import refuse_unasked
 from ordito.app.errors import Refused
 from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_new
@@ -210,7 +210,7 @@ class _Handler:
         """Carry out what a trigger wants; None where there is nothing to do."""
         if proposal.plan.is_empty:
             return None
-        refuse_risks(proposal.risks, proposal.snapshot)
+        refuse_unasked(proposal)
         if proposal.unapproved:
             raise Refused(
                 "changed-meanwhile",

@@ -76,11 +76,13 @@ class HealAsked(KeptAsItIs, frozen=True):
         risks = risked(made.plan, known.snapshot, named=chosen, allowed=allowed)
         unapproved = () if self.allow_changed else made.plan.drifted
         proposal = for_deployed(known, self.workflow, read, made)
-        told = told_again(self.workflow, *chosen, *self._words())
+        told = told_again(*msgspec.structs.replace(self, names=tuple(chosen)).words())
         return msgspec.structs.replace(proposal, risks=risks, unapproved=unapproved, told=told)
 
-    def _words(self) -> tuple[str, ...]:
-        words = ["--scope", self.scope] if self.scope != AUTO else []
+    def words(self) -> tuple[str, ...]:
+        """The command that asks for this."""
+        words = [self.workflow, *(name.removeprefix(INSTANCE) for name in self.names)]
+        words += ["--scope", self.scope] if self.scope != AUTO else []
         words += ["--reinstall"] if self.reinstall else []
         words += words_of_losing(self.may_lose)
         return (*words, *(["--allow-changed"] if self.allow_changed else []))

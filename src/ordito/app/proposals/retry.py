@@ -197,16 +197,16 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
             next_words=("jobs", "show", job),
             purpose="see what it did",
         )
+    words = again(_told(record)) if not record.head.cause else ()
     if workflow == SCALE and record.head.rollback:
         raise Refused(
             "not-retried",
             f"job {job} was a scale-out, and what it did was taken back: nothing of it is left",
             "give the same command again",
-            next_words=("jobs", "show", job),
-            purpose="see what it did",
+            next_words=words or ("jobs", "show", job),
+            purpose="do the same once more" if words else "see what it did",
         )
     if not _continues(workflow):
-        words = again(_told(record)) if not record.head.cause else ()
         raise Refused(
             "not-retried",
             f"job {job} is a {workflow}, which does not continue where it stopped",

@@ -9,6 +9,7 @@ from typing import ClassVar
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.given_changes import told_again
 from ordito.app.names import INSTANCE, NODE, Names
 from ordito.app.proposal import UNDEPLOY, KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import Made, for_deployed, make_plan, read_deployed
@@ -75,9 +76,27 @@ class ScaleAsked(KeptAsItIs, frozen=True):
         self._refuse_kept(proposal)
         return replace(
             proposal,
+            told=told_again(SCALE, *self._words()),
             unapproved=() if self.allow_changed else made.plan.drifted,
             on_failure="rollback" if adds(made.plan) else "continue",
         )
+
+    def _words(self) -> Iterator[str]:
+        yield from (name.removeprefix(NODE) for name in self.names)
+        yield from (f"{name.removeprefix(NODE)}={count}" for name, count in self.counts.items())
+        if self.delta is not None:
+            yield from ("--delta", str(self.delta))
+        for name in self.remove:
+            yield from ("--remove", name.removeprefix(INSTANCE))
+        for is_given, option in (
+            (not self.compute, "--no-scale-compute"),
+            (self.include_protected, "--include-protected"),
+            (self.include_unmanaged, "--include-unmanaged"),
+            (self.allow_changed, "--allow-changed"),
+            (self.allow_large, "--allow-large"),
+        ):
+            if is_given:
+                yield option
 
     def _made(self, known: Known, read: ReadService, scaling: Scaling) -> Made:
         """The plan that scales so. Raises ``PlanRefused`` and ``Refused``."""

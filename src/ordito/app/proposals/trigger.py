@@ -15,6 +15,7 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.driven import driven
+from ordito.app.proposals.heal import HealAsked
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.trigger_checks import is_driven
 from ordito.base.collector import paused_collector
@@ -57,7 +58,15 @@ class TriggerAsked(msgspec.Struct, frozen=True):
             first, last = parts[self.part]
             if is_driven(trigger.actions[first]):
                 evaluator = Evaluator(read.service, known.snapshot, status.inputs, root=read.package.root)
-                return driven(policy, trigger.actions[first], evaluator, self.about).propose(known)
+                asked = driven(policy, trigger.actions[first], evaluator, self.about)
+                try:
+                    return asked.propose(known)
+                except Refused as refused:
+                    # Not the command that has the event handled is to be given with more words.
+                    if refused.more_words and isinstance(asked, HealAsked):
+                        refused.next_words = (*asked.words(), *refused.more_words)
+                        refused.more_words = ()
+                    raise
 
             def choose(_: Service, options: PlanOptions) -> PlanOptions:
                 return replace(options, acting=Acting(self.policy, self.trigger, first, last))
