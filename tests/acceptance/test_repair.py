@@ -507,3 +507,17 @@ def test_a_node_whose_only_instance_is_missing_is_in_error(unmounted: Shop) -> N
     assert "shop  error" in shop.run("status").out
     assert json.loads(shop.run("status", "-o", "json").out)["status"] == "error"
     shop.run("status", "--detailed-exitcode", code=2)
+
+
+def test_what_nothing_can_heal_is_not_said_to_be_ok(tmp_path: Path) -> None:
+    service = "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n"
+    service += "    bare: { type: tosca.nodes.Root }\n    more: { type: tosca.nodes.Root }\n"
+    (tmp_path / "service.yaml").write_text(service, encoding="utf-8")
+    made = Shop(tmp_path)
+    made.run("deploy", ".", "--yes")
+    for words in (("bare",), ("bare", "--reinstall"), ("bare", "--scope", "host")):
+        refused = made.run("heal", *words, "--yes", code=3)
+        assert "error[nothing-heals]: there is nothing that could heal bare_1" in refused.err
+    both = made.run("heal", "bare", "more", "--yes", code=1).err
+    assert "there is nothing that could heal bare_1" in both
+    assert "there is nothing that could heal more_1" in both

@@ -24,13 +24,15 @@ from ordito.model.service import Service
 from ordito.planning.choose_anew import TO_HEAL
 from ordito.planning.mend_first import KNOWN, WHETHER
 from ordito.planning.options import AUTO, WHOLE_HOST, PlanOptions
-from ordito.work.plan import Action
+from ordito.work.plan import Action, Plan
 from ordito.work.probes import CHECK, HEAL, maintaining
 
 MOST_NAMED = 12
 NOT_OK = frozenset({ERROR, UNKNOWN})
 REQUIRED_FIRST = "required-first"
 """The code of the refusal to heal what cannot be ok before something else is."""
+NOTHING_HEALS = "nothing-heals"
+"""The code of the refusal to heal what has no operation at all."""
 
 
 class HealAsked(KeptAsItIs, frozen=True):
@@ -73,6 +75,7 @@ class HealAsked(KeptAsItIs, frozen=True):
                 )
 
             made = make_plan(known, self.workflow, read, status.inputs, choose=choose)
+        _refuse_nothing(made.plan, chosen)
         risks = risked(made.plan, known.snapshot, named=chosen, allowed=allowed)
         unapproved = () if self.allow_changed else made.plan.drifted
         proposal = for_deployed(known, self.workflow, read, made)
@@ -178,6 +181,25 @@ def _chosen(asked: HealAsked, service: Service, snapshot: Snapshot) -> Mapping[s
             "heal one after the other, as `ordito heal` does by itself where several are named",
         )
     return chosen
+
+
+def _refuse_nothing(plan: Plan, chosen: Mapping[str, Instance]) -> None:
+    """Refuse to heal what is there where nothing would be run: that it is ok afterwards would be no more than said."""
+    runs = any(
+        step.action is Action.DELEGATE or (step.call >= 0 and plan.calls[step.call].artifact) for step in plan.steps
+    )
+    if runs or not all(record.exists for record in chosen.values()):
+        return
+    names = [*chosen]
+    raise Refused(
+        NOTHING_HEALS,
+        f"there is nothing that could heal {listed(names, MOST_NAMED)}, and nothing that says whether it is ok: no"
+        " operation of it is implemented",
+        "an operation check of the interface type ordito.interfaces.Maintain says how it is, and its operations heal,"
+        " stop and start mend it",
+        next_words=("describe", names[0]),
+        purpose="see what is known of it",
+    )
 
 
 def _refuse_in_vain(asked: HealAsked, service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> None:

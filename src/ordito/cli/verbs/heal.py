@@ -55,14 +55,15 @@ def command(session: Session, asked: HealAsked, options: JobOptions, wait_lock: 
         raise click.UsageError("a heal cannot be taken back: use --on-failure abort, or continue")
     from ordito.app.errors import Refused
     from ordito.app.heal import healings
-    from ordito.app.proposals.heal import REQUIRED_FIRST
+    from ordito.app.proposals.heal import NOTHING_HEALS, REQUIRED_FIRST
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
 
     settings = session.settings
     ended: list[WorkflowResult] = []
     worst = ExitCode.DONE
-    for one in healings(settings.directory, asked, settings.wanted_environment, settings.hosts):
+    every = healings(settings.directory, asked, settings.wanted_environment, settings.hosts)
+    for one in every:
         conversation = CliConversation(session)
         request = WorkflowRequest(
             settings.directory, one, options, wait_lock, settings.wanted_environment, settings.hosts
@@ -70,9 +71,11 @@ def command(session: Session, asked: HealAsked, options: JobOptions, wait_lock: 
         try:
             ended.append(run_workflow(request, conversation))
         except Refused as refusal:
-            if refusal.code != REQUIRED_FIRST or not ended:
-                raise
+            is_beside = refusal.code == NOTHING_HEALS and len(every) > 1
             # What it requires was healed before, in vain.
+            is_in_vain = refusal.code == REQUIRED_FIRST and ended
+            if not (is_beside or is_in_vain):
+                raise
             session.warn(f"{refusal.message}; nothing was done about it")
             worst = ExitCode.JOB_FAILED if worst is ExitCode.DONE else worst
             continue
