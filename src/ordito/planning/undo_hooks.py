@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ordito.instances.states import CONFIGURED, CONFIGURING, CREATED, STARTED, STARTING
+from ordito.instances.status import OPERATIONAL, UNKNOWN
 from ordito.model.settings import UNDONE_ONCE
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Up
@@ -30,7 +31,7 @@ from ordito.planning.operation_steps import (
 from ordito.planning.phases import barriers, does_work
 from ordito.planning.ready import ready_steps
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
-from ordito.work.plan import UNDO, Action, Plan
+from ordito.work.plan import UNDO, Action, Condition, Plan
 
 TO_BASE = "rollback"
 """The workflow that leads back to what was deployed before; another removes what was made."""
@@ -209,6 +210,18 @@ def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
     return added
 
 
+def _try_again(draft: Draft, step: DraftStep) -> None:
+    """An instance of which nothing is known only because this very operation has failed on it waits for no other
+    evidence that it is well: it is as it was before, and the operation tells how it is then."""
+    member, key = draft.members[step.instance], draft.calls.all[step.call].key
+    failures = member.record.before_failure
+    if member.up is None or member.record.local != UNKNOWN or failures.keys() != {key}:
+        return
+    settled = draft.steps[member.up.end]
+    if settled.condition is Condition.IF_MENDED and failures[key] in OPERATIONAL:
+        settled.condition = Condition.ALWAYS
+
+
 def _undo(draft: Draft, done: DoneHook) -> list[DraftStep]:
     """What undoes one lifecycle step: one step, or for one that has run an operation of a component several, the last
     of which stands for the whole."""
@@ -219,6 +232,8 @@ def _undo(draft: Draft, done: DoneHook) -> list[DraftStep]:
     steps: list[DraftStep] = []
     if hook.block.is_operation and (found := undoing(draft, done)) is not None:
         steps = undo_steps(draft, done, found, name, is_first=not is_before_resources(hook))
+        for step in steps:
+            _try_again(draft, step)
     steps.append(
         DraftStep(
             f"{name}.undo",
