@@ -141,7 +141,7 @@ def test_what_inputs_decide_is_found_where_they_are_given(run: Run, tmp_path: Pa
     [
         ({}, ["run", "Own.ask", "--node", "one"], 'Own.ask of node "one" needs "X"'),
         ({}, ["run", "Own.ask", "--node", "one", "-i", "X=x"], ""),
-        ({"asked": "{ get_input: said }"}, ["workflow", "run", "ask"], 'input named "said"'),
+        ({"asked": "{ get_input: said }"}, ["workflow", "run", "ask"], '"said" of workflow "ask" has no value'),
         ({"asked": "{ get_input: said }"}, ["workflow", "run", "ask", "-i", "said=x"], ""),
         (
             {"asked": '{ token: [ { get_input: said }, ":", 2 ] }'},
