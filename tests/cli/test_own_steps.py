@@ -49,6 +49,8 @@ def test_what_only_says_how_an_instance_is(deployed: Run) -> None:
     assert failed.code == 1
     assert "FAILED web_1 check: it is not ready, its check says error" in failed.err
     assert " web_1     status " in failed.err
+    assert "skipped: web_1 check" in failed.err
+    assert ".Maintain." not in failed.err
     shown = deployed("-e", "e", "jobs", "show").out
     assert not [line for line in (failed.err + shown).splitlines() if any(name in line for name in IDS)]
     recorded = deployed("-e", "e", "jobs", "show", "-o", "json").json
@@ -57,7 +59,7 @@ def test_what_only_says_how_an_instance_is(deployed: Run) -> None:
 
 def test_what_finds_out_whether_something_is_needed_and_what_joins_others(deployed: Run) -> None:
     planned = deployed("-e", "e", "plan", "heal", "web_1", "--explain").out
-    assert "web_1 whether needed  no-op, unless it was found to be ok" in planned
+    assert "web_1 whether needed  yes, unless it was found to be ok" in planned
     assert "    after point " in planned
     assert not any(name in planned for name in IDS)
     healed = deployed("-e", "e", "heal", "web_1", "--yes")

@@ -110,7 +110,7 @@ def test_each_transition_is_a_line_with_the_time_since_the_beginning() -> None:
         "00:00:00 server_1 start no-op",
         "00:00:04 web_1 create -> server_1 start",
         "00:00:05 web_1 create -> server_1 FAILED exit 3 after 1.2s",
-        "00:00:05 web_1 start skipped: web_1.Standard.create",
+        "00:00:05 web_1 start skipped: web_1 create",
         "00:00:05 web_2 create warning: input port has no value",
     ]
 
@@ -123,9 +123,9 @@ def test_what_was_skipped_because_of_one_failure_is_folded() -> None:
     few = [skipped(number, "db_2.Standard.create") for number in range(45, 49)]
     state = InstanceState(JOB, "web_1", "error", "error", 105.2)
     assert lines_of([*STORY[:1], *many[:20], state, *many[20:], *few, STORY[-1]])[1:] == [
-        *(f"00:00:05 web_{number} start skipped: db_1.Standard.create" for number in range(1, 4)),
-        "00:00:05 ... 41 more operations skipped: db_1.Standard.create",
-        *(f"00:00:05 web_{number} start skipped: db_2.Standard.create" for number in range(45, 49)),
+        *(f"00:00:05 web_{number} start skipped: db_1 create" for number in range(1, 4)),
+        "00:00:05 ... 41 more operations skipped: db_1 create",
+        *(f"00:00:05 web_{number} start skipped: db_2 create" for number in range(45, 49)),
     ]
     assert len(lines_of([*many, STORY[-1]], shows_output=True)) == len(many)
 

@@ -20,7 +20,7 @@ from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Proposal
 from ordito.base.listing import listed
 from ordito.cli.channel import Channel
 from ordito.cli.chosen_view import write_chosen
-from ordito.cli.progress.ledger import called, node_of, title
+from ordito.cli.progress.ledger import called, node_of, nothing, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.choose_anew import TO_HEAL
@@ -355,7 +355,7 @@ def _write_steps(shown: Preview, channel: Channel) -> None:
 
 def does(step: PreviewStep) -> str:
     """What a step runs, and when it is needed where that shows only when the job runs."""
-    found = "by a provider" if step.delegated else step.artifact or "no-op"
+    found = "by a provider" if step.delegated else step.artifact or nothing(step.operation)
     return f"{found}, {step.condition}" if step.condition else found
 
 

@@ -91,6 +91,11 @@ class HealAsked(KeptAsItIs, frozen=True):
         return (*words, *(["--allow-changed"] if self.allow_changed else []))
 
 
+def runs_nothing(plan: Plan) -> bool:
+    """Whether a plan has no operation that is implemented, and nothing that a provider does."""
+    return not any(s.action is Action.DELEGATE or (s.call >= 0 and plan.calls[s.call].artifact) for s in plan.steps)
+
+
 def to_heal(proposal: Proposal) -> tuple[str, ...]:
     """The ids of the instances that a plan is to heal."""
     plan = proposal.plan
@@ -184,15 +189,13 @@ def _chosen(asked: HealAsked, service: Service, snapshot: Snapshot) -> Mapping[s
 
 
 def _refuse_nothing(plan: Plan, chosen: Mapping[str, Instance]) -> None:
-    """Refuse to heal what is there where nothing would be run: that it is ok afterwards would be no more than said."""
-    runs = any(
-        step.action is Action.DELEGATE or (step.call >= 0 and plan.calls[step.call].artifact) for step in plan.steps
-    )
-    if runs or not all(record.exists for record in chosen.values()):
+    """Refuse to heal what counts as ok where nothing would be run. Of what is not ok that is how somebody says that it
+    is ok again."""
+    if not runs_nothing(plan) or not all(record.local in OPERATIONAL for record in chosen.values()):
         return
     names = [*chosen]
     raise Refused(
-        NOTHING_HEALS,
+        "nothing-heals",
         f"there is nothing that could heal {listed(names, MOST_NAMED)}, and nothing that says whether it is ok: no"
         " operation of it is implemented",
         "an operation check of the interface type ordito.interfaces.Maintain says how it is, and its operations heal,"

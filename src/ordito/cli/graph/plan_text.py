@@ -5,7 +5,7 @@ from __future__ import annotations
 from ordito.app.plan_graph import GraphStep, PlanGraph
 from ordito.cli.channel import Channel
 from ordito.cli.graph.forest import clipped
-from ordito.cli.progress.ledger import called, title
+from ordito.cli.progress.ledger import called, nothing, title
 from ordito.cli.text_width import printable
 
 
@@ -19,7 +19,7 @@ def step_says(graph: PlanGraph, step: GraphStep) -> str:
     shown = step.shown
     if shown is None:
         return f"{called(step.id)}: {graph.reasons[step.reason]}"
-    runs = "by a provider" if shown.delegated else shown.artifact or "no-op"
+    runs = "by a provider" if shown.delegated else shown.artifact or nothing(shown.operation)
     where = f" on {shown.runs_on}" if shown.runs_on and shown.runs_on != shown.instance else ""
     when = f", {shown.condition}" if shown.condition else ""
     return f"{called(step.id)}: {runs}{where}{when}; {graph.reasons[step.reason]}"

@@ -289,8 +289,25 @@ def called(step: str) -> str:
     return f"{instance} {words}{again}" if words else step
 
 
-AGAIN = ".again"
-"""How the id of a step ends that does what another one of the plan has done before."""
+def in_words(step: str) -> str:
+    """A step by its id, as lines about it call it: ``web_1 add_target -> db_1``. An id of something else than an
+    operation on an instance as it is."""
+    back = " (rolling back)" if step.startswith(OF_ROLLBACK) else ""
+    own = step.removeprefix(OF_ROLLBACK)
+    if (words := called(own)) != own:
+        return f"{words}{back}"
+    while own.endswith((AGAIN, UNTIL_READY)) and own.count(".") > 2:
+        own = own.rpartition(".")[0]
+    instance, *parts = own.split(".")
+    if len(parts) < 2 or node_of(instance) == instance:
+        return step
+    is_of_pair = len(parts) > 3 and node_of(parts[1]) != parts[1]
+    far, operation = (parts[1], parts[2:]) if is_of_pair else ("", parts)
+    return f"{instance} {title('.'.join(operation), far)}{back}"
+
+
+AGAIN, UNTIL_READY = ".again", ".ready"
+"""How the ids of steps end that do what another one of the plan has done before, and that ask until it is ready."""
 
 OF_ROLLBACK = "rollback."
 JOINING = ("join.", "barrier.")
@@ -307,6 +324,17 @@ OWN = {
     "ordito.adopt": "record",
 }
 """What steps are called that run nothing: they say how things are, find out what is needed, or write down what is."""
+
+QUESTIONS = frozenset({"ordito.whether", "ordito.there", "ordito.fit", "ordito.unfit", "ordito.known"})
+"""Those that find out whether something is so; where it is not they fail, or are left out."""
+
+
+def nothing(operation: str) -> str:
+    """What is said of a step that runs nothing: of one that sets a state that it is set."""
+    if operation in QUESTIONS:
+        return "yes"
+    return "set" if operation.startswith(f"{SETS_STATE}.") else "no-op"
+
 
 UNNAMED = frozenset({"", "Standard", "Configure", "Maintain", "delegate", "lifecycle", "source", "target"})
 """The interfaces of which everybody knows what their operations do."""

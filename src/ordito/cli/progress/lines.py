@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ordito.base.text import as_text
 from ordito.cli.channel import Channel
 from ordito.cli.durations import brief, clock
-from ordito.cli.progress.ledger import SETS_STATE, WHOLE, called, subject, title, titled
+from ordito.cli.progress.ledger import WHOLE, in_words, nothing, subject, title, titled
 from ordito.cli.text_width import one_line, pad, printable, shorten
 from ordito.work.events import (
     Event,
@@ -101,7 +101,7 @@ class LineProgress:
     def _tell_skipped(self) -> None:
         """Write what was skipped because of the same failure."""
         found, self._skipped = self._skipped, []
-        because = f": {called(found[0].because)}" if found and found[0].because else ""
+        because = f": {in_words(found[0].because)}" if found and found[0].because else ""
         folded = len(found) > MOST_SKIPPED and not self._shows_output
         for event in found[: MOST_SKIPPED - 1] if folded else found:
             self._line(event.at, *self._named(event), self._channel.paint("faint", f"skipped{because}"))
@@ -159,11 +159,6 @@ class LineProgress:
     def _line(self, at: float, instance: str, operation: str, said: str) -> None:
         name, what = pad(instance or WHOLE, self._name_width), pad(operation, OPERATION_WIDTH)
         self._channel.line(f"{clock(at - self._began)} {name}  {what} {said}".rstrip())
-
-
-def nothing(operation: str) -> str:
-    """What is said of a step that runs nothing: of one that sets a state that it is set."""
-    return "set" if operation.startswith(f"{SETS_STATE}.") else "no-op"
 
 
 def given(inputs: Mapping[str, object]) -> str:

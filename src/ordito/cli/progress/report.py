@@ -20,7 +20,7 @@ import msgspec
 from ordito.base.listing import listed
 from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
-from ordito.cli.progress.ledger import WHOLE, Account, Ledger, node_of, subject, titled
+from ordito.cli.progress.ledger import WHOLE, Account, Ledger, in_words, node_of, subject, titled
 from ordito.cli.progress.lines import failure, plural
 from ordito.cli.text_width import pad, printable, short_pins, shorten, width
 from ordito.work.events import StepFailed
@@ -91,11 +91,11 @@ def _named(failed: StepFailed) -> str:
 def _failure(failed: StepFailed, channel: Channel) -> Iterator[str]:
     artifact = f" ({failed.artifact})" if failed.artifact else ""
     what = _named(failed)
-    # The step's id tells the far end of a link, which the operation's name does not.
-    is_said = failed.hook is not None or failed.step == f"{failed.instance}.{failed.operation}"
-    link = "" if is_said else f" [{failed.step}]"
+    if failed.hook is None and (words := in_words(failed.step)) != failed.step:
+        # They have the far end of a link as well, as seen from its source.
+        what = words if words.startswith(f"{failed.instance} ") else f"{what} -> {words.partition(' ')[0]}"
     word = channel.paint("change", "FAILED (optional)") if failed.optional else channel.paint("error", "FAILED")
-    yield f"{word} {what}: {failure(failed.outcome)}{artifact}{link}"
+    yield f"{word} {what}: {failure(failed.outcome)}{artifact}"
     tail = failed.outcome.tail[-LINES_SHOWN:]
     message = failed.outcome.message
     if message and message not in failure(failed.outcome) and message not in tail:

@@ -37,12 +37,13 @@ INSTANCE may also be a node that has one instance. Several are healed one after 
 
 MOST_NAMED = 12
 NOT_NEEDED, MENDED, RESTARTED, ANEW, FAILED = "not needed", "mended", "restarted", "made anew", "failed"
-UNLINKED = "not linked"
+UNLINKED, TAKEN = "not linked", "taken for ok"
 SAID = {
     NOT_NEEDED: "is ok: nothing to heal",
     MENDED: "was mended in place",
     RESTARTED: "was stopped and started",
     ANEW: "was made anew",
+    TAKEN: "is taken for ok: there is nothing that could heal it, and nothing that says how it is",
 }
 
 
@@ -116,7 +117,7 @@ def _not_known(result: WorkflowResult) -> Mapping[str, str]:
 
 def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     """What has become of each instance, in all jobs."""
-    from ordito.app.proposals.heal import still_missed, to_heal
+    from ordito.app.proposals.heal import runs_nothing, still_missed, to_heal
     from ordito.cli.job_view import check_locked, exit_code, report_data
     from ordito.cli.progress.report import NextCommand
 
@@ -133,8 +134,10 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
             unknown |= _not_known(result)
             if exit_code(result.report) is ExitCode.DONE:  # Of another the end of its job has said so.
                 locked |= result.report.locked
+            anew = TAKEN if runs_nothing(result.proposal.plan) else ANEW
             came_to |= {
-                record.id: FAILED if record.id in unknown else _came_to(record, result.report.job) for record in healed
+                record.id: FAILED if record.id in unknown else _came_to(record, result.report.job, anew)
+                for record in healed
             }
             unlinked |= _unlinked(result.proposal, [r.id for r in healed if came_to[r.id] != FAILED])
             spared = [record.id for record in healed if came_to[record.id] == NOT_NEEDED]
@@ -176,14 +179,14 @@ def _said(record: Instance, came_to: str, unknown: str | None, unlinked: tuple[s
     return SAID.get(came_to, f"is {record.local}: it could not be healed")
 
 
-def _came_to(record: Instance, job: str) -> str:
-    """What the job has done about an instance."""
+def _came_to(record: Instance, job: str, anew: str) -> str:
+    """What the job has done about an instance; ``anew`` is how it is called that it was made anew."""
     from ordito.instances.status import OPERATIONAL
     from ordito.work.probes import HEAL
 
     if record.local not in OPERATIONAL:
         return FAILED
     if record.created >= job:
-        return ANEW
+        return anew
     done = {key.rpartition(".")[2] for key, one in record.applied.items() if one.change >= job}
     return RESTARTED if "start" in done else MENDED if HEAL in done else NOT_NEEDED
