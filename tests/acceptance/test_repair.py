@@ -521,3 +521,11 @@ def test_what_nothing_can_heal_is_not_said_to_be_ok(tmp_path: Path) -> None:
     both = made.run("heal", "bare", "more", "--yes", code=1).err
     assert "there is nothing that could heal bare_1" in both
     assert "there is nothing that could heal more_1" in both
+
+
+def test_what_is_gone_on_purpose_is_no_cause_to_look(shop: Shop) -> None:
+    """Also where its undeployment has failed, since what was to be stopped was dead."""
+    for name in ("web_1", "database_1"):
+        os.kill(shop.pid(name), signal.SIGKILL)
+    shop.run("undeploy", "--yes", code=1)
+    assert "describe" not in shop.run("status", "--all").both

@@ -79,8 +79,9 @@ def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
 
 
 def _cause(found: StatusResult) -> str:
-    """The instance to look at first where not all is well: one that is so by itself, rather one that others need."""
-    own = [i for i in found.instances if i.instance.local not in FINE]
+    """The instance to look at first where not all is well: one that is so by itself, rather one that others need. What
+    was removed on purpose is well."""
+    own = [i for i in found.instances if i.counts and i.instance.local not in FINE]
     return min(own, key=lambda i: i.optional).instance.id if own else ""
 
 
