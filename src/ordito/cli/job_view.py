@@ -46,7 +46,10 @@ SCALE = "scale"
 MAKING = frozenset({"deploy", "upgrade", "rollback", SCALE})
 """The workflows that make or change what is there."""
 
-OF_HOSTS = frozenset({"delegate.reach", "ordito.settle"})
+SETTLE = "ordito.settle"
+"""The operation that fails where an instance is not ok and nothing is left to do about it."""
+
+OF_HOSTS = frozenset({"delegate.reach", SETTLE})
 """The operations that end as out of reach because their instance is a host that is away."""
 
 
@@ -312,8 +315,17 @@ def _back(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     yield ("rollback",), f"go back to what was deployed completely last{undone}"
 
 
+def _unmended(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What mends instances that are not ok although all was carried out. The same command alone would fail again."""
+    found = [f for f in report.failures if f.operation == SETTLE and f.outcome.ending not in OUT_OF_REACH]
+    if found and not report.rollback:
+        instances = list(dict.fromkeys(failed.instance for failed in found))
+        yield ("heal", *instances[:MOST_NAMED]), "mend what nothing else mends, before you carry on"
+
+
 def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     """The same of workflows that make or change what is there."""
+    yield from _unmended(report)
     if report.workflow == "deploy":
         yield ("deploy", *report.steps), "carry on: what is done is not done again"
         yield from _back(report) if report.stands else ()
