@@ -41,6 +41,8 @@ SSH_PORT = 22
 CLOUD = "{ region: eu-central-1 }"
 # Below those that a machine gives to connections, and as long as the ports in the pages, so that tables stay even.
 PORTS = (15000, 32000)
+# Several instances of a page take the ports behind the one that is named.
+APART = 10
 WHO = User("deploy", sudo="free")
 
 
@@ -148,10 +150,12 @@ def _environment(prepared: Prepared, _: list[str]) -> None:
 def _ports(prepared: Prepared, ports: list[str]) -> None:
     """Ports that nobody listens on: the page says which it means, and stands for all who read it at the same time."""
     chance = SystemRandom()
+    taken: list[int] = []
     for port in ports:
         free = chance.randint(*PORTS)
-        while str(free) in prepared.renamed.values() or not _is_free(free):
+        while any(abs(free - other) < APART for other in taken) or not _is_free(free):
             free = chance.randint(*PORTS)
+        taken.append(free)
         prepared.renamed[port] = str(free)
 
 
