@@ -187,7 +187,7 @@ def test_several_are_healed_one_after_the_other_those_first_that_others_require(
     data = json.loads(done.out)
     assert {i: one["healing"] for i, one in data["instances"].items()} == {"web_1": "made anew", "db_1": "not needed"}
     assert [job["status"] for job in data["jobs"]] == ["failed", "ok"]
-    assert "heal db_1 --reinstall" in done.err
+    assert "--reinstall" not in done.err
 
 
 def test_what_was_never_deployed_cannot_be_healed(orders: Orders, tmp_path: Path) -> None:

@@ -267,6 +267,9 @@ def test_what_removes_a_database_says_whose_data_go(shop: Shop) -> None:
     assert "error[data-loss]: data of database_1" in refused.err
     assert json.loads(shop.run("status", "-o", "json").out)["instances"]
     assert "data of database_1 is lost" in shop.run("plan", "undeploy").out
+    asked = shop.run("undeploy", code=64)
+    assert "the data of database_1 would be lost: back them up first" in asked.err
+    assert "go ahead without being asked, and lose the data of database_1" in asked.err
     assert "data of database_1 is lost" in shop.run("undeploy", "--yes").err
 
 
@@ -299,6 +302,11 @@ def test_a_database_that_is_absent_is_not_made_over_unasked(unmounted: Shop, wor
     assert shop.statuses() == {"ok"}
     assert "Nothing to do" in shop.run("deploy", "--yes").both
     assert shop.rows("database_1") == 1
+
+
+def test_nothing_is_proposed_that_makes_anew_what_keeps_data_and_is_ok(shop: Shop) -> None:
+    assert "--reinstall" not in shop.run("heal", "database_1", "--yes").err
+    assert "heal proxy_1 --reinstall" in shop.run("heal", "proxy_1", "--yes").err
 
 
 @pytest.mark.parametrize("words", [("heal", "database_1"), ("deploy",), ("deploy", "--check")])

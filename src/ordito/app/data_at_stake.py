@@ -36,10 +36,10 @@ def risked(plan: Plan, snapshot: Snapshot, *, named: Collection[str], allowed: C
     both are instances and nodes. Raises ``Refused`` where others would lose theirs."""
     records = snapshot.instances
     at_risk = [i for i in plan.losing if i not in allowed and records[i].node not in allowed]
-    if others := [i for i in at_risk if i not in named and records[i].node not in named]:
+    if any(i not in named and records[i].node not in named for i in at_risk):
         why = {change.instance: change.reason for change in plan.changes}
-        told = [f"{i} ({why[i]})" if why.get(i) else i for i in others]
-        raise _lost(told, others, snapshot)
+        told = [f"{i} ({why[i]})" if why.get(i) else i for i in at_risk]
+        raise _lost(told, at_risk, snapshot)
     return tuple(at_risk)
 
 

@@ -46,7 +46,9 @@ class Declined(Exception):
 
 
 class NobodyToAsk(Exception):
-    """An answer is needed before anything is changed, and nobody is there to give one."""
+    """An answer is needed before anything is changed, and nobody is there to give one. ``losing`` are the instances
+    whose data would be lost."""
 
-    def __init__(self, workflow: str) -> None:
+    def __init__(self, workflow: str, losing: tuple[str, ...] = ()) -> None:
         super().__init__(f"{workflow} asks before it changes anything, and there is no terminal to answer at")
+        self.losing = losing

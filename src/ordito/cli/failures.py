@@ -8,6 +8,7 @@ from typing import Any
 
 from ordito.app.errors import Declined, JobUnfinished, NobodyToAsk, Refused
 from ordito.base.diagnostics import InvalidDocument, Severity
+from ordito.base.listing import listed
 from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand
@@ -80,13 +81,20 @@ def _explanation(error: InvalidDocument | PlanRefused, session: Session) -> list
     return [NextCommand(session.settings.plain_command(*words), f"what {code} means")] if has_page(code) else []
 
 
+MOST_NAMED = 12
+
 NEEDS_UNDEPLOY = frozenset({"removed-node"})
 """What stands against a plan because of what runs, so that changing the documents is not the only way on."""
 
 
 def _nobody(error: NobodyToAsk, session: Session) -> ExitCode:
-    session.fail("needs-answer", str(error))
-    session.next(NextCommand(session.again("--yes"), "go ahead without being asked"))
+    if error.losing:
+        lost = f"the data of {listed(error.losing, MOST_NAMED)}"
+        session.fail("needs-answer", str(error), f"{lost} would be lost: back them up first")
+        session.next(NextCommand(session.again("--yes"), f"go ahead without being asked, and lose {lost}"))
+    else:
+        session.fail("needs-answer", str(error))
+        session.next(NextCommand(session.again("--yes"), "go ahead without being asked"))
     return ExitCode.USAGE
 
 

@@ -157,11 +157,22 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     if missed:
         session.warn(f"{listed([*missed], MOST_NAMED)} was there before, and is still to be made again")
         session.next(NextCommand(session.settings.command("deploy"), "make again what is still missing"))
-    if spared := [i for i, how in came_to.items() if how == NOT_NEEDED]:
+    spared = [i for i, how in came_to.items() if how == NOT_NEEDED]
+    if spared and len(spared) == len(came_to) and not any(_keep_data(result) for result in ended):
         session.next(NextCommand(session.settings.command("heal", *spared, "--reinstall"), "make it anew all the same"))
     if locked:
         words, purpose = check_locked(locked)
         session.next(NextCommand(session.settings.command(*words), purpose))
+
+
+def _keep_data(result: WorkflowResult) -> bool:
+    """Whether something that a job was to heal keeps data: to make it anew is nothing to propose."""
+    from ordito.app.proposals.heal import to_heal
+
+    if (proposal := result.proposal) is None:
+        return False
+    nodes, records = proposal.whole.service.nodes, proposal.snapshot.instances
+    return any(nodes[records[i].node].keeps_data for i in to_heal(proposal) if records[i].node in nodes)
 
 
 def _unlinked(proposal: Proposal, instances: Sequence[str]) -> dict[str, tuple[str, ...]]:
