@@ -18,40 +18,12 @@ from ordito.ensemble.replay import rebuild
 from ordito.ensemble.store import read_ensemble
 from tests.acceptance.program import LOGGING, Finished, completed_twice, environment, log_lines, overlaps, status_of
 from tests.acceptance.test_crash_everywhere import KILL_AT_RECORD
+from tests.acceptance.test_crash_on_hosts import SERVICE as ON_HOSTS
 from tests.support import forked
 from tests.support.real.podman import LARGE, Podman, large_volumes
 from tests.support.thorough import at_length
 
-SERVICE = """\
-tosca_definitions_version: tosca_simple_yaml_1_3
-node_types:
-  inside.App:
-    derived_from: tosca.nodes.SoftwareComponent
-    attributes: { mark: { type: string } }
-    requirements:
-      - peer: { capability: tosca.capabilities.Node, relationship: inside.Link, occurrences: [ 0, UNBOUNDED ] }
-    interfaces:
-      Standard:
-        operations:
-          create: { implementation: do.sh, outputs: { mark: [ SELF, mark ] } }
-          configure: do.sh
-          start: do.sh
-          stop: do.sh
-          delete: do.sh
-relationship_types:
-  inside.Link:
-    derived_from: tosca.relationships.DependsOn
-    interfaces:
-      Configure:
-        type: tosca.interfaces.relationship.Configure
-        operations: { pre_configure_source: do.sh, add_target: do.sh, remove_target: do.sh }
-topology_template:
-  node_templates:
-    store_machine: { type: tosca.nodes.Compute }
-    store: { type: inside.App, requirements: [ { host: store_machine } ] }
-    machine: { type: tosca.nodes.Compute, occurrences: [ 0, 9 ] }
-    app: { type: inside.App, requirements: [ { host: machine }, { peer: store } ] }
-"""
+SERVICE = ON_HOSTS.replace("instance_count: 2, ", "")
 PLACE = "/tmp/inside"
 SHARED = "/shared"
 LOG = f"{SHARED}/operations.log"

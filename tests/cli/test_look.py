@@ -120,10 +120,23 @@ topology_template:
 """
 
 
+INSIDE = CHAIN.replace(
+    "topology_template:",
+    """  my.Engine: { derived_from: my.Part, capabilities: { host: tosca.capabilities.Container } }
+  my.Inside:
+    derived_from: my.Part
+    requirements:
+      - host: { capability: tosca.capabilities.Container, relationship: tosca.relationships.HostedOn }
+topology_template:""",
+).replace(
+    "{ type: my.Part }", "{ type: my.Inside, requirements: [ { host: engine } ] }\n    engine: { type: my.Engine }"
+)
+
+
 @pytest.fixture
-def chain(run: Run, tmp_path: Path) -> Run:
+def chain(run: Run, tmp_path: Path, request: pytest.FixtureRequest) -> Run:
     """A database and three that require it; a file ``INSTANCE`` holds the exit code of the check of an instance."""
-    (tmp_path / "service.yaml").write_text(CHAIN.replace("PLACE", str(tmp_path)))
+    (tmp_path / "service.yaml").write_text(getattr(request, "param", CHAIN).replace("PLACE", str(tmp_path)))
     (tmp_path / "start.sh").write_text(":\n")
     (tmp_path / "stop.sh").write_text(f'echo "stop $INSTANCE" >>"{tmp_path}/log"\n')
     (tmp_path / "delete.sh").write_text(f'echo "delete $INSTANCE" >>"{tmp_path}/log"\n')
@@ -148,6 +161,20 @@ def test_what_is_unknown_is_proposed_to_be_healed_before_what_requires_it(chain:
         (tmp_path / name).unlink()
     healed = chain("heal", "db_1", "web_1", "web_2", "web_3", "--yes")
     assert healed.code == 0, healed.err
+    assert chain("status", "--detailed-exitcode").code == 0
+
+
+@pytest.mark.parametrize("chain", [INSIDE], indirect=True)
+def test_what_lies_on_what_is_healed_is_healed_with_it(chain: Run, tmp_path: Path) -> None:
+    """It is not asked for by itself, neither by the proposal nor by what that comes to."""
+    for name in ("engine_1", "db_1", "web_1"):
+        (tmp_path / name).write_text("3")
+    found = chain("check").err
+    assert "ordito heal engine_1 web_1 " in found
+    assert "error[required-first]: web_1" in chain("heal", "web_1", "--yes").err
+    for name in ("engine_1", "db_1", "web_1"):
+        (tmp_path / name).unlink()
+    assert chain("heal", "engine_1", "web_1", "--yes").code == 0
     assert chain("status", "--detailed-exitcode").code == 0
 
 

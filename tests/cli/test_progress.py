@@ -32,6 +32,7 @@ from ordito.work.events import (
     JobStarted,
     StepFailed,
     StepLog,
+    StepRetrying,
     StepSkipped,
     StepStarted,
     StepSucceeded,
@@ -100,6 +101,23 @@ def ledger_of(events: list[Event]) -> Ledger:
 
 
 # ------------------------------------------------------------------------------------------------------------ lines
+
+
+def test_of_many_attempts_only_some_are_lines() -> None:
+    """A check that is asked until all is ready would fill the screen otherwise."""
+    story: list[Event] = [started("web_1", "start", 0.0)]
+    outcome = Outcome(Ending.FAILED, message="exit 1")
+    for number in range(2, 70):
+        names = (JOB, "web_1.Standard.start", "web_1", "Standard.start")
+        story.append(StepRetrying(*names, outcome, next=number, attempts=301, seconds=1.0, at=float(number)))
+        story.append(StepStarted(*names, attempt=number, at=float(number)))
+    story.append(ended("web_1", "start", 70.0))
+    said = lines_of(story)
+    told = [line.partition("; attempt ")[2].split(" ")[0] for line in said if "; attempt " in line]
+    assert told == ["2", "3", "4", "8", "16", "32", "64"]
+    assert [line for line in said if "not every one is told from here on" in line] == [said[5]]
+    assert len(said) == 2 * len(told) + 2
+    assert len(lines_of(story, shows_output=True)) == len(story)
 
 
 def test_each_transition_is_a_line_with_the_time_since_the_beginning() -> None:

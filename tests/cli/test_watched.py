@@ -331,7 +331,7 @@ def test_an_instance_is_described_with_what_its_status_comes_from(run: Run, fold
     assert data["events"][0]["operation"] == "Maintain.check"
     node = run("describe", "middle", "-o", "json").json
     assert (node["kind"], list(node["instances"]), node["status"]) == ("node", ["middle_1"], "error")
-    assert "ordito deploy" in run("describe", "base_1").err
+    assert "ordito heal base_1" in run("describe", "base_1").err
 
 
 def test_a_name_that_means_two_things_is_refused(run: Run, folder: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise, product
 
 import msgspec
@@ -13,7 +14,7 @@ from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.planning.options import Upgrading
 from ordito.work.invocation import Ending
-from ordito.work.plan import Plan
+from ordito.work.plan import Plan, Step
 from tests.planning.test_upgrade import ALL, Running, _with, called, kinds
 from tests.support.runs import assert_order, is_before
 from tests.support.services import Requires, maintain, node, on, operation, service
@@ -166,6 +167,47 @@ def test_after_a_turn_that_has_failed_there_is_no_other() -> None:
     assert world.snapshot.links["front_1.app.app_3"].applied
     again = running.plan()
     assert {name for name, kind in kinds(again).items() if kind == "restart"} == {"app_3", "app_4"}
+
+
+@pytest.mark.parametrize("said", ["1", ""])
+def test_trying_again_takes_no_more_down_before_what_is_down_is_up(said: str) -> None:
+    """However often it is tried, and whichever of them is down: by the same version, by one more, or by the one
+    before."""
+    count = 3
+    running = Running(turning("1.sh", said, count=count))
+    world = running.world
+    for script, number in (("2.sh", 1), ("2.sh", 1), ("3.sh", 1), ("4.sh", 2), ("4.sh", 2)):
+        world.service = turning(script, said, count=count)
+        start = f"app_{number}.Standard.start"
+        up = {i.id for i in world.snapshot.instances.values() if i.node == "app" and i.local == "ok"}
+        world.run(answers=partial(_failing, start))
+        assert world.failed == [start]
+        assert len([i for i in world.snapshot.instances.values() if i.node == "app" and i.local == "ok"]) == count - 1
+        assert not [
+            s for s in world.ran for name in up - {f"app_{number}", "app_1"} if s.startswith(f"{name}.Standard")
+        ]
+    plan = running.plan()
+    assert_order(plan, "app_2.Standard.start", *chain(plan, "app_3"))
+    assert plan.outages == ()
+    world.run()
+    assert {i.local for i in world.snapshot.instances.values()} == {"ok"}
+
+
+def _failing(start: str, step: Step, _: object) -> Ending | None:
+    return Ending.FAILED if step.id == start else None
+
+
+def test_the_last_that_is_up_waits_for_those_that_are_down() -> None:
+    running = Running(turning("1.sh", count=3))
+    for name in ("app_1", "app_2"):
+        record = running.world.snapshot.instances[name]
+        failed = {"Standard.start": "job-2@1"}
+        record = msgspec.structs.replace(record, local="unknown", state="error", failed=failed)
+        running.world.snapshot.apply(Delta((record,)))
+    plan = running.plan(turning("2.sh", count=3))
+    assert_order(plan, "app_1.Standard.start", "front_1.app.app_3.Configure.remove_target", "app_3.Standard.stop")
+    assert_order(plan, "app_2.Standard.start", "app_3.Standard.stop")
+    assert plan.outages == ()
 
 
 def test_what_lies_on_hosts_takes_their_turns() -> None:

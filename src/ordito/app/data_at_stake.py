@@ -17,9 +17,9 @@ from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.work.plan import Plan
 
-OPTION = "--allow-data-loss"
 BACKUP = "back them up first"
 AWAY = "what was found to be absent may come back (is its volume mounted?), and `ordito check` sees that then"
+NO_DATA = "what keeps no data says so in its metadata: ordito.data: none"
 MOST_NAMED = 12
 
 
@@ -59,7 +59,7 @@ def refuse_unasked(proposal: Proposal) -> None:
         raise Refused(
             "data-loss",
             f"data of {listed(losing, MOST_NAMED)} would be lost, and nobody has permitted that; nothing was changed",
-            f"{BACKUP}; what keeps no data says so in its metadata: ordito.data: none",
+            f"{BACKUP}; {NO_DATA}",
             next_words=words,
             purpose=f"do it, and lose the data of {listed(losing, MOST_NAMED)}",
         )
@@ -70,7 +70,7 @@ def _lost(told: Collection[str], names: Collection[str], snapshot: Snapshot) -> 
     return Refused(
         "data-loss",
         f"data of {listed([*told], MOST_NAMED)} would be lost; nothing was changed",
-        f"{AWAY if is_away else BACKUP}; what keeps no data says so in its metadata: ordito.data: none",
-        more_words=tuple(word for name in names for word in (OPTION, name)),
+        f"{AWAY if is_away else BACKUP}; {NO_DATA}",
+        more_words=words_of_losing(names),
         purpose=f"do it, and lose the data of {listed([*names], MOST_NAMED)}",
     )

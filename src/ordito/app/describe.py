@@ -24,10 +24,12 @@ from ordito.instances.outlining import outline_of
 from ordito.instances.records import Instance, Snapshot
 from ordito.instances.status import (
     ABSENT,
+    ERROR,
     OPERATIONAL,
     OPTIONAL,
     PENDING,
     REQUIRED,
+    UNKNOWN,
     aggregate,
     contribution,
     effective_statuses,
@@ -295,7 +297,9 @@ class _Describing:
         if record.failed:
             yield Step(("jobs", "logs", job_of(max(record.failed.values()))), "read what its operations printed")
         is_away = record.was_lost and template.keeps_data
-        if record.local not in OPERATIONAL and not is_away and (record.exists or record.is_missed):
+        if record.local in (ERROR, UNKNOWN) and not record.failed:
+            yield Step(("heal", record.id), "mend it")
+        elif record.local not in OPERATIONAL and not is_away and (record.exists or record.is_missed):
             done = "continue it" if record.local != PENDING else "bring it up"
             yield Step(("deploy",), f"{done}: what is done is not done again")
         if maintaining(template, CHECK) is not None and (record.exists or record.is_missed):

@@ -48,27 +48,22 @@ def cascade(draft: Draft) -> None:
 
 def _take_turns(draft: Draft, node: NodeTemplate) -> None:
     """Have the instances of a node that are changed take turns, so that no more are down at one time than may be. Those
-    that are not up begin: they are down already."""
+    that are not up begin, what is only continued among them: they are down already."""
     upgrading = draft.options.upgrading
     members = draft.of_node.get(node.name, [])
     if upgrading.at_once or len(members) < 2:
         return
     portion = node.settings.max_unavailable or upgrading.max_unavailable
-    if not portion.amount:
-        if not (upgrading.rolls and _goes_down(members)):
-            return
-        portion, draft.rolls = USUAL, True
-    changed = sorted((m for m in members if m.fate in CHANGED), key=lambda m: (m.was_up, number_of(m.id)))
-    most = portion.of(sum(m.fate is not Fate.NEW for m in members))
-    first = max(most, sum(not m.was_up for m in changed))
-    for place, member in enumerate(changed):
+    is_usual = not portion.amount
+    if is_usual and not (upgrading.rolls and any(m.was_up and m.falls for m in members)):
+        return
+    most = (USUAL if is_usual else portion).of(sum(m.fate is not Fate.NEW for m in members))
+    taking = [m for m in members if m.fate in CHANGED or m.is_down_already]
+    taking.sort(key=lambda m: (m.was_up, number_of(m.id)))
+    first = max(most, sum(not m.was_up for m in taking))
+    for place, member in enumerate(taking):
         member.turn = max(0, (place - first) // most + 1)
-
-
-def _goes_down(members: list[Member]) -> bool:
-    """Whether several instances of a node are up, and all of them would be down at one time."""
-    up = [m for m in members if m.was_up]
-    return len(up) > 1 and all(m.falls for m in up)
+    draft.rolls |= is_usual and any(m.turn for m in taking)
 
 
 class _Cascade:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from ordito.planning.draft import FORMING, Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import Member
+from ordito.planning.ready import TURN, WITHIN, ask_until_ready, can_be_asked
 from ordito.planning.second_pass import whether
 from ordito.work.plan import Action, Gate, Outage
 
@@ -20,6 +21,9 @@ STAYS_UP = frozenset({Fate.KEEP, Fate.UPDATE})
 
 INTERRUPTS = FORMING | {"restart"}
 """The workflows that take down what is to be up again, without anybody having said that it may be down."""
+
+MADE = frozenset({Fate.NEW, Fate.CONTINUE})
+"""What comes up and is not changed."""
 
 FREE = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.ANEW})
 """What goes down and comes up again, and need not do so for the sake of others."""
@@ -73,7 +77,7 @@ def outages(draft: Draft) -> tuple[Outage, ...]:
         if (
             up
             and all(m.falls and not m.is_looked_at and _is_stopped(draft, m) for m in up)
-            and len({m.turn for m in up}) == 1
+            and {m.turn for m in up} == {0}
         ):
             again = next((m for m in up if not m.goes), None)
             if again is not None:
@@ -140,8 +144,24 @@ class _Turns:
         self._linked = _other_ends(draft, stays) if any(m.turn for m in draft.members.values()) else {}
         self._by_turn: dict[tuple[str, int], list[Member]] = {}
         for member in draft.members.values():
-            if member.rises and member.fate is not Fate.NEW and member.fate is not Fate.CONTINUE:
+            if (member.rises and member.fate not in MADE) or member.is_down_already:
                 self._by_turn.setdefault((self._node(member), member.turn), []).append(member)
+        self._ready = self._asked()
+        """The step that asks an instance, once it is up, whether it is ready: what starts well may be unwell."""
+
+    def _asked(self) -> dict[str, int]:
+        draft, turning, found = self._draft, {node for node, turn in self._by_turn if turn}, dict[str, int]()
+        for (node, _), members in self._by_turn.items():
+            for member in members if node in turning else ():
+                if member.is_conditional or not can_be_asked(draft, member):
+                    continue
+                number = ask_until_ready(draft, member, "it is ready before others are changed", WITHIN, TURN)
+                if number >= 0 and member.up is not None:
+                    draft.edge(member.up.end, number, draft.why("it is up before it is asked how it is"))
+                    for linked in self._linked.get(member.id, ()):
+                        draft.edge(number, linked, draft.why("it is ready before others work with it again"))
+                    found[member.id] = number
+        return found
 
     def _node(self, member: Member) -> str:
         """The node whose turns an instance takes: that of its outermost host which does so."""
@@ -164,7 +184,7 @@ class _Turns:
             end = self._ends[key] = self._draft.join(f"{key[0]}.{key[1]}.changed", reason)
             for other in self._by_turn.get(key, ()):
                 assert other.up is not None
-                self._draft.edge(other.up.end, end, reason)
+                self._draft.edge(self._ready.get(other.id, other.up.end), end, reason)
                 for linked in self._linked.get(other.id, ()):
                     self._draft.edge(linked, end, reason)
         return self._ends[key]

@@ -280,7 +280,7 @@ def _link_kept(
             pair_step(draft, source, target, pairs.relationship, e, reason=f"a new pair with {target.id}")
             for e in entries
         ]
-        if target.rises:
+        if target.rises or target.repaired is not None:
             draft.edge(_up(target).end, steps[0], up)
         for one, other in pairwise(steps):
             draft.edge(one, other, order)

@@ -185,6 +185,11 @@ class Member:
         return self.is_conditional and self.was_up and self.fate in (Fate.RESTART, Fate.ANEW)
 
     @property
+    def is_down_already(self) -> bool:
+        """Whether it is there and not up, and goes on with what brings it up."""
+        return self.fate is Fate.CONTINUE and self.record.exists and not self.was_up
+
+    @property
     def was_up(self) -> bool:
         """Whether it was started, and nothing worse is known, before anything is done with it."""
         return self.record.local in OPERATIONAL or (self.record.local == UNKNOWN and self.record.state == STARTED)

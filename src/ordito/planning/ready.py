@@ -23,7 +23,7 @@ from ordito.work.probes import CHECK, maintaining
 WITHIN = 300.0
 """Seconds within which an instance is to be ready, where its node says nothing."""
 
-READY, AGAIN = "ready", "again"
+READY, AGAIN, TURN = "ready", "again", "turn"
 """How the ids of the steps end."""
 
 
@@ -42,9 +42,9 @@ def ready_steps(draft: Draft, among: Collection[str] = ()) -> list[int]:
     return found
 
 
-def ask_until_ready(draft: Draft, member: Member, reason: str, within: float) -> int:
+def ask_until_ready(draft: Draft, member: Member, reason: str, within: float, ending: str = READY) -> int:
     """Add the step that asks an instance until it is ready, ``within`` so many seconds where its node says nothing; -1
-    where nobody can be asked."""
+    where nobody can be asked. ``ending`` is how its id ends."""
     number = probe(draft, member, CHECK, reason)
     if number is None:
         return -1
@@ -53,7 +53,7 @@ def ask_until_ready(draft: Draft, member: Member, reason: str, within: float) ->
     # To be asked is no change of the instance.
     call = msgspec.structs.replace(draft.calls.all[step.call], within=within)
     step.call = draft.calls.put_once((call.owner, "", str(step.call), f"ready {within:g}", call.name), call)
-    step.id, step.owner = f"{step.id}.{READY}", ""
+    step.id, step.owner = f"{step.id}.{ending}", ""
     step.tolerant, step.condition = False, Condition.UNTIL_READY
     step.optional = step.dispensable = settings.is_optional
     return number

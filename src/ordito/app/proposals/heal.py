@@ -214,7 +214,7 @@ def _refuse_in_vain(asked: HealAsked, service: Service, snapshot: Snapshot, chos
     found = [
         record
         for record in _required_not_ok(service, snapshot, chosen)
-        if record.id not in chosen and _outermost(service, snapshot, record) not in taken
+        if not _lies_on(record, chosen, snapshot) and _outermost(service, snapshot, record) not in taken
     ]
     if not found:
         return
@@ -223,14 +223,21 @@ def _refuse_in_vain(asked: HealAsked, service: Service, snapshot: Snapshot, chos
     shown = found[:MOST_NAMED]
     said = listed([f"{record.id} ({record.local})" for record in found], MOST_NAMED)
     options = ["--scope", asked.scope] if asked.scope != AUTO else []
-    options += [word for name in asked.may_lose for word in ("--allow-data-loss", name)]
     raise Refused(
         "required-first",
         f"{listed([*chosen], MOST_NAMED)} cannot be healed before what it requires is ok: {said}",
         "heal that first; --reinstall makes anew what is named all the same",
-        next_words=("heal", *(record.id for record in shown), *chosen, *options),
+        next_words=("heal", *(record.id for record in shown), *chosen, *options, *words_of_losing(asked.may_lose)),
         purpose="heal what is required first, then this",
     )
+
+
+def _lies_on(record: Instance, chosen: Collection[str], snapshot: Snapshot) -> bool:
+    """Whether an instance is one of those that are chosen, or lies on one, with which it is made anew."""
+    current: Instance | None = record
+    while current is not None and current.id not in chosen:
+        current = snapshot.instances.get(current.host)
+    return current is not None
 
 
 def _required_not_ok(service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> list[Instance]:

@@ -296,7 +296,7 @@ def in_words(step: str) -> str:
     own = step.removeprefix(OF_ROLLBACK)
     if (words := called(own)) != own:
         return f"{words}{back}"
-    while own.endswith((AGAIN, UNTIL_READY)) and own.count(".") > 2:
+    while own.endswith((AGAIN, *UNTIL_READY)) and own.count(".") > 2:
         own = own.rpartition(".")[0]
     instance, *parts = own.split(".")
     if len(parts) < 2 or node_of(instance) == instance:
@@ -306,7 +306,7 @@ def in_words(step: str) -> str:
     return f"{instance} {title('.'.join(operation), far)}{back}"
 
 
-AGAIN, UNTIL_READY = ".again", ".ready"
+AGAIN, UNTIL_READY = ".again", (".ready", ".turn")
 """How the ids of steps end that do what another one of the plan has done before, and that ask until it is ready."""
 
 OF_ROLLBACK = "rollback."

@@ -35,6 +35,8 @@ OPERATION_WIDTH = 22
 NO_TIME = "0.0s"
 MOST_SKIPPED = 4
 """Lines that tell of what was skipped because of one failure: of more the first, and how many more there are."""
+MANY_ATTEMPTS, FIRST_ATTEMPTS = 20, 4
+"""Of an operation with more attempts the first are told, and then those whose number is twice that of the last."""
 
 
 class LineProgress:
@@ -47,6 +49,8 @@ class LineProgress:
         self._name_width = 8
         self._titles: dict[str, tuple[str, str]] = {}
         self._skipped: list[StepSkipped] = []
+        self._untold: set[str] = set()
+        """The steps of which the attempt that comes next is not told."""
 
     def __call__(self, event: Event) -> None:
         """Write what an event has to say, if anything. What was skipped because of one failure is told together."""
@@ -69,8 +73,7 @@ class LineProgress:
             case StepFailed():
                 self._line(event.at, *self._named(event), paint("bad", f"FAILED {failure(event.outcome)}"))
             case StepRetrying():
-                again = f"attempt {event.next} of {event.attempts} in {brief(event.seconds)}"
-                self._line(event.at, *self._named(event), paint("warning", f"{failure(event.outcome)}; {again}"))
+                self._tell_retrying(event)
             case StepSkipped():
                 self._skipped.append(event)
             case StepWarning():
@@ -111,6 +114,18 @@ class LineProgress:
             more = plural(len(found) - MOST_SKIPPED + 1, "more operation")
             self._line(found[-1].at, "...", "", self._channel.paint("faint", f"{more} skipped{because}"))
 
+    def _tell_retrying(self, event: StepRetrying) -> None:
+        """Write that an attempt has failed; of many, as of a check that is asked until all is ready, only some."""
+        named, is_many = self._named(event), event.attempts > MANY_ATTEMPTS and not self._shows_output
+        if is_many and event.next > FIRST_ATTEMPTS and event.next & (event.next - 1):
+            self._untold.add(event.step)
+            return
+        self._untold.discard(event.step)
+        again = f"attempt {event.next} of {event.attempts} in {brief(event.seconds)}"
+        if is_many and event.next == FIRST_ATTEMPTS:
+            again += "; not every one is told from here on"
+        self._line(event.at, *named, self._channel.paint("warning", f"{failure(event.outcome)}; {again}"))
+
     def _begin(self, event: JobStarted) -> None:
         self._began = event.at
         longest = max(map(len, event.instances), default=0)
@@ -123,7 +138,7 @@ class LineProgress:
     def _start(self, event: StepStarted) -> None:
         """Write that a step starts; of one that does nothing only if there is something to be told."""
         attempt = f" (attempt {event.attempt})" if event.attempt > 1 else ""
-        if not event.no_op or event.inputs:
+        if event.step not in self._untold and (not event.no_op or event.inputs):
             said = self._channel.paint("faint", f"start{attempt}{given(event.inputs)}")
             self._line(event.at, *self._titles[event.step], said)
 
