@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from ordito.app.errors import Refused
 from ordito.app.given_changes import again, words_of_losing
 from ordito.app.names import Names
-from ordito.app.proposal import Proposal
+from ordito.app.proposal import Proposal, Risks
 from ordito.base.listing import listed
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
@@ -31,22 +31,23 @@ def may_be_lost(texts: Iterable[str], service: Service, snapshot: Snapshot) -> f
     return frozenset(named.instance or named.node for named in found)
 
 
-def risked(plan: Plan, snapshot: Snapshot, *, named: Collection[str], allowed: Collection[str]) -> tuple[str, ...]:
-    """The instances that a command has ``named`` whose data its plan loses, and of which nobody has ``allowed`` that:
-    both are instances and nodes. Raises ``Refused`` where others would lose theirs."""
+def risked(plan: Plan, snapshot: Snapshot, *, named: Collection[str], allowed: Collection[str]) -> Risks:
+    """The instances whose data a plan loses, and of which nobody has ``allowed`` that; ``named`` is what the command
+    has named by itself. Both are instances and nodes."""
     records = snapshot.instances
-    at_risk = [i for i in plan.losing if i not in allowed and records[i].node not in allowed]
-    if any(i not in named and records[i].node not in named for i in at_risk):
-        why = {change.instance: change.reason for change in plan.changes}
-        told = [f"{i} ({why[i]})" if why.get(i) else i for i in at_risk]
-        raise _lost(told, at_risk, snapshot)
-    return tuple(at_risk)
+    lost = tuple(i for i in plan.losing if i not in allowed and records[i].node not in allowed)
+    return Risks(lost, is_unforeseen=any(i not in named and records[i].node not in named for i in lost))
 
 
-def refuse_risks(risks: Collection[str], snapshot: Snapshot) -> None:
-    """Refuse to lose data where nobody can be asked. Raises ``Refused``."""
-    if risks:
-        raise _lost(risks, risks, snapshot)
+def refuse_risks(proposal: Proposal, *, asks: bool) -> None:
+    """Refuse to lose data of which nobody has said that they may be lost; what the command has named is left to be
+    asked about where it ``asks``. Raises ``Refused``."""
+    lost, snapshot = proposal.risks.lost, proposal.snapshot
+    if lost and proposal.risks.is_unforeseen:
+        why = {change.instance: change.reason for change in proposal.plan.changes}
+        raise _lost([f"{i} ({why[i]})" if why.get(i) else i for i in lost], lost, snapshot)
+    if lost and not asks:
+        raise _lost(lost, lost, snapshot)
 
 
 def refuse_unasked(proposal: Proposal) -> None:
@@ -54,8 +55,8 @@ def refuse_unasked(proposal: Proposal) -> None:
     same is named. Raises ``Refused``."""
     if losing := proposal.plan.losing:
         words = again(proposal.told)
-        if proposal.risks:
-            words = (*words, *words_of_losing(proposal.risks))
+        if proposal.risks.lost:
+            words = (*words, *words_of_losing(proposal.risks.lost))
         raise Refused(
             "data-loss",
             f"data of {listed(losing, MOST_NAMED)} would be lost, and nobody has permitted that; nothing was changed",

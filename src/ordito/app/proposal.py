@@ -71,6 +71,14 @@ def known_of(
     return Known(place, snapshot, status, use_spec(place, snapshot, status, environment, hosts))
 
 
+class Risks(msgspec.Struct, frozen=True):
+    """The instances whose data a plan loses, and of which nobody has said yet that they may be. They are
+    ``is_unforeseen`` where the command has not named all of them by itself: then it takes more than an answer."""
+
+    lost: tuple[str, ...] = ()
+    is_unforeseen: bool = False
+
+
 class Proposal(msgspec.Struct, frozen=True):
     """A plan with all that is needed to show it and to carry it out.
 
@@ -81,8 +89,7 @@ class Proposal(msgspec.Struct, frozen=True):
     now. ``user_part`` is set
     where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes, ``files``
     further files that were read. ``unapproved`` are instances that are to be removed, were found to be other than they
-    were made, and of which nobody has said yet that they may go all the same; ``risks`` are those whose data would be
-    lost, and of which nobody has said yet that they may be. ``whole`` is the service with the nodes
+    were made, and of which nobody has said yet that they may go all the same. ``whole`` is the service with the nodes
     that it has lost and that still have instances. ``environment`` is the name of the one that it was made in, "" for
     none; ``variables`` are those that it gives to operations, once it is to be carried out. ``retries`` is the job
     whose remaining steps these are, "" for none. ``on_failure`` is what a failure does where the command does not say;
@@ -114,7 +121,7 @@ class Proposal(msgspec.Struct, frozen=True):
     environment: str = ""
     variables: dict[str, object] = {}
     unapproved: tuple[str, ...] = ()
-    risks: tuple[str, ...] = ()
+    risks: Risks = Risks()
     retries: str = ""
     on_failure: str = "continue"
     cause: str = ""

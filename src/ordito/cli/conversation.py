@@ -81,8 +81,8 @@ class CliConversation:
                 session.stream.say("plan.change", change_data(change))
         if self._explains and session.stream is None:
             self._explain(proposal)
+        refuse_risks(proposal, asks=not settings.yes)
         if settings.yes:
-            refuse_risks(proposal.risks, proposal.snapshot)
             if proposal.unapproved:
                 raise Refused(
                     "changed-meanwhile",
@@ -98,7 +98,8 @@ class CliConversation:
         if not session.can_ask:
             raise NobodyToAsk(proposal.workflow, tuple(proposal.plan.losing))
         write_plan(proposal, session.err)
-        return self._ask(proposal, session.err) and all(self._may_lose(name, session.err) for name in proposal.risks)
+        is_agreed = self._ask(proposal, session.err)
+        return is_agreed and all(self._may_lose(name, session.err) for name in proposal.risks.lost)
 
     def _may_lose(self, instance: str, channel: Channel) -> bool:
         """Whether somebody has written the name of an instance whose data will be lost."""

@@ -16,6 +16,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
+from ordito.app.given_changes import words_of_losing
 from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Proposal
 from ordito.base.listing import listed
 from ordito.cli.channel import Channel
@@ -67,7 +68,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
     write_kept(proposal.plan.kept, channel)
     write_left_out(proposal.plan, channel)
     write_kept_counts(proposal.plan.kept_counts or {}, channel)
-    _write_losing(proposal.plan, channel)
+    _write_losing(proposal, channel)
     _write_outages(shown.outages, channel)
     _write_drifted(proposal.plan, channel)
     _write_warnings(shown, channel)
@@ -77,7 +78,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
 def write_brief(proposal: Proposal, channel: Channel) -> None:
     """What is to be known of a plan that nobody is asked about."""
     shown = shown_of(proposal)
-    _write_losing(proposal.plan, channel)
+    _write_losing(proposal, channel)
     write_left_out(proposal.plan, channel)
     _write_drifted(proposal.plan, channel)
     _write_warnings(shown, channel)
@@ -171,14 +172,18 @@ def _write_makers(makers: Mapping[str, str], channel: Channel) -> None:
         channel.lines(f"    {pad(node, names)}  {printable(maker)}" for node, maker in makers.items())
 
 
-def _write_losing(plan: Plan, channel: Channel) -> None:
-    """Whose data go with what is removed."""
+def _write_losing(proposal: Proposal, channel: Channel) -> None:
+    """Whose data go with what is removed, and what has to be said for that where the command has not said it."""
+    plan = proposal.plan
     by_condition: dict[str, list[str]] = {}
     for name in plan.losing:
         by_condition.setdefault(plan.lost_if.get(name, ""), []).append(name)
     for condition, names in by_condition.items():
         is_lost = f"may be lost, {condition}" if condition else "is lost" if len(names) == 1 else "are lost"
         channel.line(channel.paint("bad", f"data of {listed(names, MOST_IN_WAVE)} {is_lost}"))
+    if lost := proposal.risks.lost:
+        words = words_of_losing(lost) if len(lost) <= MOST_IN_WAVE else words_of_losing(["NAME, for each of them"])
+        channel.line(f"    nobody has permitted that yet: {' '.join(words)}")
 
 
 def _write_outages(outages: Sequence[Outage], channel: Channel) -> None:

@@ -14,7 +14,7 @@ from ordito.app.given_changes import again, as_told, told_to_lose
 from ordito.app.given_part import part_as_told
 from ordito.app.jobs import find_job, steps_of, unknown_step
 from ordito.app.place import Place
-from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal
+from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal, Risks
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.part import with_part
@@ -90,7 +90,7 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
     made = make_plan(known, workflow, read, form.inputs, choose=_rest(known, read, workflow, job, record, losing))
     if workflow == ROLLBACK:
         refuse_unknown_undo(made.plan, _done(known, record))
-    risks: tuple[str, ...] = ()
+    risks = Risks()
     if workflow in COMPLETED:
         allowed = may_be_lost(losing, made.whole.service, known.snapshot)
         risks = risked(made.plan, known.snapshot, named=changes.replaced, allowed=allowed)
