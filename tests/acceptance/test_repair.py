@@ -305,6 +305,14 @@ def test_a_database_that_is_absent_is_not_made_over_unasked(unmounted: Shop, wor
     assert shop.rows("database_1") == 1
 
 
+def test_what_describes_an_absent_database_says_what_is_to_be_looked_at(unmounted: Shop) -> None:
+    described = unmounted.run("describe", "database_1")
+    assert "not lost yet: see whether what it keeps them on is there" in described.out
+    proposed = [line.removeprefix("Next:").strip().split("    ")[0].split()[1:] for line in described.err.splitlines()]
+    assert [words[-2] for words in proposed] == ["check", "show"]
+    assert all(ordito(unmounted.home, *words).code == 0 for words in proposed)
+
+
 def test_nothing_is_proposed_that_makes_anew_what_keeps_data_and_is_ok(shop: Shop) -> None:
     assert "--reinstall" not in shop.run("heal", "database_1", "--yes").err
     assert "heal proxy_1 --reinstall" in shop.run("heal", "proxy_1", "--yes").err

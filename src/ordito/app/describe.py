@@ -83,7 +83,7 @@ class Step(msgspec.Struct, frozen=True):
 class InstanceDescription(msgspec.Struct, frozen=True):
     """An instance. ``decisive`` are the requirements that make its effective status worse than its own. ``place`` is
     the host that it is on, or is itself, at the provider that has made that; "" for this machine. ``times`` are
-    those of changes that are recorded of it."""
+    those of changes that are recorded of it. What ``is_away`` keeps data, and was found to be absent."""
 
     instance: Instance
     type: str
@@ -97,6 +97,7 @@ class InstanceDescription(msgspec.Struct, frozen=True):
     next: tuple[Step, ...] = ()
     place: str = ""
     times: Mapping[str, str] = {}
+    is_away: bool = False
 
     @property
     def decisive(self) -> tuple[Dependency, ...]:
@@ -189,6 +190,7 @@ class _Describing:
                 *(Operated(name, change, failed=True, at=times[change]) for name, change in record.failed.items()),
             ),
             times=times,
+            is_away=_is_away(record, template),
             events=last_tasks(self._layout, {record.id}, MOST_EVENTS),
             next=tuple(self._next(record, template)),
         )
@@ -296,14 +298,20 @@ class _Describing:
             return
         if record.failed:
             yield Step(("jobs", "logs", job_of(max(record.failed.values()))), "read what its operations printed")
-        is_away = record.was_lost and template.keeps_data
         if record.local in (ERROR, UNKNOWN) and not record.failed:
             yield Step(("heal", record.id), "mend it")
-        elif record.local not in OPERATIONAL and not is_away and (record.exists or record.is_missed):
+        elif record.local not in OPERATIONAL and not _is_away(record, template) and (record.exists or record.is_missed):
             done = "continue it" if record.local != PENDING else "bring it up"
             yield Step(("deploy",), f"{done}: what is done is not done again")
         if maintaining(template, CHECK) is not None and (record.exists or record.is_missed):
             yield Step(("check", record.id), "look whether it is as recorded")
+        if record.was_found_changed:
+            yield Step(("jobs", "show", job_of(record.last_state_change)), "see what was found then")
+
+
+def _is_away(record: Instance, template: NodeTemplate) -> bool:
+    """Whether it keeps data and was found to be absent: nothing makes it again unasked."""
+    return record.was_lost and template.keeps_data
 
 
 def _next_of_node(name: str) -> tuple[Step, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.describe import Dependency, InstanceDescription, NodeDescription, Operated
-from ordito.base.change_ids import job_of, time_of
+from ordito.base.change_ids import time_of
 from ordito.base.listing import spans
 from ordito.base.sensitive import shown
 from ordito.cli.channel import Channel
@@ -18,6 +18,8 @@ from ordito.cli.text_width import pad, printable, width
 from ordito.ensemble.task_history import TaskLine
 
 FORMAT = "ordito.describe/1"
+
+AWAY = "not lost yet: see whether what it keeps them on is there, and check again; nothing makes it anew unasked"
 
 Described = NodeDescription | InstanceDescription
 Rows = list[tuple[str, str]]
@@ -107,6 +109,7 @@ def _of_instance(found: InstanceDescription, channel: Channel) -> tuple[str, lis
         ("index", str(i.index)),
         ("priority", "optional" if found.optional else ""),
         ("note", printable(i.note)),
+        ("data", AWAY if found.is_away else ""),
         ("created", _at(i.created, found)),
         ("configured last", _at(i.last_config_change, found)),
         ("changed last", _changed(found)),
@@ -176,12 +179,10 @@ def _event(event: TaskLine) -> tuple[str, str]:
 
 
 def _changed(found: InstanceDescription) -> str:
-    """When it changed last, and where that was not by what made it, which job noticed that."""
+    """When it changed last, and where that was not by what made it, that a job noticed it."""
     instance = found.instance
     changed = _at(instance.last_state_change, found)
-    if instance.last_state_change <= instance.last_config_change:
-        return changed
-    return f"{changed}, since it was made: `ordito jobs show {job_of(instance.last_state_change)}` says how"
+    return f"{changed}, since it was made" if instance.was_found_changed else changed
 
 
 def _at(change: str, found: InstanceDescription) -> str:

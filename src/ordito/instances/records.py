@@ -64,6 +64,11 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.note == FOUND_ABSENT and not self.exists and bool(self.applied)
 
     @property
+    def was_found_changed(self) -> bool:
+        """Whether it changed last by itself, which a job has noticed, and not by what was done to it."""
+        return self.last_state_change > self.last_config_change
+
+    @property
     def is_unmanaged(self) -> bool:
         """Whether it is known and was never begun here."""
         return not self.created and bool(self.applied or self.state != "initial")
