@@ -186,6 +186,11 @@ def test_what_was_killed_unseen_is_found_and_started_again_by_one_command(shop: 
     shop.run("check", "--detailed-exitcode")
 
 
+def test_what_is_made_only_where_it_is_absent_is_shown_so(shop: Shop) -> None:
+    shop.kill("database_1")
+    assert "database_1 create (if absent)\n" in shop.run("plan", "upgrade", "--replace", "web").out
+
+
 def test_a_port_that_is_taken_costs_nobody_else_anything(shop: Shop) -> None:
     before = shop.pids()
     (shop.home / "run" / "web_2.taken").touch()

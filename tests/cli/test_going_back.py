@@ -206,7 +206,14 @@ def test_the_status_says_what_was_begun_and_not_completed(versions: Versions) ->
     assert (shown["status"], shown["revision"]) == ("ok", 1)
     attempt = shown["attempt"]
     assert attempt.pop("job") == shown["last_job"]["id"]
-    assert attempt == {"workflow": "upgrade", "status": "failed", "revision": 2, "complete": 1, "repairs": False}
+    assert attempt == {
+        "workflow": "upgrade",
+        "status": "failed",
+        "revision": 2,
+        "complete": 1,
+        "repairs": False,
+        "back": 1,
+    }
     # Other jobs since say nothing of it.
     versions("restart", "api_1", "--yes", "-q")
     assert "an attempt at revision 2 is not complete: job " in versions("status")
@@ -413,8 +420,9 @@ def test_what_was_repaired_is_not_gone_back_to(versions: Versions) -> None:
     versions("upgrade", "two", "--yes", "-q")
     (versions.home / "fail.api_1.start").touch()
     repair(code=1)
-    assert "rollback    go back to the last revision of anything else" in versions("status")
-    assert "rollback    go back to the last revision of anything else" in versions("revisions")
+    assert "rollback    go back to revision 4\n" in versions("status")
+    assert "rollback    go back to revision 4\n" in versions("revisions")
+    assert "(rollback to revision 4)" in versions("plan", "rollback")
     (versions.home / "fail.api_1.start").unlink()
     versions("rollback", "--yes", "-q")
     assert "No differences" in versions("diff", "one")
@@ -433,3 +441,22 @@ def test_what_was_tried_in_vain_is_gone_back_from_even_if_it_changed_nothing(ver
     # With nothing else before it, what is deployed is meant.
     versions("deploy", "--yes", "-q")
     assert versions.log() == []
+
+
+def test_the_revision_to_which_a_rollback_goes_is_named_by_all_that_speak_of_it(versions: Versions) -> None:
+    """The same service fails once more: with no other revision what is deployed is meant, else the one before it."""
+    versions("deploy", versions.write("one", ONE), "--yes", "-q")
+
+    def fail(service: str, revision: int) -> None:
+        (versions.home / "fail.api_1.start").touch()
+        said = versions("upgrade", service, "--replace", "api", "--yes", code=1)
+        (versions.home / "fail.api_1.start").unlink()
+        for text in (said, versions("status"), versions("revisions")):
+            assert f"go back to revision {revision}\n" in text
+        assert f"(rollback to revision {revision})" in versions("plan", "rollback")
+        assert versions.run("-e", "e", "plan", "rollback", "-o", "json").json["back_to"] == revision
+
+    fail("one", 1)
+    assert "Goes back to revision 1.\n" in versions("rollback", "--yes")
+    versions("upgrade", versions.write("two", TWO), "--yes", "-q")
+    fail("two", 1)

@@ -464,7 +464,7 @@ def test_what_was_carried_out_before_an_upgrade_that_aborts_is_said(run: Run, sh
     named = ", ".join(before)
     assert f"Lifecycle steps that were carried out, and are not undone: {named}\n" in failed.err
     assert "carry on: no instance was changed so far" in failed.err
-    assert f"go back to what was deployed completely last, and undo {named}" in failed.err
+    assert f"go back to revision 1, and undo {named}" in failed.err
     assert run("upgrade", "--yes", "-q").code == 1
     again = run("jobs", "retry", "--yes")
     assert again.code == 1

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.app.proposal import Recorded
+from ordito.app.rollback_target import back_to
 from ordito.ensemble.job_history import job_lines
-from ordito.ensemble.layout import Layout
-from ordito.ensemble.status import Status, known_forms, stable_form
-from ordito.instances.records import Snapshot
+from ordito.ensemble.status import known_forms, stable_form
 from ordito.work.forms import is_same_there
 
 
 class IncompleteRevision(msgspec.Struct, frozen=True):
     """A job that was to make a ``revision`` and has not: its id, its workflow, and how it has ended (`failed`,
     `cancelled`). ``complete`` is the last revision that is complete, 0 where there is none since everything was
-    removed; an attempt that ``repairs`` was to deploy the same as that once more."""
+    removed; an attempt that ``repairs`` was to deploy the same as that once more. ``back`` is the revision to which
+    `rollback` leads, 0 where it leads to none."""
 
     job: str
     workflow: str
@@ -22,23 +23,25 @@ class IncompleteRevision(msgspec.Struct, frozen=True):
     revision: int
     complete: int = 0
     repairs: bool = False
+    back: int = 0
 
 
-def incomplete_revision(layout: Layout, status: Status, snapshot: Snapshot) -> IncompleteRevision | None:
+def incomplete_revision(recorded: Recorded) -> IncompleteRevision | None:
     """The attempt that is deployed; None where what is deployed is a revision, that by which all was removed save what
     is kept included, or was written by a version of the program that did not say so. Raises ``EnsembleError``."""
+    status, snapshot = recorded.status, recorded.snapshot
     base = stable_form(status, snapshot)
     if not status.form or status.form == base or status.removed:
         return None
     if not any(record.exists for record in snapshot.instances.values()):
         return None
     complete, forms = status.revision if base else 0, known_forms(status)
-    repairs = is_same_there(forms.get(status.form), forms.get(base))
+    repairs, back = is_same_there(forms.get(status.form), forms.get(base)), back_to(recorded)
     last = status.last_job
     if last is not None and last.id == status.form:
-        return IncompleteRevision(last.id, last.workflow, last.status, status.revision + 1, complete, repairs)
+        return IncompleteRevision(last.id, last.workflow, last.status, status.revision + 1, complete, repairs, back)
     # Other jobs ran since, such as one that heals.
-    line = next((line for line in job_lines(layout) if line.id == status.form), None)
+    line = next((line for line in job_lines(recorded.place.layout) if line.id == status.form), None)
     if line is None:
-        return IncompleteRevision(status.form, "", "failed", status.revision + 1, complete, repairs)
-    return IncompleteRevision(line.id, line.workflow, line.outcome, status.revision + 1, complete, repairs)
+        return IncompleteRevision(status.form, "", "failed", status.revision + 1, complete, repairs, back)
+    return IncompleteRevision(line.id, line.workflow, line.outcome, status.revision + 1, complete, repairs, back)

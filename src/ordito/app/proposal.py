@@ -48,14 +48,18 @@ def _any(_: Grounds) -> None:
     """Whatever a plan is made from is right."""
 
 
-class Known(msgspec.Struct, frozen=True):
-    """What is known when a proposal is made: where the ensemble is, what exists, what was deployed last, and what the
-    user's part says in the environment that is chosen (``spec``). ``examine`` looks at what the plan will be made from,
-    and may raise ``Refused``."""
+class Recorded(msgspec.Struct, frozen=True):
+    """What an ensemble records: where it is, what exists, and what was deployed last."""
 
     place: Place
     snapshot: Snapshot
     status: Status
+
+
+class Known(Recorded, frozen=True):
+    """What is known when a proposal is made: what is recorded, and what the user's part says in the environment that is
+    chosen (``spec``). ``examine`` looks at what the plan will be made from, and may raise ``Refused``."""
+
     spec: UsedSpec
     examine: Callable[[Grounds], None] = _any
 
@@ -99,7 +103,8 @@ class Proposal(msgspec.Struct, frozen=True):
     ``inventory`` says which hosts there are, and ``named`` is the service that the ensemble is to remember in the place
     of the one that the user's part names. ``told`` is what is to be kept with the job of what the command has said,
     ``earlier`` are earlier forms of the service that were read for the plan, by the jobs that deployed them.
-    ``on_host`` is the number of operations that may run at one time on a host of which the plan says nothing.
+    ``on_host`` is the number of operations that may run at one time on a host of which the plan says nothing. What goes
+    back does so to the revision ``back_to``, by its number; 0 for all else.
     """
 
     workflow: str
@@ -132,6 +137,7 @@ class Proposal(msgspec.Struct, frozen=True):
     told: dict[str, object] = {}
     earlier: Mapping[str, ReadService] = {}
     on_host: int = 1
+    back_to: int = 0
 
     @property
     def is_empty(self) -> bool:

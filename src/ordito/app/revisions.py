@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.jobs import ensemble_place
+from ordito.app.proposal import Recorded
+from ordito.app.rollback_target import back_to
 from ordito.base.sensitive import shown
 from ordito.ensemble.revisions import Revision, revisions
 from ordito.ensemble.status import known_forms, stable_form
@@ -34,12 +36,14 @@ class RevisionLine(msgspec.Struct, frozen=True):
 
 class RevisionList(msgspec.Struct, frozen=True):
     """The revisions, the newest first. ``is_partial`` says that something was begun after the current one and not
-    completed: by ``partial``, the job; one that ``repairs`` was to deploy the same as the current one once more."""
+    completed: by ``partial``, the job; one that ``repairs`` was to deploy the same as the current one once more. Then
+    ``back`` is the revision to which `rollback` leads, 0 where it leads to none."""
 
     revisions: tuple[RevisionLine, ...]
     is_partial: bool = False
     partial: str = ""
     repairs: bool = False
+    back: int = 0
 
 
 def list_revisions(directory: str) -> RevisionList:
@@ -55,7 +59,9 @@ def list_revisions(directory: str) -> RevisionList:
     lines = [_line(one, found[n + 1] if n + 1 < len(found) else None, base) for n, one in enumerate(found)]
     partial, forms = "" if is_complete else status.form, known_forms(status)
     repairs = bool(partial) and is_same_there(forms.get(partial), forms.get(base))
-    return RevisionList(tuple(lines), is_partial and bool(base or partial), partial, repairs)
+    if not (is_partial and (base or partial)):
+        return RevisionList(tuple(lines), partial=partial, repairs=repairs)
+    return RevisionList(tuple(lines), True, partial, repairs, back_to(Recorded(place, snapshot, status)))
 
 
 def _line(one: Revision, before: Revision | None, base: str) -> RevisionLine:

@@ -8,13 +8,16 @@ from itertools import takewhile
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.proposal import Known
+from ordito.app.place import place_of
+from ordito.app.proposal import Recorded
 from ordito.base.change_ids import job_of
 from ordito.ensemble.done_hooks import done_since
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_history import JobLine, job_lines, read_job
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.revisions import Revision, recorded_form, revisions
 from ordito.ensemble.status import UNDEPLOY, WELL, current_form, known_forms, stable_form
+from ordito.ensemble.store import read_ensemble
 from ordito.planning.operation_steps import can_be_undone
 from ordito.work.effects import revises
 from ordito.work.forms import forms_in_use, is_same, is_same_there
@@ -38,7 +41,7 @@ class Target(msgspec.Struct, frozen=True):
     began: str = ""
 
 
-def target_of(known: Known, number: int) -> Target:
+def target_of(known: Recorded, number: int) -> Target:
     """The revision of that number; for 0 the last complete one where something else was begun since, else the last one
     before it of another service: what repairs what is deployed goes nowhere else.
 
@@ -69,20 +72,36 @@ def target_of(known: Known, number: int) -> Target:
     )
 
 
-def _last_complete(known: Known, base: str, deployed: Form) -> Target:
+def back_to(recorded: Recorded) -> int:
+    """The number of the revision to which `rollback` leads where none is named; 0 where it leads to none, or where that
+    cannot be found out."""
+    try:
+        return target_of(recorded, 0).number
+    except (Refused, EnsembleError):
+        return 0
+
+
+def led_back_to(directory: str) -> int:
+    """``back_to`` of the ensemble in a directory. Raises ``Refused`` where there is none, and ``EnsembleError``."""
+    place = place_of(directory)
+    with read_ensemble(directory) as ensemble:
+        return back_to(Recorded(place, ensemble.snapshot, ensemble.status))
+
+
+def _last_complete(known: Recorded, base: str, deployed: Form) -> Target:
     """What is deployed completely, where what was begun or tried since is taken back."""
     lines = job_lines(known.place.layout)
     began = min((line.id for line in lines if line.id > base and revises(line.workflow)), default="")
     return Target(deployed.revision or known.status.revision, base, deployed, began=began)
 
 
-def _is_tried(known: Known, base: str) -> bool:
+def _is_tried(known: Recorded, base: str) -> bool:
     """Whether anything was begun after the last complete revision, or tried in vain."""
     last = _last_line(known)
     return _is_begun(known, base) or (last is not None and last.outcome not in WELL)
 
 
-def _is_unfinished(known: Known, base: str, deployed: Form) -> bool:
+def _is_unfinished(known: Recorded, base: str, deployed: Form) -> bool:
     """Whether anything else than what is deployed was begun after the last complete revision, or tried in vain. To
     repair what is deployed is not: that leaves nothing to be taken back, unless lifecycle steps were carried out."""
     forms, layout = known_forms(known.status), known.place.layout
@@ -98,16 +117,16 @@ def _is_unfinished(known: Known, base: str, deployed: Form) -> bool:
     return bool(done_since(layout, base))
 
 
-def _is_begun(known: Known, base: str) -> bool:
+def _is_begun(known: Recorded, base: str) -> bool:
     return known.status.form != base or any(r.form for r in known.snapshot.instances.values() if r.exists)
 
 
-def _begun_forms(known: Known) -> frozenset[str]:
+def _begun_forms(known: Recorded) -> frozenset[str]:
     """The forms in which instances are, that of what was deployed last among them."""
     return forms_in_use(known.snapshot.instances) | {current_form(known.status)}
 
 
-def _last_line(known: Known) -> JobLine | None:
+def _last_line(known: Recorded) -> JobLine | None:
     """The last job that was to make a revision."""
     lines = (line for line in job_lines(known.place.layout) if revises(line.workflow))
     return max(lines, key=lambda line: line.id, default=None)
@@ -140,7 +159,7 @@ def _went_to(deployed: Revision, revision: Revision) -> bool:
     return deployed.to == revision.job if deployed.to else is_same(revision.form, deployed.form)
 
 
-def _numbered(there: Iterable[Revision], number: int, known: Known) -> Revision:
+def _numbered(there: Iterable[Revision], number: int, known: Recorded) -> Revision:
     newest: list[int] = []
     for revision in there:
         if revision.number == number:
@@ -169,7 +188,7 @@ def _with_hooks(layout: Layout, target: Target) -> Target:
     )
 
 
-def made_again_since(known: Known, target: Target) -> tuple[str, ...]:
+def made_again_since(known: Recorded, target: Target) -> tuple[str, ...]:
     """The instances that existed at the revision to which it leads and were removed and made again since, by id: what
     they held then is gone already. Raises ``EnsembleError``."""
     records = known.snapshot.instances.values()
@@ -205,7 +224,7 @@ def _undone_since(layout: Layout, job: str) -> Iterator[str]:
                 yield change.hook.step.id
 
 
-def _nothing_stable(known: Known) -> Refused:
+def _nothing_stable(known: Recorded) -> Refused:
     exist = any(record.exists for record in known.snapshot.instances.values())
     if exist:
         return Refused(

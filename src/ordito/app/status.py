@@ -10,6 +10,7 @@ from ordito.app.ensemble_checks import edited, no_ensemble
 from ordito.app.incomplete_revision import IncompleteRevision, incomplete_revision
 from ordito.app.jobs import INTERRUPTED, OpenJob, describe
 from ordito.app.place import Place, place_of
+from ordito.app.proposal import Recorded
 from ordito.base.sensitive import shown
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.outline_file import kept_outline
@@ -140,7 +141,7 @@ def status(request: StatusRequest) -> StatusResult:
             caveat=caveat,
             failed=_failed(place, ensemble),
             waiting=_waiting(place),
-            attempt=incomplete_revision(place.layout, ensemble.status, snapshot),
+            attempt=incomplete_revision(Recorded(place, snapshot, ensemble.status)),
             is_half_removed=_is_half_removed(ensemble),
             damage=_damage(ensemble, job),
         )

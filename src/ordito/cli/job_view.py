@@ -248,7 +248,7 @@ def suggest(report: JobReport, session: Session) -> None:
     if report.timed_out and not report.written and not report.rollback and report.workflow in RETRIED:
         commands.append(NextCommand(command("jobs", "retry"), "do what was left undone when the time was over"))
     commands += [NextCommand(command(*words), purpose) for words, purpose in _about_hosts(report)]
-    commands += [NextCommand(command(*words), purpose) for words, purpose in _next(report)]
+    commands += [NextCommand(command(*words), purpose) for words, purpose in _next(report, session)]
     session.next(*commands)
 
 
@@ -279,7 +279,7 @@ def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("heal", *hosts), "where a host stays away: have its provider make it anew"
 
 
-def _next(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
+def _next(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
     """The words of commands that make sense after a workflow that did not end well, each with what it does."""
     if report.written:
         again = (("jobs", "retry"), "carry on: what ended well is not done again")
@@ -290,7 +290,7 @@ def _next(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     elif report.workflow in AGAIN:
         yield ("status",), f"see what the {report.workflow} came to, and give it again"
     elif report.workflow in MAKING:
-        yield from _after_making(report)
+        yield from _after_making(report, session)
     elif report.left:
         yield ("undeploy",), "try again to remove what is left, by the scripts as deployed last"
         yield ("status",), "see what is left"
@@ -298,21 +298,24 @@ def _next(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("status", "--all"), "see that no instance is left"
 
 
-def _after_upgrading(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
+def _after_upgrading(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
     if report.untouched and not report.rollback:
         # Of what is new nothing is known to the ensemble yet, so that the same command without it means the old.
         yield ("jobs", "retry"), f"carry on: {'no instance' if report.stands else 'nothing'} was changed so far"
-        yield from _back(report) if report.stands else ()
+        yield from _back(report, session) if report.stands else ()
     elif report.rollback != ROLLED_BACK:
         yield ("upgrade", *report.steps), "carry on: only what is still different is changed"
-        yield from _back(report)
+        yield from _back(report, session)
     else:
         yield ("diff",), "see that what runs is what it was"
 
 
-def _back(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
+def _back(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
+    from ordito.app.rollback_target import led_back_to
+
     undone = f", and undo {listed(report.stands, MOST_NAMED)}" if report.stands else ""
-    yield ("rollback",), f"go back to what was deployed completely last{undone}"
+    if revision := led_back_to(session.settings.directory):
+        yield ("rollback",), f"go back to revision {revision}{undone}"
 
 
 def _unmended(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -323,17 +326,17 @@ def _unmended(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("heal", *instances[:MOST_NAMED]), "mend what nothing else mends, before you carry on"
 
 
-def _after_making(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
+def _after_making(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
     """The same of workflows that make or change what is there."""
     yield from _unmended(report)
     if report.workflow == "deploy":
         yield ("deploy", *report.steps), "carry on: what is done is not done again"
-        yield from _back(report) if report.stands else ()
+        yield from _back(report, session) if report.stands else ()
         if report.left:
             yield ("undeploy",), "take everything down, what is half made too"
         return
     if report.workflow == "upgrade":
-        yield from _after_upgrading(report)
+        yield from _after_upgrading(report, session)
     elif report.workflow == "rollback":
         yield ("jobs", "retry"), "carry on with going back"
     elif not report.rollback:

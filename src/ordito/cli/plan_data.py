@@ -25,6 +25,7 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
         "service": proposal.service.name,
         "workflow": shown.workflow,
         "environment": proposal.environment,
+        "back_to": proposal.back_to or None,
         "changes": changes_data(shown.changes),
         "steps": [_step_data(plan, number, steps, waves) for number in range(len(plan.steps))],
         "edges": [
@@ -57,6 +58,7 @@ def nothing_data(workflow: str, unfinished: str = "") -> dict[str, object]:
         "format": FORMAT,
         "service": "",
         "workflow": workflow,
+        "back_to": None,
         **empty,
         "counts": {},
         "part": False,

@@ -26,7 +26,7 @@ from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.choose_anew import TO_HEAL
 from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
-from ordito.work.plan import UNDO, Change, Difference, KeptCount, Outage, Plan
+from ordito.work.plan import UNDO, Change, Condition, Difference, KeptCount, Outage, Plan
 
 RUN = "run"
 MOST_ROWS = 200
@@ -54,7 +54,8 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
     """The whole plan; in full nothing is left out however long it gets, and the reason of each step is given."""
     shown = shown_of(proposal)
     within = f", environment {printable(proposal.environment)}" if proposal.environment else ""
-    channel.line(f"{channel.paint('strong', proposal.service.name)}  ({shown.workflow}{within})")
+    towards = f" to revision {proposal.back_to}" if proposal.back_to else ""
+    channel.line(f"{channel.paint('strong', proposal.service.name)}  ({shown.workflow}{towards}{within})")
     write_changes(shown.changes, channel, level)
     if level is Level.FULL:
         _write_counts(shown, channel)
@@ -78,6 +79,8 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
 def write_brief(proposal: Proposal, channel: Channel) -> None:
     """What is to be known of a plan that nobody is asked about."""
     shown = shown_of(proposal)
+    if proposal.back_to:
+        channel.line(f"Goes back to revision {proposal.back_to}.")
     _write_losing(proposal, channel)
     write_left_out(proposal.plan, channel)
     _write_drifted(proposal.plan, channel)
@@ -334,19 +337,23 @@ def _write_held(shown: Preview, said: Mapping[str, int], channel: Channel) -> No
     )
 
 
+WHEN: Mapping[str, str] = {AFTER_FAILURE: " (on failure)", Condition.IF_ABSENT: " (if absent)"}
+"""What stands behind a step that usually is not carried out, by its condition."""
+
+
 def _in_order(step: PreviewStep) -> str:
-    return f"{named(step)} (on failure)" if step.condition == AFTER_FAILURE else named(step)
+    return f"{named(step)}{WHEN.get(step.condition, '')}"
 
 
 def _together(wave: Sequence[PreviewStep]) -> list[str]:
     """What the instances of each node do in a wave of very many steps."""
-    counts: dict[tuple[str, str, str], int] = {}
+    counts: dict[tuple[str, str, str, str], int] = {}
     for step in wave:
-        key = node_of(step.instance), title(step.operation), node_of(step.far)
+        key = node_of(step.instance), title(step.operation), node_of(step.far), WHEN.get(step.condition, "")
         counts[key] = counts.get(key, 0) + 1
     return [
-        f"{node} {operation}{f' -> {far}' if far else ''}{f' ({count})' if count > 1 else ''}"
-        for (node, operation, far), count in counts.items()
+        f"{node} {operation}{f' -> {far}' if far else ''}{when}{f' ({count})' if count > 1 else ''}"
+        for (node, operation, far, when), count in counts.items()
     ]
 
 

@@ -111,6 +111,7 @@ def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
         renews=made.plan.is_empty and not is_same(deployed, form),
         completes=made.plan.is_empty and not is_complete(known.status),
         told={TO: target.job, **told_to_lose(made.plan.losing)},
+        back_to=target.number,
     )
 
 

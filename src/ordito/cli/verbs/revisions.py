@@ -42,9 +42,8 @@ def command(session: Session) -> ExitCode:
     if found.is_partial:
         what = f"job {found.partial}" if found.partial else "a job"
         session.warn(f"{what} was begun after the current revision, and did not complete")
-        if any(line.is_current for line in found.revisions):
-            there = "the last revision of anything else" if found.repairs else "the current revision"
-            session.next(NextCommand(session.settings.command("rollback"), f"go back to {there}"))
+        if found.back:
+            session.next(NextCommand(session.settings.command("rollback"), f"go back to revision {found.back}"))
     return ExitCode.DONE
 
 

@@ -73,9 +73,8 @@ def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
         rest = NextCommand(command("deploy"), "do what is left of it")
         return [rest, NextCommand(command("undeploy"), "remove what was begun")]
     again = attempt.workflow if attempt.workflow in AGAIN else "upgrade"
-    there = "the last revision of anything else" if attempt.repairs else f"revision {attempt.complete}"
-    back = NextCommand(command("rollback"), f"go back to {there}")
-    return [back] if again == "rollback" else [NextCommand(command(again), "do what is left of it"), back]
+    back = [NextCommand(command("rollback"), f"go back to revision {attempt.back}")] if attempt.back else []
+    return back if again == "rollback" and back else [NextCommand(command(again), "do what is left of it"), *back]
 
 
 def _cause(found: StatusResult) -> str:
