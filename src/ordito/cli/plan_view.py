@@ -337,7 +337,11 @@ def _write_held(shown: Preview, said: Mapping[str, int], channel: Channel) -> No
     )
 
 
-WHEN: Mapping[str, str] = {AFTER_FAILURE: " (on failure)", Condition.IF_ABSENT: " (if absent)"}
+WHEN: Mapping[str, str] = {
+    AFTER_FAILURE: " (on failure)",
+    Condition.IF_ABSENT: " (if absent)",
+    Condition.UNLESS_LINKED: " (unless linked)",
+}
 """What stands behind a step that usually is not carried out, by its condition."""
 
 

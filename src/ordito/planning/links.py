@@ -28,7 +28,7 @@ from ordito.planning.needs import Needs
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.pairing import Pairing
 from ordito.planning.recipe import Making, PairEntry, Pairs
-from ordito.work.plan import Action, Kind
+from ordito.work.plan import Action, Condition, Kind
 
 
 def links(draft: Draft) -> None:
@@ -276,10 +276,7 @@ def _link_kept(
         entries = _unlinked(draft, source, target, pairs)
         if not entries:
             continue
-        steps = [
-            pair_step(draft, source, target, pairs.relationship, e, reason=f"a new pair with {target.id}")
-            for e in entries
-        ]
+        steps = [_new_pair_step(draft, source, target, pairs.relationship, entry) for entry in entries]
         if target.rises or target.repaired is not None:
             draft.edge(_up(target).end, steps[0], up)
         for one, other in pairwise(steps):
@@ -295,6 +292,16 @@ def _link_kept(
             _after(draft, before, steps[0], order)
         draft.edge(steps[-1], chain.end, whole)
         chain.steps.extend(steps)
+
+
+def _new_pair_step(draft: Draft, source: Member, target: Member, relationship: Relationship, entry: PairEntry) -> int:
+    """Add an operation of a pair that was not carried out yet. What repairs a target links it as well, where that is
+    stopped and started, or made anew."""
+    number = pair_step(draft, source, target, relationship, entry, reason=f"a new pair with {target.id}")
+    if target.repaired is not None:
+        step = draft.steps[number]
+        step.condition = step.condition or Condition.UNLESS_LINKED
+    return number
 
 
 def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs) -> list[PairEntry]:

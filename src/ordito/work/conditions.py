@@ -61,7 +61,7 @@ class Conditions:
                 return "it was carried out, and check does not say absent"
             case Condition.UNLESS_ABSENT | Condition.IF_LEFT | Condition.IF_UNWELL if not self._is_there(record):
                 return "check says absent"
-            case Condition.IF_LEFT if self._was_done(step, record):
+            case Condition.IF_LEFT | Condition.UNLESS_LINKED if self._was_done(step, record):
                 return "it was carried out"
             case Condition.IF_CHANGED:
                 return self._news.needless(step, self._called.plan.calls[step.call])
@@ -86,7 +86,7 @@ class Conditions:
             return Delta()
         if step.leave == DELETED:
             return self._removal.deleted(step, change, applies=applies)
-        if step.condition in (Condition.IF_CHANGED, Condition.IF_UNWELL):
+        if step.condition in (Condition.IF_CHANGED, Condition.IF_UNWELL, Condition.UNLESS_LINKED):
             return Delta()
         if looks_after(self._service, call) and self._out_of_reach(step, record):
             return Delta()

@@ -62,6 +62,7 @@ class Condition(StrEnum):
     IF_HEALED = "if it is ok in the end, else healing it has failed"
     IF_THERE = "if it was not found to be absent, else it fails"
     IF_FAR_IS_UP = "only if the far end, which is optional, is up"
+    UNLESS_LINKED = "unless it was carried out as the target was repaired"
     IF_CHANGED = "only if the far end has changed"
     IF_OTHER_INPUTS = "only if an input is another value than before"
     UNTIL_READY = "asked again until it is ready"
