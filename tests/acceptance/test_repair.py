@@ -191,6 +191,25 @@ def test_what_is_made_only_where_it_is_absent_is_shown_so(shop: Shop) -> None:
     assert "database_1 create (if absent)\n" in shop.run("plan", "upgrade", "--replace", "web").out
 
 
+def test_what_is_not_repaired_is_said_by_the_plan(shop: Shop) -> None:
+    """The plan changes what requires a database that is down: it says that this fails, and the command that helps."""
+    shop.kill("database_1")
+    assert "not-repaired" not in shop.run("plan").out
+    change = ("upgrade", "--replace", "web")
+    planned = shop.run("plan", *change).out
+    assert "database_1 is not ok, and not repaired by this (this plan changes it, what it requires, or what" in planned
+    assert "mend it first: `ordito heal database_1`" in planned
+    assert "not-repaired" in shop.run(*change, "--yes", code=1).both
+    shop.run("heal", "database_1", "--yes")
+    assert "not-repaired" not in shop.run(*change, "--yes").both
+    assert shop.rows("database_1") == 1
+    shop.kill("database_1")
+    assert (
+        "database_1 is not ok, and not repaired by this (going back repairs nothing)"
+        in shop.run("plan", "rollback", "1").out
+    )
+
+
 def test_a_port_that_is_taken_costs_nobody_else_anything(shop: Shop) -> None:
     before = shop.pids()
     (shop.home / "run" / "web_2.taken").touch()

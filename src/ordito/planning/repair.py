@@ -9,7 +9,9 @@ each other, and each of them goes as far as it has to by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
 
+from ordito.base.listing import listed
 from ordito.instances.states import ERROR as FAILED
 from ordito.instances.states import STARTED
 from ordito.instances.status import ERROR, UNKNOWN
@@ -185,23 +187,68 @@ def _ask_hosts(draft: Draft, hosts: Iterable[Member], looks: AskedHosts) -> None
 
 def _is_broken(draft: Draft, member: Member) -> bool:
     """Whether an instance is known not to be ok, or nothing is known of it, although all that makes it was carried out
-    as it is wanted, and nothing of that has failed. Of hosts their provider says how they are."""
+    as it is wanted, and nothing of that has failed."""
     record = member.record
-    if (
-        member.fate is not Fate.CONTINUE
-        or member.template.is_compute
-        or draft.options.force
-        or draft.is_left_out(member)
-    ):
+    if member.fate is not Fate.CONTINUE or draft.options.force or draft.is_left_out(member):
         return False
     if record.local not in (ERROR, UNKNOWN) or record.state not in (STARTED, FAILED):
         return False
-    links = (draft.snapshot.links[name] for name in draft.snapshot.links_of(record.id))
-    if any(link.failed and link.source == record.id for link in links):
-        return False  # It is not up because of what has failed of that.
-    as_wanted = member.kind is Kind.UNCHANGED and not (member.adopted or member.dropped)
     made = draft.recipes.making(member.template).install
     if any(entry.key in record.failed for entry in made):
         return False  # It is gone on with. What has failed to look after it, or to stop it, is nothing that is to come.
-    is_whole = member.done >= len(made) and any(e.delegated or draft.calls.all[e.call].artifact for e in made)
-    return as_wanted and is_whole and draft.forms.of(record) is draft.forms.own
+    return member.done >= len(made) and not _hindrance(draft, member)
+
+
+class Hindrance(StrEnum):
+    """Why a deployment does not repair an instance that is not ok although everything was carried out."""
+
+    HOST = "its provider says how it is"
+    LINKS = "a link of it has failed"
+    CHANGED = "it is to be recorded in another way"
+    NOTHING = "nothing is run to make it"
+    FORM = "it is in another form than is wanted"
+    AROUND = "this plan changes it, what it requires, or what requires it"
+    BACK = "going back repairs nothing"
+
+
+def _hindrance(draft: Draft, member: Member) -> Hindrance | None:
+    """What is so of an instance by itself that it is not repaired."""
+    record = member.record
+    links = (draft.snapshot.links[name] for name in draft.snapshot.links_of(record.id))
+    made = draft.recipes.making(member.template).install
+    if member.template.is_compute:
+        return Hindrance.HOST
+    if any(link.failed and link.source == record.id for link in links):
+        return Hindrance.LINKS  # It is not up because of what has failed of that.
+    if member.kind is not Kind.UNCHANGED or member.adopted or member.dropped:
+        return Hindrance.CHANGED
+    if not any(e.delegated or draft.calls.all[e.call].artifact for e in made):
+        return Hindrance.NOTHING
+    return Hindrance.FORM if draft.forms.of(record) is not draft.forms.own else None
+
+
+def say_unrepaired(draft: Draft) -> None:
+    """Transform: warn of what is not ok and not repaired although nothing is left to be carried out, so that the job
+    fails unless that is found to be ok."""
+    found: dict[tuple[str, Hindrance], list[Member]] = {}
+    for member in draft.members.values():
+        if member.fate is not Fate.CONTINUE or member.up is None:
+            continue
+        last = draft.steps[member.up.end]
+        if last.condition is Condition.IF_MENDED and not last.done:
+            going_back = Hindrance.BACK if draft.workflow == "rollback" else None
+            why = going_back or _hindrance(draft, member) or Hindrance.AROUND
+            found.setdefault((member.template.name, why), []).append(member)
+    for (_, why), members in found.items():
+        names = [member.id for member in members]
+        are = "is" if len(names) == 1 else "are"
+        # Plans show no hints, so that the command is a part of what is said.
+        draft.diagnostics.warning(
+            "not-repaired",
+            f"{listed(names, MOST_NAMED)} {are} not ok, and not repaired by this ({why}): it fails there unless a check"
+            f" says ok; mend it first: `ordito heal {' '.join(names[:MOST_NAMED])}`",
+            members[0].template.span,
+        )
+
+
+MOST_NAMED = 8

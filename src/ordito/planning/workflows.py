@@ -47,7 +47,7 @@ from ordito.planning.placement import check_placement
 from ordito.planning.probes import ask_first, existing, looking
 from ordito.planning.reduce import reduce
 from ordito.planning.refused import PlanRefused
-from ordito.planning.repair import repairing
+from ordito.planning.repair import repairing, say_unrepaired
 from ordito.planning.roll_back import choose_made, take_back
 from ordito.planning.run_operation import run_operation, run_waits
 from ordito.planning.scaling import scale_instances
@@ -119,6 +119,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     form,
     forget,
     tell_changes,
+    say_unrepaired,
     phases,
     check_lossy,
     undo_hooks,
