@@ -16,8 +16,8 @@ PARALLEL = 64
 OF_SPAWNING = 0.45
 """The part of the speed of bare spawning that the job alone must reach; wanted are 0.80 (docs/inside.md)."""
 OF_THREADS = 0.60
-"""The part of the speed of ``subprocess.run`` that the whole process must reach, start-up included on both sides; wanted
-are 0.90."""
+"""The part of the speed of ``subprocess.run`` that the whole process must reach, start-up included on both sides;
+wanted are 0.90."""
 
 THREADS = """
 import json, os, subprocess, sys

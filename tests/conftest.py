@@ -16,12 +16,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ordito.base.collector import THRESHOLDS
+from tests.support.golden import VARIABLE
 from tests.support.thorough import examples
 
 if TYPE_CHECKING:
     from tests.support.real.hosts import SshHosts
     from tests.support.real.moto import Moto
     from tests.support.real.podman import Podman
+
+if VARIABLE in os.environ:
+    from tests.support.golden import golden  # noqa: F401
 
 settings.register_profile(
     "ordito", max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow]

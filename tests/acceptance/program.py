@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.support import forked
 from tests.support.forked import Running
+from tests.support.golden import note
 from tests.support.yaml_files import read_yaml
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +50,7 @@ def ordito(home: Path, *arguments: str | Path, code: str = "", limit: float = LI
     """Run ``ordito`` to its end; ``code`` is Python that runs first in the same process, to break it on purpose."""
     process = start(home, *arguments, code=code)
     out, err = process.communicate(timeout=limit)
+    note(arguments, process.wait(), out)
     return Finished(process.wait(), out, err)
 
 

@@ -43,3 +43,15 @@ def test_no_more_than_one_turn_is_carried_out(tmp_path: Path, verb: str, number:
     assert 0 < int(told[1]) <= 1_000
     # What was interrupted is whole: the next command carries on.
     assert ordito(tmp_path, "-e", "live", words[verb][0], "--yes").code == 0
+
+
+def test_what_is_deployed_in_part_is_told_by_its_own_job_alone(tmp_path: Path) -> None:
+    """After everything was removed nothing that is there is of an earlier job."""
+    (tmp_path / "service.yaml").write_text(SERVICE, encoding="utf-8")
+    for words in (["deploy", "service.yaml"], ["undeploy"]):
+        assert ordito(tmp_path, "-e", "live", *words, "--yes").code == 0
+    killed = ordito(tmp_path, "-e", "live", "deploy", "--yes", code=AT_THE_FIRST.format(number=int(signal.SIGKILL)))
+    assert killed.code == -signal.SIGKILL
+    status = ordito(tmp_path, "-e", "live", "status").out
+    assert "(deploy) was interrupted" in status
+    assert "deployed in part" not in status

@@ -11,6 +11,7 @@ import pytest
 
 from ordito.cli.main import run as run_here
 from tests.cli.program import Finished, Run
+from tests.support.golden import note
 
 
 @pytest.fixture
@@ -25,6 +26,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         capsys.readouterr()
         code = run_here([str(argument) for argument in arguments])
         printed = capsys.readouterr()
+        note(arguments, code, printed.out)
         return Finished(code, printed.out, printed.err)
 
     yield ordito

@@ -23,6 +23,7 @@ from ordito.ensemble.store import read_ensemble
 from ordito.instances.records import Snapshot
 from ordito.work.events import Event, StepFailed, StepSkipped, StepStarted
 from ordito.work.plan import Action, Plan, Step
+from tests.support.golden import note
 from tests.support.hands import Hands
 
 
@@ -120,6 +121,9 @@ class Commands:
             code = run_here([*words, "-e", str(self.ensemble)])
         # A command keeps what it has read out of the collector's sight until its process ends; this one goes on.
         gc.unfreeze()
+        note(words, code, _text(out))
+        for event in self._events:
+            note([type(event).__name__], 0, msgspec.json.encode(event).decode())
         self.last = Ran(
             code,
             _text(out),

@@ -17,7 +17,7 @@ from ordito.ensemble.outline_file import kept_outline
 from ordito.ensemble.status import Status, known_forms
 from ordito.ensemble.store import EDITED_CURE, Ensemble, read_ensemble
 from ordito.instances.outline import Outline
-from ordito.instances.records import Instance
+from ordito.instances.records import Instance, Snapshot
 from ordito.instances.status import OK, OPERATIONAL, effective_statuses, topology_status
 from ordito.work.records import Form
 from ordito.work.targets import HOST
@@ -141,10 +141,18 @@ def status(request: StatusRequest) -> StatusResult:
             caveat=caveat,
             failed=_failed(place, ensemble),
             waiting=_waiting(place),
-            attempt=incomplete_revision(Recorded(place, snapshot, ensemble.status)),
+            attempt=None
+            if _is_all_of(job, snapshot)
+            else incomplete_revision(Recorded(place, snapshot, ensemble.status)),
             is_half_removed=_is_half_removed(ensemble),
             damage=_damage(ensemble, job),
         )
+
+
+def _is_all_of(job: OpenJob | None, snapshot: Snapshot) -> bool:
+    """Whether all that exists was begun by the job that is open, which says itself how far it is."""
+    existing = [i for i in snapshot.instances.values() if i.exists]
+    return job is not None and all(i.created >= job.job if i.created else not i.is_unmanaged for i in existing)
 
 
 def _called(name: str, form: Form) -> str:
