@@ -43,6 +43,9 @@ def stop_first(draft: Draft) -> None:
         set_states([draft.steps[number] for number in numbers])
         draft.edge(numbers[-1], member.up.begin, reason)
         member.up.begin = numbers[0]
+        for step in map(draft.steps.__getitem__, member.up.steps):
+            if not step.link and step.stage is not None and step.stage.enter == STARTING:
+                step.done = False  # Of several operations that start it those before the failed one are undone, too.
 
 
 def _may_be_left(draft: Draft, member: Member) -> bool:
