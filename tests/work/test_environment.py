@@ -70,7 +70,10 @@ class Prepare(World):
         return found
 
     def env(self, step: str) -> dict[str, str]:
-        return self.invocation(step).environment
+        """The variables of an operation, without its own name: every one has that."""
+        found = dict(self.invocation(step).environment)
+        assert f".{found.pop('ORDITO_OPERATION')}" in step
+        return found
 
 
 def with_ip(name: str, count: int | None = None, *, start: int = 1) -> NodeTemplate:
@@ -404,6 +407,7 @@ def test_large_environments_are_apart() -> None:
         "SOURCE_NODE": "S", "SOURCE_INSTANCE": "S_1", "SOURCE": "S_1",
         "TARGET_NODE": "T", "TARGET_INSTANCE": f"T_{count}", "TARGET": f"T_{count}",
         "id": f"T_{count}", f"T_{count}_id": f"T_{count}", "const": "c", "S_1_const": "c",
+        "ORDITO_OPERATION": "add_target",
     }  # fmt: skip
     assert {f"T_{n}_id" for n in numbers(count)} <= set(invocation.large)
     assert invocation.large["TARGETS"] == ",".join(f"T_{n}" for n in numbers(count))

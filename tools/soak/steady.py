@@ -47,7 +47,7 @@ SCRIPT = """\
 set -eu
 cd "$HOME"
 mkdir -p parts
-case ${ORDITO_STEP##*.} in
+case $ORDITO_OPERATION in
     create) : >"parts/$INSTANCE" ;;
     delete) rm "parts/$INSTANCE" ;;
 esac

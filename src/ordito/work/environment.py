@@ -37,6 +37,9 @@ MOST_MERGED = 256
 Artifacts = tuple[dict[str, str], tuple[Placement, ...]]
 """The variables that name artifacts, and the copies that they lead to."""
 
+OPERATION = "ORDITO_OPERATION"
+"""The variable that names the operation, which ids of steps need not end with."""
+
 LISTS = frozenset({"INSTANCES", "SOURCES", "TARGETS", "SOURCE_INSTANCES", "TARGET_INSTANCES"})
 """The variables that grow with the number of instances."""
 
@@ -265,12 +268,12 @@ class Environments:
     # ------------------------------------------------------------------------------------------------ reserved
 
     def _reserved(self, place: Place) -> dict[str, str]:
-        relationship = place.relationship
+        relationship, called = place.relationship, {OPERATION: place.operation.name}
         if relationship is None:
             host = self._service.nodes[place.node].host
-            found = {"NODE": place.node, "INSTANCE": place.instance, "INSTANCES": self._list(place.node)}
+            found = {"NODE": place.node, "INSTANCE": place.instance, "INSTANCES": self._list(place.node), **called}
             return {**found, "HOST": host.target} if host else found
-        found = {}
+        found = called
         for end, node, instance in (
             ("SOURCE", relationship.source, place.source),
             ("TARGET", relationship.target, place.target),

@@ -34,7 +34,7 @@ stop_server() {
     rm -f "$home/pid"
 }
 
-case ${ORDITO_STEP##*.} in
+case $ORDITO_OPERATION in
     create)
         mkdir -p "$home"
         mark=$INSTANCE
@@ -55,7 +55,7 @@ case ${ORDITO_STEP##*.} in
         [ "${INSTANCE%_*}" = database ] || start_server
         ;;
     touch) echo touched >>"$home/touched" ;;
-    check | again)
+    check)
         # Of what was at work when the program died only a start can be seen.
         case ${in_doubt:-} in
             "" | Standard.start) ;;
