@@ -160,9 +160,16 @@ def test_healing_leaves_what_was_there(nodes: Nodes, seed: int, data: st.DataObj
         for _ in range(2):
             chosen = data.draw(st.sampled_from([i.id for i in made]))
             anew = Expected(nodes, made).contained_with(chosen)
-            ran = play.run("heal", chosen, "--scope", "host")
             down, up = dict.fromkeys(anew, REMOVE), dict.fromkeys(anew, MAKE)
-            Expected(nodes, made, down=down, up=up, later=later).check(ran.log)
+            expected = Expected(nodes, made, down=down, up=up, later=later)
+            ran = play.commands.run("heal", chosen, "--scope", "host", "--yes")
+            if "nothing-heals" in ran.err:
+                # Where nothing would be run nobody is told that it is healed.
+                expected.check(())
+                assert ran.code == 3
+                continue
+            assert ran.code == 0, ran.err
+            expected.check(ran.log)
             later = anew
             assert essence(play.snapshot()) == essence(before)
             assert play.deploy().log == ()
