@@ -15,7 +15,7 @@ from ordito.engine.states import ENDED, LIFE, StepState
 from ordito.instances.states import TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
 from ordito.planning.fates import HALVES
-from ordito.work.effects import EFFECTS, Effect
+from ordito.work.workflows import WORKFLOWS, Effect
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE, INSIDE = ROOT / "ARCHITECTURE.md", ROOT / "docs" / "inside.md"
@@ -79,7 +79,7 @@ def step_states() -> str:
 
 def effects() -> str:
     """What the jobs of each workflow may change in the records."""
-    workflows = {e: ", ".join(f"`{name}`" for name, its in EFFECTS.items() if its is e) for e in Effect}
+    workflows = {e: ", ".join(f"`{name}`" for name, its in WORKFLOWS.items() if its.effect is e) for e in Effect}
     return _table("workflows", "what their jobs do", {workflows[effect]: effect.value for effect in Effect})
 
 

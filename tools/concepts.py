@@ -8,7 +8,7 @@ from pathlib import Path
 from ordito.instances.states import ERROR, TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
 from ordito.planning.lifecycle import INSTALL, UNINSTALL, Placed
-from ordito.work.effects import EFFECTS, Effect
+from ordito.work.workflows import WORKFLOWS, Effect
 
 FOLDER = Path(__file__).parent.parent / "docs" / "concepts"
 
@@ -54,8 +54,8 @@ def _state(placed: Placed) -> str:
 def effects() -> str:
     """What the jobs of each workflow may change."""
     named: dict[Effect, list[str]] = {}
-    for workflow, effect in EFFECTS.items():
-        named.setdefault(effect, []).append(f"`{workflow}`")
+    for workflow in WORKFLOWS.values():
+        named.setdefault(workflow.effect, []).append(f"`{workflow.name}`")
     rows = [f"| {', '.join(workflows)} | {effect.value} |" for effect, workflows in named.items()]
     return "\n".join(["| jobs of | what they do to the record |", "|---|---|", *rows])
 

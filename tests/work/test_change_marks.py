@@ -10,9 +10,9 @@ import pytest
 
 from ordito.instances.records import Delta
 from ordito.model.service import Service
-from ordito.work.effects import applies
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.operations import Operations
+from ordito.work.workflows import workflow_of
 from tests.support.runs import World
 from tests.support.services import Requires, maintain, node, service
 from tests.support.yaml_files import read_yaml
@@ -60,7 +60,7 @@ def test_marks(case: dict[str, Any]) -> None:
     world.snapshot.apply(operations.on_end(step, outcome, change)[1])
     after = world.snapshot.instances["web_1"]
     assert (after.last_config_change, after.last_state_change) == (case["config"], case["state"])
-    if not applies(case["workflow"]):
+    if not workflow_of(case["workflow"]).applies:
         assert (after.applied, after.failed, after.created) == (before.applied, before.failed, before.created)
 
 

@@ -14,7 +14,7 @@ from ordito.app.proposal import Asked, Proposal, known_of, propose
 from ordito.app.saved_plan import SavedAsked, encoded, is_saved_plan, saved_plan
 from ordito.ensemble.status import status_during
 from ordito.ensemble.store import read_ensemble
-from ordito.work.effects import revises
+from ordito.work.workflows import workflow_of
 
 
 class PlanRequest(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ def plan(request: PlanRequest) -> PlanResult:
         if request.out:
             refuse_unfinished(ensemble)
         status, unfinished = ensemble.status, ensemble.unfinished
-        if unfinished is not None and revises(unfinished.header.workflow):
+        if unfinished is not None and workflow_of(unfinished.header.workflow).revises:
             status = status_during(status, unfinished.header)
         known = known_of(place, ensemble.snapshot, status, request.environment, request.hosts)
         proposal = propose(request.asked, known)

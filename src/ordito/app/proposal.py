@@ -28,10 +28,7 @@ from ordito.model.service import Service
 from ordito.planning.refused import PlanRefused
 from ordito.work.plan import Plan
 from ordito.work.records import GivenService, GivenValue
-
-DEPLOY = "deploy"
-UPGRADE = "upgrade"
-UNDEPLOY = "undeploy"
+from ordito.work.workflows import workflow_of
 
 
 class Grounds(msgspec.Struct, frozen=True):
@@ -147,7 +144,7 @@ class Proposal(msgspec.Struct, frozen=True):
     @property
     def can_be_taken_back(self) -> bool:
         """Whether a job that fails can take back what it did: what only makes instances."""
-        return self.workflow in {DEPLOY, UPGRADE} or self.on_failure == "rollback"
+        return workflow_of(self.workflow).describes or self.on_failure == "rollback"
 
     @property
     def grounds(self) -> Grounds:
@@ -212,7 +209,7 @@ def propose(asked: Asked, known: Known) -> Proposal | None:
 def takes_changed_files(asked: Asked) -> bool:
     """Whether what is asked for goes on with files that were deployed and changed since: what removes everything, and
     what is forced."""
-    return asked.workflow == UNDEPLOY or bool(getattr(asked, "force", False))
+    return workflow_of(asked.workflow).removes or bool(getattr(asked, "force", False))
 
 
 def pins_in_use(status: Status) -> tuple[str, ...]:

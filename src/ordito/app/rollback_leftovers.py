@@ -10,8 +10,7 @@ from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.store import read_ensemble
 from ordito.planning.refused import PlanRefused
-
-ROLLBACK = "rollback"
+from ordito.work.workflows import ROLLBACK
 
 
 def leftovers(directory: str) -> tuple[str, ...]:

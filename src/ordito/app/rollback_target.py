@@ -16,15 +16,13 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_history import JobLine, job_lines, read_job
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.revisions import Revision, recorded_form, revisions
-from ordito.ensemble.status import UNDEPLOY, WELL, current_form, known_forms, stable_form
+from ordito.ensemble.status import WELL, current_form, known_forms, stable_form
 from ordito.ensemble.store import read_ensemble
 from ordito.planning.operation_steps import can_be_undone
-from ordito.work.effects import revises
 from ordito.work.forms import forms_in_use, is_same, is_same_there
 from ordito.work.hooks import DoneHook
 from ordito.work.records import Form
-
-ROLLBACK = "rollback"
+from ordito.work.workflows import workflow_of
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -91,7 +89,7 @@ def led_back_to(directory: str) -> int:
 def _last_complete(known: Recorded, base: str, deployed: Form) -> Target:
     """What is deployed completely, where what was begun or tried since is taken back."""
     lines = job_lines(known.place.layout)
-    began = min((line.id for line in lines if line.id > base and revises(line.workflow)), default="")
+    began = min((line.id for line in lines if line.id > base and workflow_of(line.workflow).revises), default="")
     return Target(deployed.revision or known.status.revision, base, deployed, began=began)
 
 
@@ -110,7 +108,7 @@ def _is_unfinished(known: Recorded, base: str, deployed: Form) -> bool:
     last = _last_line(known)
     if last is not None and last.outcome not in WELL:
         tried = recorded_form(layout, last.id)
-        if last.workflow == UNDEPLOY or not is_same_there(tried, deployed):
+        if workflow_of(last.workflow).removes or not is_same_there(tried, deployed):
             return True
     elif not _is_begun(known, base):
         return False
@@ -128,7 +126,7 @@ def _begun_forms(known: Recorded) -> frozenset[str]:
 
 def _last_line(known: Recorded) -> JobLine | None:
     """The last job that was to make a revision."""
-    lines = (line for line in job_lines(known.place.layout) if revises(line.workflow))
+    lines = (line for line in job_lines(known.place.layout) if workflow_of(line.workflow).revises)
     return max(lines, key=lambda line: line.id, default=None)
 
 
@@ -141,7 +139,7 @@ def _before(layout: Layout, there: Iterable[Revision]) -> Revision | None:
     for revision in there:
         if deployed is None or _went_to(deployed, revision):
             deployed = revision
-        elif deployed.workflow != ROLLBACK:
+        elif not workflow_of(deployed.workflow).goes_back:
             if not is_same_there(revision.form, deployed.form):
                 other = revision
                 break
@@ -154,7 +152,7 @@ def _before(layout: Layout, there: Iterable[Revision]) -> Revision | None:
 
 def _went_to(deployed: Revision, revision: Revision) -> bool:
     """Whether a revision was made by going back to another one."""
-    if deployed.workflow != ROLLBACK:
+    if not workflow_of(deployed.workflow).goes_back:
         return False
     return deployed.to == revision.job if deployed.to else is_same(revision.form, deployed.form)
 
@@ -210,7 +208,7 @@ def _undone_since(layout: Layout, job: str) -> Iterator[str]:
     anything being changed is as it was."""
     undone: dict[str, dict[str, bool]] = {}
     for line in job_lines(layout):
-        record = read_job(layout, line.id) if line.id > job and revises(line.workflow) else None
+        record = read_job(layout, line.id) if line.id > job and workflow_of(line.workflow).revises else None
         for change in record.changes() if record is not None else ():
             if change.undoes and job_of(change.undoes) <= job:
                 undone.setdefault(job_of(change.undoes), {})[change.undoes] = change.changed is not False

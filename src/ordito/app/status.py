@@ -21,6 +21,7 @@ from ordito.instances.records import Instance, Snapshot
 from ordito.instances.status import OK, OPERATIONAL, effective_statuses, topology_status
 from ordito.work.records import Form
 from ordito.work.targets import HOST
+from ordito.work.workflows import workflow_of
 
 
 class StatusRequest(msgspec.Struct, frozen=True):
@@ -199,7 +200,7 @@ def _failed(place: Place, ensemble: Ensemble) -> tuple[str, ...]:
 
 def _is_half_removed(ensemble: Ensemble) -> bool:
     last, records = ensemble.status.last_job, ensemble.snapshot.instances.values()
-    if ensemble.unfinished or last is None or last.workflow != "undeploy" or last.status in OPERATIONAL:
+    if ensemble.unfinished or last is None or not workflow_of(last.workflow).removes or last.status in OPERATIONAL:
         return False
     removed = any(not record.exists and record.last_config_change > last.id for record in records)
     return removed and any(record.exists for record in records)

@@ -16,12 +16,12 @@ from ordito.model.imperative import Workflow
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
-from ordito.planning.workflow_names import ALIASES
+from ordito.work.workflows import ALIASES, WORKFLOWS
 
 NAMED = "workflow "
 """How the workflow of a job begins that was written by somebody: its name follows, which may be that of another."""
 
-OVERRIDES: Mapping[str, tuple[str, ...]] = {"deploy": ("deploy", "install"), "undeploy": ("undeploy", "uninstall")}
+OVERRIDES: Mapping[str, tuple[str, ...]] = {name: (name, alias) for alias, name in ALIASES.items()}
 """The workflows that are made, and the names of those that take their place (§7.1)."""
 
 
@@ -30,20 +30,7 @@ def is_written(workflow: str) -> bool:
     return workflow.startswith(NAMED)
 
 
-MADE: Mapping[str, str] = {
-    "deploy": "Bring the running system to its description.",
-    "upgrade": "Change what runs into what a service says now.",
-    "rollback": "Go back to an earlier revision.",
-    "undeploy": "Remove everything that was deployed.",
-    "start": "Start what was stopped.",
-    "stop": "Stop instances, those that depend on them first.",
-    "restart": "Stop and start instances.",
-    "heal": "Put an instance right that is not ok.",
-    "scale": "Have more or fewer instances of a node.",
-    "run": "Run one operation on all instances, or on chosen ones.",
-    "check": "Look whether what exists is as it was recorded.",
-    "discover": "Find out what exists, and record it.",
-}
+MADE: Mapping[str, str] = {workflow.name: workflow.summary for workflow in WORKFLOWS.values() if workflow.summary}
 """The workflows that every service has, each a verb of its own."""
 
 

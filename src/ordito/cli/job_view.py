@@ -26,25 +26,15 @@ from ordito.cli.progress.report import (
 )
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
-from ordito.work.effects import applies
 from ordito.work.plan import Change
 from ordito.work.records import ROLLED_BACK
+from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of
 
 if TYPE_CHECKING:
     from ordito.app.job.report import JobReport
     from ordito.app.proposal import Proposal
 
 MOST_NAMED = 12
-
-AGAIN = frozenset({"stop", "start", "restart", "heal"})
-"""The workflows that are carried out again by the same command."""
-
-RETRIED = frozenset({"deploy", "upgrade", "rollback", "undeploy"})
-"""The workflows that `jobs retry` goes on with, besides those of which `_next` says so."""
-
-SCALE = "scale"
-MAKING = frozenset({"deploy", "upgrade", "rollback", SCALE})
-"""The workflows that make or change what is there."""
 
 SETTLE = "ordito.settle"
 """The operation that fails where an instance is not ok and nothing is left to do about it."""
@@ -70,8 +60,9 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     if report.kept.own and not session.settings.quiet:
         channel.line(channel.paint("faint", f"Committed: {commits(report.kept)}"))
     others = [failed for failed in report.failures if failed.hook is None]
-    is_made = report.workflow != "heal"  # What a healing does not find out, or mend in place, it makes anew itself.
-    if report.status == "degraded" and is_made and report.failed and (others or not report.failures):
+    # What a healing does not find out, or mend in place, it makes anew itself.
+    heals = workflow_of(report.workflow).heals
+    if report.status == "degraded" and not heals and report.failed and (others or not report.failures):
         again = "the next deployment tries it again" if report.lacks else "what came after it has made it good"
         session.warn(f"what failed is optional: the rest is done, and {again}")
     if report.handled:
@@ -217,7 +208,7 @@ def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothi
         session.result({"job": None, "status": "ok"}, lambda _: None)
         return ExitCode.DONE
     write_report(report, ledger, session)
-    outputs = report.outputs if report.workflow in {"deploy", "upgrade", "rollback"} else {}
+    outputs = report.outputs if workflow_of(report.workflow).forms else {}
     is_complete = exit_code(report) is ExitCode.DONE
     session.result(report_data(report), lambda channel: write_outputs(outputs, channel, complete=is_complete))
     suggest(report, session)
@@ -226,7 +217,7 @@ def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothi
 
 def exit_code(report: JobReport) -> ExitCode:
     """The exit code that a job's end asks for."""
-    if report.rollback and report.workflow == SCALE:
+    if report.rollback and workflow_of(report.workflow).scales:
         # To remove what it has added is what a scale-out does by itself: it has failed, and no more is to be said.
         return ExitCode.JOB_FAILED
     if report.rollback:
@@ -245,7 +236,9 @@ def suggest(report: JobReport, session: Session) -> None:
         return
     command = session.settings.command
     commands = [NextCommand(command("jobs", "logs", report.job), "read all that the operations printed")]
-    if report.timed_out and not report.written and not report.rollback and report.workflow in RETRIED:
+    workflow = workflow_of(report.workflow)
+    is_over = report.timed_out and not report.written and not report.rollback
+    if is_over and workflow.continues and not workflow.scales:
         commands.append(NextCommand(command("jobs", "retry"), "do what was left undone when the time was over"))
     commands += [NextCommand(command(*words), purpose) for words, purpose in _about_hosts(report)]
     commands += [NextCommand(command(*words), purpose) for words, purpose in _next(report, session)]
@@ -281,15 +274,16 @@ def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
 
 def _next(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
     """The words of commands that make sense after a workflow that did not end well, each with what it does."""
+    workflow = workflow_of(report.workflow)
     if report.written:
         again = (("jobs", "retry"), "carry on: what ended well is not done again")
         yield from ([] if report.rollback else [again])
         yield ("status",), "see how everything is now"
-    elif not applies(report.workflow):
+    elif not workflow.applies:
         yield ("status",), "see how everything is now"
-    elif report.workflow in AGAIN:
+    elif not workflow.continues:
         yield ("status",), f"see what the {report.workflow} came to, and give it again"
-    elif report.workflow in MAKING:
+    elif not workflow.removes:
         yield from _after_making(report, session)
     elif report.left:
         yield ("undeploy",), "try again to remove what is left, by the scripts as deployed last"
@@ -329,15 +323,15 @@ def _unmended(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
 def _after_making(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
     """The same of workflows that make or change what is there."""
     yield from _unmended(report)
-    if report.workflow == "deploy":
+    if report.workflow == DEPLOY:
         yield ("deploy", *report.steps), "carry on: what is done is not done again"
         yield from _back(report, session) if report.stands else ()
         if report.left:
             yield ("undeploy",), "take everything down, what is half made too"
         return
-    if report.workflow == "upgrade":
+    if report.workflow == UPGRADE:
         yield from _after_upgrading(report, session)
-    elif report.workflow == "rollback":
+    elif workflow_of(report.workflow).goes_back:
         yield ("jobs", "retry"), "carry on with going back"
     elif not report.rollback:
         if report.skipped or len(report.gone) < len(report.failures) or not report.failures:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from ordito.app.given_changes import words_of_losing
-from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Proposal
+from ordito.app.proposal import Proposal
 from ordito.base.listing import listed
 from ordito.cli.channel import Channel
 from ordito.cli.chosen_view import write_chosen
@@ -27,8 +27,8 @@ from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.choose_anew import TO_HEAL
 from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
 from ordito.work.plan import UNDO, Change, Condition, Difference, KeptCount, Outage, Plan
+from ordito.work.workflows import workflow_of
 
-RUN = "run"
 MOST_ROWS = 200
 MOST_IN_WAVE = 8
 MOST_NAMED_HOSTS = 3
@@ -63,7 +63,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
     elif level is Level.USUAL:
         _write_waves(shown, channel)
     _write_held(shown, proposal.plan.capacity, channel)
-    if shown.changes and proposal.workflow in {DEPLOY, UPGRADE}:
+    if shown.changes and workflow_of(proposal.workflow).describes:
         write_chosen(proposal.service.choices, channel)
     _write_makers(proposal.plan.makers, channel)
     write_kept(proposal.plan.kept, channel)
@@ -91,11 +91,11 @@ def write_brief(proposal: Proposal, channel: Channel) -> None:
 
 def _write_sharing(plan: Plan, channel: Channel) -> None:
     """What would be made anew with what is to be healed, since nobody has named it, and what would not be."""
-    if plan.workflow == "heal":
+    if workflow_of(plan.workflow).heals:
         others = [c.instance for c in plan.changes if c.symbol == "-/+" and not c.reason.startswith(TO_HEAL)]
         if others:
             channel.line(f"Made anew with it, where that is needed: {listed(others, MOST_IN_WAVE)}.")
-    if plan.workflow != "undeploy":  # Which tells in the end what it has left alone.
+    if not workflow_of(plan.workflow).removes:  # Which tells in the end what it has left alone.
         write_kept(plan.kept, channel)
 
 
@@ -108,7 +108,7 @@ def totals(shown: Preview, *, full: bool = False) -> str:
     """The plan in one sentence; ``full`` counts what does nothing too, where that is shown."""
     found = shown.totals
     parts = [f"{found.made} to make", f"{found.changed} to change", f"{found.removed} to remove"]
-    if shown.workflow == RUN:
+    if workflow_of(shown.workflow).calls:
         parts = [f"runs on {plural(found.changed, 'instance')}"]
     if found.replaced:
         parts.insert(2, f"{found.replaced} to make anew")
@@ -144,7 +144,7 @@ def write_left_out(plan: Plan, channel: Channel) -> None:
     if not plan.left_out:
         channel.line("Left out: all else. What a plan for everything would do besides cannot be told: it is refused.")
         return
-    if plan.workflow == UNDEPLOY:
+    if workflow_of(plan.workflow).removes:
         named = listed([change.instance for change in plan.left_out], MOST_LEFT_OUT)
         channel.line(f"Stays, as it is no part of this: {named}")
         return

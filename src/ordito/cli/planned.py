@@ -109,13 +109,13 @@ def _finish(result: WorkflowResult, conversation: CliConversation, session: Sess
     """Say what came of a workflow whose verb says more than can be known of a plan that was saved."""
     from ordito.cli.job_view import end_job
     from ordito.cli.progress.report import NextCommand
-    from ordito.work.probes import PROBES
+    from ordito.work.workflows import workflow_of
 
     if result.report is None and result.proposal is not None:
         for warning in result.proposal.plan.warnings:
             session.note(warning)  # It says itself that it is a warning.
     code = end_job(result.report, conversation.ledger, session, nothing="Nothing to do.")
-    if result.report is not None and result.report.workflow in PROBES:
+    if result.report is not None and workflow_of(result.report.workflow).looks:
         session.next(NextCommand(session.settings.command("status"), "see how everything was found to be"))
     return code
 

@@ -17,12 +17,12 @@ from ordito.cli.status_tree import Row, rows
 from ordito.cli.text_width import pad, printable, width
 from ordito.ensemble.status import WELL
 from ordito.work.plan import KeptCount
+from ordito.work.workflows import workflow_of
 
 MOST_NAMED = 5
 MOST_IN_TREE = 200
 """Rows above which the status is plain lines, one an instance."""
 FORMAT = "ordito.status/1"
-ROLLBACK = "rollback"
 
 STYLES = {
     "ok": "good",
@@ -113,7 +113,7 @@ def attempt_line(found: StatusResult) -> str:
         attempt = found.attempt
         if attempt.status in WELL:
             return f"revision {attempt.revision} is deployed in part: by job {attempt.job}{_by(attempt.workflow)}"
-        what = "a rollback" if attempt.workflow == ROLLBACK else f"an attempt at revision {attempt.revision}"
+        what = "a rollback" if workflow_of(attempt.workflow).goes_back else f"an attempt at revision {attempt.revision}"
         return f"{what} is not complete: job {attempt.job}{_by(attempt.workflow)} {attempt.status}"
     last = found.status.last_job
     if found.is_half_removed and last is not None:

@@ -21,7 +21,6 @@ from ordito.engine.retries import attempts_of, pause_after, together
 from ordito.engine.states import StepState
 from ordito.engine.workers import no_executor
 from ordito.engine.writer import Writer
-from ordito.work.effects import keeps_inputs
 from ordito.work.events import StepFailed
 from ordito.work.found_ends import was_found
 from ordito.work.hooks import HookResult
@@ -36,6 +35,7 @@ from ordito.work.records import (
     StepStartedRecord,
 )
 from ordito.work.targets import Unreachable
+from ordito.work.workflows import workflow_of
 
 # Names of a module are found faster than members of an enumeration.
 DELEGATE, TIMED_OUT, UNREACHABLE = Action.DELEGATE, Ending.TIMED_OUT, Ending.UNREACHABLE
@@ -79,7 +79,7 @@ class Steps:
         self._hooks = parts.hooks
         self._workers = parts.workers
         self._announcer = parts.announcer
-        self._keeps_inputs = keeps_inputs(parts.header.workflow)
+        self._keeps_inputs = workflow_of(parts.header.workflow).keeps_inputs
         self._tells_inputs = parts.tells_inputs or self._keeps_inputs
         self._invocations: list[tuple[int, Invocation]] = []
         self._delegations: list[tuple[int, Delegation]] = []

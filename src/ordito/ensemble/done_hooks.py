@@ -10,11 +10,11 @@ import msgspec
 from ordito.ensemble.job_history import RecordedJob, all_jobs, read_job
 from ordito.ensemble.job_record import hook_done, undone_by
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.status import ROLLBACK, WELL
-from ordito.work.effects import revises
+from ordito.ensemble.status import WELL
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Plan
 from ordito.work.records import ROLLED_BACK, Record, StepFinishedRecord
+from ordito.work.workflows import workflow_of
 
 
 class Attempts(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ def done_in(job: str, plan: Plan, records: Iterable[Record], before: Iterable[Do
 def _newest_first(layout: Layout) -> Iterator[RecordedJob]:
     """The records of the jobs that may have carried out lifecycle steps."""
     for line in reversed(all_jobs(layout).jobs):
-        if revises(line.workflow):
+        if workflow_of(line.workflow).revises:
             record = read_job(layout, line.id)
             if record is not None:
                 yield record
@@ -68,9 +68,8 @@ def _newest_first(layout: Layout) -> Iterator[RecordedJob]:
 def _is_stable(record: RecordedJob) -> bool:
     head = record.head
     well = head.status in WELL
-    return bool(
-        head.rollback == ROLLED_BACK or (well and (head.workflow == ROLLBACK or "revision" in record.file.status))
-    )
+    made_revision = workflow_of(head.workflow).goes_back or "revision" in record.file.status
+    return head.rollback == ROLLED_BACK or (well and made_revision)
 
 
 def _left(records: Iterable[RecordedJob]) -> tuple[DoneHook, ...]:

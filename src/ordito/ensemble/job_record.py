@@ -26,7 +26,6 @@ from ordito.ensemble.status import Status
 from ordito.ensemble.vault import sealed
 from ordito.ensemble.yaml_writer import are_simple, block, flow_line
 from ordito.instances.records import Delta, Instance, Link, Snapshot
-from ordito.work.effects import revises
 from ordito.work.forms import in_older_forms
 from ordito.work.invocation import Ending
 from ordito.work.plan import Action, Plan, Step
@@ -39,6 +38,7 @@ from ordito.work.records import (
     StepSkippedRecord,
     StepStartedRecord,
 )
+from ordito.work.workflows import workflow_of
 
 UNDO = Action.UNDO
 
@@ -259,7 +259,9 @@ class JobRecord:
     def form(self) -> Form | None:
         """What the job has deployed, None where that is as it was."""
         header = self.job.header
-        return msgspec.structs.replace(header.form, revision=self.revision) if revises(header.workflow) else None
+        if not workflow_of(header.workflow).revises:
+            return None
+        return msgspec.structs.replace(header.form, revision=self.revision)
 
     @property
     def seconds(self) -> float:

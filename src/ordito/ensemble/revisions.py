@@ -13,10 +13,10 @@ import msgspec
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_history import RecordedJob, all_jobs, read_job
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.status import UNDEPLOY, WELL
+from ordito.ensemble.status import WELL
 from ordito.model.choices import Choices
-from ordito.work.effects import revises
 from ordito.work.records import Form
+from ordito.work.workflows import workflow_of
 
 TO = "to"
 """What is kept with a rollback: the job of the revision to which it leads."""
@@ -39,7 +39,7 @@ class Revision(msgspec.Struct, frozen=True):
     @property
     def was_removed(self) -> bool:
         """Whether it is that nothing is deployed."""
-        return self.workflow == UNDEPLOY
+        return workflow_of(self.workflow).removes
 
 
 def revisions(layout: Layout) -> Iterator[Revision]:
@@ -47,7 +47,7 @@ def revisions(layout: Layout) -> Iterator[Revision]:
     ``EnsembleError``, also while they are gone through."""
     jobs = all_jobs(layout).jobs
     for line in reversed(jobs):
-        if not revises(line.workflow) or line.outcome not in WELL:
+        if not workflow_of(line.workflow).revises or line.outcome not in WELL:
             continue
         record = read_job(layout, line.id)
         if record is None:
@@ -67,7 +67,7 @@ def _told(options: Mapping[str, object]) -> str:
 def recorded_form(layout: Layout, job: str) -> Form | None:
     """What a job has deployed, or was to deploy, by its record; None where there is none. Raises ``EnsembleError``."""
     record = read_job(layout, job)
-    if record is None or not revises(record.head.workflow):
+    if record is None or not workflow_of(record.head.workflow).revises:
         return None
     return record.file.form or _form(layout, record, [line.id for line in all_jobs(layout).jobs])
 

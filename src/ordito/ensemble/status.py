@@ -10,7 +10,6 @@ import msgspec
 from ordito.base.change_ids import last_reserved
 from ordito.instances.records import Snapshot
 from ordito.model.choices import Choices
-from ordito.work.effects import applies, revises
 from ordito.work.forms import form_after, is_same
 from ordito.work.plan import KeptCount, Plan
 from ordito.work.records import (
@@ -24,10 +23,10 @@ from ordito.work.records import (
     LeftBehind,
     form_of,
 )
+from ordito.work.workflows import workflow_of
 
 replace = msgspec.structs.replace
 
-UNDEPLOY, ROLLBACK = "undeploy", "rollback"
 
 WELL = frozenset({"ok", "degraded"})
 """How a job has ended that did what it should."""
@@ -103,13 +102,13 @@ def status_after(
     """The status once a job is closed; ``in_use`` are the earlier forms in which instances are then, and ``exists`` is
     whether there are any."""
     rolled_back = closing.rollback == ROLLED_BACK
-    deployed = (
-        form_after(header, closing.rollback, is_untouched=closing.is_untouched) if revises(header.workflow) else ""
-    )
+    deployed = ""
+    if workflow_of(header.workflow).revises:
+        deployed = form_after(header, closing.rollback, is_untouched=closing.is_untouched)
     shapes = deployed == header.id and not rolled_back
     stays = rolled_back or (bool(deployed) and not shapes)
     # What adjusts and was taken back, if not completely, is not wanted: what is left of it is one too many.
-    counts = applies(header.workflow) and not (stays or (closing.rollback and not shapes))
+    counts = workflow_of(header.workflow).applies and not (stays or (closing.rollback and not shapes))
     found = Status(
         service=header.service if shapes else before.service,
         main=header.main if shapes else before.main,
@@ -142,7 +141,7 @@ def status_after(
 
 def _deployed(status: Status, header: JobHeader, plan: Plan, *, is_well: bool, exists: bool) -> Status:
     """The status with the form that a job has deployed; a revision, where it is complete."""
-    if header.workflow == UNDEPLOY:
+    if workflow_of(header.workflow).removes:
         # It removes what there is, and leaves what is wanted as it was.
         if plan.is_part and exists:
             # What is deployed is what it was: the next deployment makes again what is gone.
@@ -160,7 +159,7 @@ def _deployed(status: Status, header: JobHeader, plan: Plan, *, is_well: bool, e
     base_form = header.forms.get(header.base)
     undoes = any(done.job <= header.base for done in plan.undone)
     is_base = base_form is not None and is_same(base_form, header.form) and not undoes
-    if is_well and header.workflow == ROLLBACK and is_base:
+    if is_well and workflow_of(header.workflow).goes_back and is_base:
         # What was begun since the last revision is taken back: that one is what is deployed again.
         return replace(status, form=header.base, base=header.base)
     if is_well:

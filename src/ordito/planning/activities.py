@@ -342,7 +342,7 @@ class Weaver:
         )
         step = self._step(setting, spot, self._draft.calls.all[called].name, called, why)
         step.runs_on = self._runs_on(setting, operation, spot)
-        if self._draft.workflow == "undeploy" and spot.side is Side.NODE and is_delete(spot.near.template, operation):
+        if self._draft.workflow.removes and spot.side is Side.NODE and is_delete(spot.near.template, operation):
             step.leave = DELETED
         return [self._draft.add(step)]
 

@@ -3,7 +3,7 @@ what was carried out for them counts as it is wanted now where nothing that is c
 
 from __future__ import annotations
 
-from ordito.planning.draft import FORMING, Draft
+from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import DraftStep, Member
 from ordito.work.plan import Action, Kind
@@ -74,7 +74,7 @@ def _is_left(draft: Draft, member: Member) -> bool:
 def form(draft: Draft) -> None:
     """Transform: with the first step that brings an instance up, or links one that stays, it is in the form that is
     wanted: that one knows what it is linked with from there on."""
-    if draft.workflow not in FORMING or draft.is_in_one_form:
+    if not draft.workflow.forms or draft.is_in_one_form:
         return
     for member in draft.members.values():
         if draft.is_left_out(member):
@@ -98,7 +98,7 @@ def forget(draft: Draft) -> None:
 def older(draft: Draft) -> dict[str, str]:
     """The instances about which something is carried out in the form in which they were, and those that are left out,
     with the ids of those: until a step says otherwise they are in these."""
-    if draft.workflow not in FORMING or draft.is_in_one_form:
+    if not draft.workflow.forms or draft.is_in_one_form:
         return {}
     found: dict[str, str] = {}
     for member in draft.members.values():

@@ -23,9 +23,7 @@ from ordito.planning.policy_targets import PLACEMENT, SCALING, policies_by_node
 from ordito.planning.recipe import Where
 from ordito.work.hooks import DoneHook, Hook
 from ordito.work.plan import Action, Gate, KeptCount, Scope
-
-FORMING = frozenset({"deploy", "upgrade", "rollback"})
-"""The workflows that bring instances into another form of the service."""
+from ordito.work.workflows import workflow_of
 
 # A name of a module is found seven times as fast as a member of an enumeration (up to Python 3.11), which counts where
 # it is done for every step or every instance. Other files do so as well.
@@ -50,7 +48,7 @@ class Draft:
     def __init__(
         self, workflow: str, service: Service, snapshot: Snapshot, inputs: Mapping[str, object], options: PlanOptions
     ) -> None:
-        self.workflow = workflow
+        self.workflow = workflow_of(workflow)
         self.service = service
         self.snapshot = snapshot
         self.options = options
@@ -267,12 +265,12 @@ class Draft:
     @property
     def is_forming(self) -> bool:
         """Whether what is planned brings instances into the form that is wanted."""
-        return not self._is_aside and self.workflow in FORMING
+        return not self._is_aside and self.workflow.forms
 
     @property
     def heals(self) -> bool:
         """Whether what is planned heals instances."""
-        return self._is_aside or self.workflow == "heal"
+        return self._is_aside or self.workflow.heals
 
     @property
     def missed_on(self) -> Mapping[str, list[str]]:
@@ -306,7 +304,7 @@ class Draft:
     def rising(self, member: Member) -> Formed:
         """The form by which an instance is made, started and linked: what is wanted, save that nobody asked for another
         form of what is only looked after."""
-        return self.forms.own if self.workflow in FORMING else self.forms.of(member.record)
+        return self.forms.own if self.workflow.forms else self.forms.of(member.record)
 
     def move(self, member: Member, onto: str) -> None:
         """Have an instance lie on another host, "" for none, once it is made again."""

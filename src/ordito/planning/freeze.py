@@ -5,7 +5,7 @@ from __future__ import annotations
 from ordito.base.diagnostics import Severity
 from ordito.planning.adopt import older
 from ordito.planning.delegated import DEPLOYS
-from ordito.planning.draft import FORMING, Draft
+from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.in_turn import outages
 from ordito.planning.losing import losing, lost_if
@@ -44,7 +44,7 @@ def freeze(draft: Draft) -> Plan:
     kept = list(used)
     lost = losing(draft)
     return Plan(
-        workflow=draft.workflow,
+        workflow=draft.workflow.name,
         steps=steps,
         edges=edges,
         calls=tuple(draft.calls.all[number] for number in kept),
@@ -152,7 +152,7 @@ def _why_linked(draft: Draft, member: Member, first: DraftStep) -> str:
     """Why an instance that stays is linked, or its links are undone: what becomes of the other end; "" where that
     stays as well."""
     undone = "links of a target that leaves or stops are undone" if member.undone else ""
-    if draft.workflow not in FORMING:
+    if not draft.workflow.forms:
         return undone
     other = draft.members.get(first.far if first.instance == member.record.id else first.instance)
     if not first.link or other is None or other.fate is KEEP:

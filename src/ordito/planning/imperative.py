@@ -33,7 +33,6 @@ MOST_DEPTH = 50
 MOST_STEPS = 1_000_000
 """So many steps a plan may have that inlining makes: a few lines can ask for more than there is room for."""
 
-UNDEPLOY = "undeploy"
 NEVER_FAIL = frozenset({Action.SET_STATE, Action.FILTER})
 """What is there for a failure need not wait for these."""
 
@@ -110,14 +109,14 @@ def _refuse(draft: Draft, workflow: Workflow, precondition: Precondition, why: s
 def written(draft: Draft) -> None:
     """Transform: the steps of the workflow that is asked for."""
     workflow = draft.service.workflows[draft.options.written]
-    draft.overlaps, draft.halts = True, draft.workflow != UNDEPLOY
+    draft.overlaps, draft.halts = True, not draft.workflow.removes
     begin = draft.join("begin", draft.why("the beginning of the workflow"))
     scope = -1
     if draft.options.given:
         draft.scopes.append(Scope(workflow.name, dict(draft.options.given)))
         scope = 0
     weaving = _Weaving(draft)
-    setting = Setting("", (), scope=scope, tolerant=draft.workflow == UNDEPLOY, carried=draft.options.carried)
+    setting = Setting("", (), scope=scope, tolerant=draft.workflow.removes, carried=draft.options.carried)
     weaving.workflow(workflow, setting, begin, NO_FILTERS)
 
 

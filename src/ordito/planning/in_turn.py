@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ordito.planning.draft import FORMING, Draft
+from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import Member
 from ordito.planning.ready import TURN, WITHIN, ask_until_ready, can_be_asked
@@ -18,9 +18,6 @@ from ordito.work.plan import Action, Gate, Outage
 
 STAYS_UP = frozenset({Fate.KEEP, Fate.UPDATE})
 """What does not go down, and is linked anew with what does."""
-
-INTERRUPTS = FORMING | {"restart"}
-"""The workflows that take down what is to be up again, without anybody having said that it may be down."""
 
 MADE = frozenset({Fate.NEW, Fate.CONTINUE})
 """What comes up and is not changed."""
@@ -38,7 +35,7 @@ def is_free(draft: Draft, member: Member) -> bool:
 
 def in_turn(draft: Draft) -> None:
     """Hold up what has to wait for others that are changed."""
-    if draft.workflow not in FORMING:
+    if not draft.workflow.forms:
         return
     free = [m for m in draft.members.values() if m.turn or (m.fate in FREE and is_free(draft, m))]
     if not free:
@@ -72,7 +69,7 @@ def outages(draft: Draft) -> tuple[Outage, ...]:
     missed by nobody, where nothing is run to stop an instance it goes on, and what goes down only if it is found not to
     be ok does not count as up."""
     found: list[Outage] = []
-    for node in draft.ordered if draft.workflow in INTERRUPTS else ():
+    for node in draft.ordered if draft.workflow.interrupts else ():
         up = [m for m in draft.of_node.get(node.name, ()) if m.was_up]
         if (
             up

@@ -73,7 +73,7 @@ def _is_spared(service: Service, snapshot: Snapshot, name: str) -> bool:
 
 def refuse_anew(draft: Draft) -> None:
     """Transform: what is not removed is not made anew either, unless somebody has said of the node that it is to be."""
-    if draft.workflow not in UPGRADES:
+    if not draft.workflow.describes:
         return
     for member in draft.members.values():
         named = member.template.name in draft.options.upgrading.replaced
@@ -86,6 +86,3 @@ def refuse_anew(draft: Draft) -> None:
                 member.template.span,
                 hint=f"`--replace {member.template.name}` makes it anew all the same",
             )
-
-
-UPGRADES = frozenset({"deploy", "upgrade"})

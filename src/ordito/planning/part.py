@@ -18,14 +18,14 @@ from ordito.instances.states import STARTED
 from ordito.instances.status import OPERATIONAL
 from ordito.model.service import Service
 from ordito.planning.choose_instances import all_instances
-from ordito.planning.draft import FORMING, Draft
+from ordito.planning.draft import Draft
 from ordito.planning.fates import CHANGED, Fate
 from ordito.planning.members import Member
 from ordito.planning.options import Part, PlanOptions
 from ordito.work.plan import Change, Plan
+from ordito.work.workflows import Workflow
 
 MOST_NAMED = 6
-UNDEPLOY = "undeploy"
 
 
 def with_needed(part: Part, service: Service, snapshot: Snapshot) -> Part:
@@ -186,9 +186,9 @@ def check_part(draft: Draft) -> None:
                 )
 
 
-def is_partial(options: PlanOptions, workflow: str) -> bool:
+def is_partial(options: PlanOptions, workflow: Workflow) -> bool:
     """Whether a plan is about a part of the service."""
-    return options.part is not None and (workflow in FORMING or workflow == UNDEPLOY)
+    return options.part is not None and (workflow.forms or workflow.removes)
 
 
 def left_out(partial: Plan, whole: Plan) -> tuple[Change, ...]:

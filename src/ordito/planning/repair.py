@@ -236,7 +236,7 @@ def say_unrepaired(draft: Draft) -> None:
             continue
         last = draft.steps[member.up.end]
         if last.condition is Condition.IF_MENDED and not last.done:
-            going_back = Hindrance.BACK if draft.workflow == "rollback" else None
+            going_back = Hindrance.BACK if draft.workflow.goes_back else None
             why = going_back or _hindrance(draft, member) or Hindrance.AROUND
             found.setdefault((member.template.name, why), []).append(member)
     for (_, why), members in found.items():

@@ -13,7 +13,7 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.states import STARTED
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate
-from ordito.planning.draft import FORMING, Draft
+from ordito.planning.draft import Draft
 from ordito.planning.fates import CHANGED, Fate
 from ordito.planning.members import DraftStep, Member
 from ordito.planning.recipe import Entry
@@ -26,7 +26,7 @@ WHETHER = "an input of its configure may be another value then"
 
 def second_pass(draft: Draft) -> None:
     """Have instances configured again, if that is needed, whose nodes are configured with what is changed."""
-    if draft.workflow not in FORMING or draft.options.upgrading.at_once:
+    if not draft.workflow.forms or draft.options.upgrading.at_once:
         return
     changing = {m.template.name for m in draft.members.values() if m.fate in CHANGED}
     if not changing:

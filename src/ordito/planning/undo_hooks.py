@@ -32,9 +32,7 @@ from ordito.planning.phases import barriers, does_work
 from ordito.planning.ready import ready_steps
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
 from ordito.work.plan import UNDO, Action, Condition, Plan
-
-TO_BASE = "rollback"
-"""The workflow that leads back to what was deployed before; another removes what was made."""
+from ordito.work.workflows import workflow_of
 
 ENTERS: Mapping[str, tuple[str, ...]] = {CREATED: (CONFIGURING, STARTING), CONFIGURED: (STARTING,)}
 """The node states before which something is undone that asks for a state short of ``started``."""
@@ -54,16 +52,16 @@ def undo_hooks(draft: Draft) -> None:
     made_again = {member.template.name for done in ways_up.later for member in _made_again(draft, done.hook)}
     up = _tolerant(draft, ready_steps(draft, made_again)) if made_again else []
     then = _in_turn(draft, ways_up.later)
-    comes_back = draft.workflow == TO_BASE and any(does_work(draft, number) for number in main)
+    comes_back = draft.workflow.goes_back and any(does_work(draft, number) for number in main)
     ready = _tolerant(draft, ready_steps(draft)) if comes_back else []
     barriers(draft, [first, main, up, then, ready])
 
 
 def cannot_be_undone(done: Iterable[DoneHook], back: Plan) -> tuple[str, ...]:
     """What lifecycle steps have done and a way back does not undo, for people, the newest first."""
-    undone = {d.change for d in back.undone}
+    undone, is_to_base = {d.change for d in back.undone}, workflow_of(back.workflow).goes_back
     return tuple(
-        f'lifecycle step "{d.hook.id}" cannot be undone: {why_not_undone(d, is_to_base=back.workflow == TO_BASE)}'
+        f'lifecycle step "{d.hook.id}" cannot be undone: {why_not_undone(d, is_to_base=is_to_base)}'
         for d in reversed(tuple(done))
         if d.change not in undone
     )
@@ -99,7 +97,7 @@ def _is_to_undo(draft: Draft, done: DoneHook) -> bool:
         return False
     if not _is_before_removal(done.hook) or there_in_the_end(draft, done.hook.component):
         return True
-    if draft.workflow == TO_BASE:
+    if draft.workflow.goes_back:
         draft.undone.append(done)  # Nothing is to be undone: what was deployed then did not have the component.
     return False
 

@@ -387,7 +387,7 @@ class Widening:
                 draft.edge(before, number, reason)
             if name == root:
                 self.told[root] = number
-            if host in self._known and draft.workflow == "heal":
+            if host in self._known and draft.workflow.heals:
                 # Elsewhere it has failed that nobody knows.
                 self._put_behind([number], [self._known[host]])
 

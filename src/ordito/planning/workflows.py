@@ -30,7 +30,7 @@ from ordito.planning.choose_moved import choose_restarted, choose_started, choos
 from ordito.planning.counts import counts
 from ordito.planning.decide import decide, decide_begun
 from ordito.planning.dependencies import check_dependencies
-from ordito.planning.draft import FORMING, Draft
+from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.imperative import preconditions, stay, there_are, written
 from ordito.planning.in_turn import in_turn, takes_turns, warn_of_no_turns
@@ -60,8 +60,8 @@ from ordito.planning.tell_changes import tell_changes
 from ordito.planning.undo_hooks import undo_hooks
 from ordito.planning.waits import install_waits, uninstall_waits
 from ordito.planning.widening import widening
-from ordito.planning.workflow_names import ALIASES
 from ordito.work.plan import Plan
+from ordito.work.workflows import ALIASES, workflow_of
 
 Transform = Callable[[Draft], None]
 
@@ -284,7 +284,7 @@ def plan(
     if transforms is None:
         near = nearest(name, WORKFLOWS)
         raise ValueError(f'there is no workflow "{workflow}"' + (f', did you mean "{near[0]}"?' if near else ""))
-    if not is_partial(options, name):
+    if not is_partial(options, workflow_of(name)):
         return _planned(name, transforms, service, snapshot, inputs, replace(options, part=None))
     partial = _planned(name, transforms, service, snapshot, inputs, options)
     try:
@@ -309,7 +309,7 @@ def _planned(
     options: PlanOptions,
 ) -> Plan:
     """The plan of a workflow, as ``plan`` gives it, of all of the service or of a part."""
-    if options.part is not None and name in FORMING:
+    if options.part is not None and workflow_of(name).forms:
         options = replace(options, part=with_needed(options.part, service, snapshot))
     draft = _drafted(name, transforms, service, snapshot, inputs, options)
     if draft.rolls and _has_cycle(draft):
@@ -347,7 +347,7 @@ def _drafted(
             if draft.diagnostics.has_errors and transform not in GOES_ON:
                 break
             transform(draft)
-        more = taken_along(draft) if options.part is not None and name in FORMING else None
+        more = taken_along(draft) if options.part is not None and workflow_of(name).forms else None
         if not more or options.part is None:
             return draft
         # What goes down with the part belongs to it: it comes up as it is wanted.

@@ -14,13 +14,12 @@ import msgspec
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.instances.states import DELETED
 from ordito.instances.status import ABSENT
-from ordito.work.effects import revises
 from ordito.work.plan import Plan
 from ordito.work.records import ROLLED_BACK, Form, JobHeader
+from ordito.work.workflows import workflow_of
 
 replace = msgspec.structs.replace
 
-UNDEPLOY = "undeploy"
 
 RecordOf = Callable[[str], Instance | None]
 """Gives what is recorded of an instance, by its id."""
@@ -81,14 +80,14 @@ def form_after(header: JobHeader, rollback: str, *, is_untouched: bool) -> str:
     """The form that is deployed once a job has ended whose workflow says what is deployed: its own; the base where it
     was rolled back to that; what was before where it has failed and changed nothing, or was to remove everything."""
     if rollback and header.base:
-        return header.current if header.workflow == UNDEPLOY else header.base
+        return header.current if workflow_of(header.workflow).removes else header.base
     return header.current if is_untouched and header.current else header.id
 
 
 def ended(header: JobHeader, plan: Plan, snapshot: Snapshot, rollback: str, *, is_untouched: bool) -> Delta:
     """What changes because a job ends: instances are said to be in forms as seen from what is deployed then, and new
     ones that were never begun by a job which has changed nothing are not there."""
-    if not revises(header.workflow):
+    if not workflow_of(header.workflow).revises:
         return Delta()
     known = {header.id: header.form, **header.forms}
     form = form_after(header, rollback, is_untouched=is_untouched)

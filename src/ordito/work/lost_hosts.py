@@ -7,6 +7,7 @@ import msgspec
 from ordito.instances.records import CANNOT_BE_REACHED, Instance, Snapshot
 from ordito.instances.status import ERROR
 from ordito.work.plan import Action, Step
+from ordito.work.workflows import workflow_of
 
 
 class LostHosts:
@@ -15,7 +16,7 @@ class LostHosts:
 
     def __init__(self, snapshot: Snapshot, workflow: str) -> None:
         self._snapshot = snapshot
-        self._heals = workflow == "heal"
+        self._heals = workflow_of(workflow).heals
 
     def host_of(self, record: Instance) -> str:
         """The lost Compute on which an instance is, however deep; "" for none."""

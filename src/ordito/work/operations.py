@@ -43,7 +43,6 @@ from ordito.work.called import Called
 from ordito.work.change_marks import NEVER_STARTED, marked_by_values, touched
 from ordito.work.conditions import Conditions
 from ordito.work.delegating import Delegating
-from ordito.work.effects import applies as workflow_applies
 from ordito.work.forms import adopted
 from ordito.work.happenings import Happenings, of_what_is_up, remembered, with_failures, without
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
@@ -64,6 +63,7 @@ from ordito.work.set_state import Filters
 from ordito.work.targeting import THIS_MACHINE, FindsTargets, Targets
 from ordito.work.targets import Target
 from ordito.work.telling import Telling
+from ordito.work.workflows import workflow_of
 
 DELEGATE = Action.DELEGATE
 IF_MENDED = Condition.IF_MENDED
@@ -110,9 +110,9 @@ class Operations:
         self._snapshot = snapshot
         self._job = job
         # Whether what is carried out counts as deployed: all of it, or the step that is told of.
-        self._all_apply = workflow_applies(plan.workflow)
+        self._all_apply = workflow_of(plan.workflow).applies
         # Of a deployment that somebody wrote, whatever comes first makes an instance.
-        self._makes = plan.overlaps and plan.workflow == "deploy"
+        self._makes = plan.overlaps and workflow_of(plan.workflow).describes
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
         self._evaluator.entities.make_again(plan.made_again())
         self.masking = masking_for(service, masking)

@@ -12,6 +12,7 @@ from ordito.instances.status import ABSENT
 from ordito.model.service import Service
 from ordito.work.change_marks import marked
 from ordito.work.plan import Step
+from ordito.work.workflows import workflow_of
 
 WENT_WITH_HOST = "went with its host"
 ROLLED_BACK = "rolled back"
@@ -23,7 +24,7 @@ class Removal:
     def __init__(self, service: Service, snapshot: Snapshot, workflow: str, job: str) -> None:
         self._service = service
         self._snapshot = snapshot
-        self._workflow = workflow
+        self._removes_all = workflow_of(workflow).removes
         self._job = job
 
     def deleted(self, step: Step, change: str, *, applies: bool) -> Delta:
@@ -33,7 +34,7 @@ class Removal:
             note, with_host = ROLLED_BACK, f"{ROLLED_BACK}, {WENT_WITH_HOST}"
         elif step.anew:
             note, with_host = MADE_AGAIN, f"{MADE_AGAIN}, {WENT_WITH_HOST}"
-        elif applies and self._workflow != "undeploy" and not step.counts:
+        elif applies and not self._removes_all and not step.counts:
             note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
         gone = [self._gone(self._snapshot.instances[step.instance], change, note, applies=applies)]
         index = 0

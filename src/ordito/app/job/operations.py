@@ -12,16 +12,15 @@ from ordito.app.services.earlier_forms import EarlierForms
 from ordito.app.services.left_behind import Whole
 from ordito.app.services.mixed_forms import Seen, linked, owners, with_mixed_forms
 from ordito.base.masking import Masking
-from ordito.ensemble.status import UNDEPLOY
 from ordito.ensemble.store import Ensemble
 from ordito.ensemble.vault import Vault
 from ordito.model.service import Service
-from ordito.work.effects import revises
 from ordito.work.formed_operations import FormedOperations
 from ordito.work.forms import forms_in_use
 from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader
+from ordito.work.workflows import workflow_of
 
 
 class JobOperations(msgspec.Struct, frozen=True):
@@ -53,7 +52,7 @@ class JobOperations(msgspec.Struct, frozen=True):
     @property
     def _is_about_what_runs(self) -> bool:
         """Whether the job brings nothing into another form: what its operations read is what runs."""
-        return not revises(self.header.workflow) or self.header.workflow == UNDEPLOY
+        return not workflow_of(self.header.workflow).revises or workflow_of(self.header.workflow).removes
 
     def _service(self, plan: Plan) -> Service:
         """The service of the job, as its operations see it."""

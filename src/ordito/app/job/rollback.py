@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from ordito.app.plan_options import plan_options
 from ordito.app.plugins import Plugins
-from ordito.app.proposal import UNDEPLOY
 from ordito.app.services.earlier_forms import EarlierForms
 from ordito.app.services.left_behind import Whole
 from ordito.app.services.pinned import measured_files
@@ -22,6 +21,7 @@ from ordito.work.hooks import DoneHook
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader
 from ordito.work.rollback import WayBack
+from ordito.work.workflows import workflow_of
 
 
 def way_back(  # noqa: PLR0913  (what a job is)
@@ -48,10 +48,9 @@ def way_back(  # noqa: PLR0913  (what a job is)
         hooking=Hooking(which="none", done=done, undoes=True),
     )
     gone = made(snapshot, rolled_back)
+    workflow = UNDOING if workflow_of(header.workflow).removes else ROLLBACK
     try:
-        back = plan(
-            UNDOING if header.workflow == UNDEPLOY else ROLLBACK, whole.service, snapshot, header.inputs, options
-        )
+        back = plan(workflow, whole.service, snapshot, header.inputs, options)
     except PlanRefused as refused:
         problems = tuple(f"the rollback could not be planned: {d.message}" for d in refused.diagnostics)
         return WayBack(Plan(ROLLBACK, (), (), (), ()), problems, gone)

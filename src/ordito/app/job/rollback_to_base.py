@@ -29,15 +29,12 @@ from ordito.work.hooks import DoneHook
 from ordito.work.plan import Kind, Plan
 from ordito.work.records import JobHeader
 from ordito.work.rollback import WayBack
-
-ROLLBACK = "rollback"
-CHANGING = frozenset({"deploy", "upgrade"})
-"""The workflows whose jobs may change what runs, and are taken back by changing it again."""
+from ordito.work.workflows import ROLLBACK, workflow_of
 
 
 def leads_to_base(header: JobHeader) -> bool:
     """Whether a job is rolled back to what was deployed completely before it; else to nothing."""
-    return header.workflow in CHANGING and bool(header.base)
+    return workflow_of(header.workflow).describes and bool(header.base)
 
 
 class ToBase(msgspec.Struct, frozen=True):

@@ -13,7 +13,6 @@ from ordito.app.git_keeping import refuse_uncommittable, shared_options, with_in
 from ordito.app.inventory_file.find import inventory_again
 from ordito.app.inventory_file.read import read_inventory
 from ordito.app.job.report import JobReport
-from ordito.app.job.rollback_to_base import CHANGING
 from ordito.app.job.running import NO_LIMITS, Limits, RunningJob, Subject
 from ordito.app.place import Place, place_of
 from ordito.app.proposal import Proposal
@@ -36,6 +35,7 @@ from ordito.work.records import (
     StepFinishedRecord,
     StepStartedRecord,
 )
+from ordito.work.workflows import workflow_of
 
 StepRecord = StepStartedRecord | StepFinishedRecord
 
@@ -92,7 +92,7 @@ def _most_tasks(proposal: Proposal, options: JobOptions) -> int:
         return tasks
     # Two for an instance at most that the job has taken one step for: stop and delete. To make one again that it
     # has removed in two takes many more.
-    return tasks * (12 if proposal.workflow in CHANGING else 3)
+    return tasks * (12 if workflow_of(proposal.workflow).describes else 3)
 
 
 def _header(

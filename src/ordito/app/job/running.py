@@ -45,7 +45,6 @@ from ordito.instances.records import Snapshot
 from ordito.instances.status import DEGRADED, effective_statuses
 from ordito.planning.decide import is_lacking
 from ordito.planning.operation_steps import can_be_undone
-from ordito.work.effects import revises
 from ordito.work.events import StepFailed
 from ordito.work.formed_operations import FormedOperations
 from ordito.work.forms import form_after
@@ -62,6 +61,7 @@ from ordito.work.records import (
 )
 from ordito.work.rollback import WayBack
 from ordito.work.targets import Target, Unreachable
+from ordito.work.workflows import workflow_of
 
 STOP = "stop"
 OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
@@ -194,7 +194,7 @@ class RunningJob:
 
     def _is_untouched(self) -> bool:
         """Whether what is deployed is what was, and not what the job was to make of it."""
-        return revises(self._header.workflow) and self._ensemble.status.form != self._header.id
+        return workflow_of(self._header.workflow).revises and self._ensemble.status.form != self._header.id
 
     async def _run(
         self,
@@ -267,7 +267,7 @@ class RunningJob:
         """Know the service by which things are seen from here on, where that is not the job's own: what it did was
         taken back, or it has changed nothing."""
         header, closing = self._header, self._ensemble.journal.last_record()
-        if not isinstance(closing, JobClosingRecord) or not revises(header.workflow):
+        if not isinstance(closing, JobClosingRecord) or not workflow_of(header.workflow).revises:
             return
         form = form_after(header, closing.rollback, is_untouched=closing.is_untouched)
         if form == header.id:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from ordito.app.errors import Refused
-from ordito.app.proposal import DEPLOY, Known, Proposal
+from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.to_a_description import SERVICE_FILE, Named, ToDescriptionAsked, is_same
+from ordito.work.workflows import DEPLOY
 
 
 class DeployAsked(ToDescriptionAsked, frozen=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.lifecycle_steps.blocks import in_pin
-from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known
+from ordito.app.proposal import Known
 from ordito.app.services.read import ReadService
 from ordito.ensemble.done_hooks import attempts
 from ordito.ensemble.layout import Layout
@@ -16,6 +16,7 @@ from ordito.ensemble.pins import Pinned
 from ordito.ensemble.status import stable_form
 from ordito.planning.options import Hooking
 from ordito.work.hooks import Block, Transition
+from ordito.work.workflows import workflow_of
 
 
 def hooking_of(layout: Layout, read: ReadService, pinned: Pinned, left: Mapping[str, Block]) -> Hooking:
@@ -34,14 +35,11 @@ def named_files(read: ReadService, pinned: Pinned) -> dict[str, dict[str, str]]:
 def for_workflow(hooking: Hooking, known: Known, workflow: str) -> Hooking:
     """The same as a plan of a workflow is told it: which transition that is, and what was done in earlier attempts at
     it. Raises ``EnsembleError``."""
-    if workflow not in TRANSITIONS or not hooking.blocks:
+    made = workflow_of(workflow)
+    if not (made.describes or made.removes) or not hooking.blocks:
         return hooking
-    transition = TRANSITIONS[workflow]
-    if transition is Transition.UPGRADE and not stable_form(known.status, known.snapshot):
-        transition = Transition.INSTALL
+    transition = Transition.DELETE
+    if made.describes:
+        transition = Transition.UPGRADE if stable_form(known.status, known.snapshot) else Transition.INSTALL
     found = attempts(known.place.layout)
     return msgspec.structs.replace(hooking, transition=transition, done=found.done, since=found.since)
-
-
-TRANSITIONS = {DEPLOY: Transition.UPGRADE, UPGRADE: Transition.UPGRADE, UNDEPLOY: Transition.DELETE}
-"""What workflows do to the topology, where a revision of it is complete. Others carry out no lifecycle steps."""

@@ -19,11 +19,12 @@ from ordito.app.services.pinned import PinnedService, main_in_pin, measured_file
 from ordito.app.services.read import ReadService
 from ordito.ensemble.status import current_form, deployed_form, known_forms
 from ordito.model.service import Service
-from ordito.planning.keep import UPGRADES, kept_behind
+from ordito.planning.keep import kept_behind
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.planning.workflows import plan
 from ordito.work.plan import Plan
 from ordito.work.records import Form
+from ordito.work.workflows import workflow_of
 
 
 class Made(msgspec.Struct, frozen=True):
@@ -66,12 +67,14 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     told = options_of(known, whole, measured.digests)
     forms = EarlierForms(known.place, known_forms(known.status), current_form(known.status))
     own = Form(measured.digest, main_in_pin(known.place.layout, measured), dict(inputs), read.service.choices)
+    # What goes back to a revision removes all that it did not have.
+    describes = workflow_of(workflow).describes
+    behind = kept_behind(whole.service, known.snapshot, whole.nodes) if describes else frozenset()
     options = replace(
         told,
         allow_large=allow_large,
         force=force,
-        # What goes back to a revision removes all that it did not have.
-        kept_behind=kept_behind(whole.service, known.snapshot, whole.nodes) if workflow in UPGRADES else frozenset(),
+        kept_behind=behind,
         deployed=lambda: _deployed(forms),
         forms=forms.of_plan(own),
         instances=instances,

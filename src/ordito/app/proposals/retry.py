@@ -14,14 +14,12 @@ from ordito.app.given_changes import again, as_told, told_to_lose
 from ordito.app.given_part import part_as_told
 from ordito.app.jobs import find_job, steps_of, unknown_step
 from ordito.app.place import Place
-from ordito.app.proposal import DEPLOY, UNDEPLOY, UPGRADE, Known, Proposal, Risks
-from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.proposal import Known, Proposal, Risks
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.part import with_part
-from ordito.app.proposals.rollback import ROLLBACK, going_back, refuse_unknown_undo
-from ordito.app.proposals.scale_rest import SCALE, rest_of
+from ordito.app.proposals.rollback import going_back, refuse_unknown_undo
+from ordito.app.proposals.scale_rest import rest_of
 from ordito.app.proposals.to_a_description import changing
-from ordito.app.proposals.upgrade import UpgradeAsked
 from ordito.app.proposals.workflow_rest import rest_of_workflow
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.pinned import PinnedService, read_pinned
@@ -40,15 +38,12 @@ from ordito.model.circumstances import Circumstances
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.source.remote import Network
-from ordito.work.effects import applies
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Action, Plan
 from ordito.work.records import Form
+from ordito.work.workflows import Workflow, workflow_of
 
 WELL = "ok"
-AGAIN = frozenset({DEPLOY, UPGRADE, ROLLBACK, UNDEPLOY, SCALE})
-"""Workflows that continue from what exists, so that their plan is what is left."""
-
 Choose = Callable[[Service, PlanOptions], PlanOptions]
 
 
@@ -83,20 +78,20 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
     # What it deployed need not be what is deployed: it may have been taken back, or have changed nothing.
     form = record.file.form or deployed_form(known.status)
     read = read_pinned(place, form)
-    if workflow in {DEPLOY, UPGRADE}:
+    if workflow.describes:
         _check_unchanged(known, job, form)
     changes, _ = as_told(_told(record))
     losing = (*changes.may_lose, *asked.may_lose)
-    made = make_plan(known, workflow, read, form.inputs, choose=_rest(known, read, workflow, job, record, losing))
-    if workflow == ROLLBACK:
+    made = make_plan(known, workflow.name, read, form.inputs, choose=_rest(known, read, workflow, job, record, losing))
+    if workflow.goes_back:
         refuse_unknown_undo(made.plan, _done(known, record))
     risks = Risks()
-    if workflow in COMPLETED:
+    if workflow.forms:
         allowed = may_be_lost(losing, made.whole.service, known.snapshot)
         risks = risked(made.plan, known.snapshot, named=changes.replaced, allowed=allowed)
     plan = _with_done(made.plan, asked.by_hand, job, record) if asked.by_hand else made.plan
     return Proposal(
-        workflow=workflow,
+        workflow=workflow.name,
         read=read,
         whole=made.whole,
         plan=plan,
@@ -109,38 +104,31 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
         retries=job,
         told={**_told(record), **told_to_lose(dict.fromkeys(losing))},
         risks=risks,
-        completes=plan.is_empty and not plan.is_part and workflow in COMPLETED and not is_complete(known.status),
-        on_failure="rollback" if workflow == SCALE and made.plan.instances else "continue",
+        completes=plan.is_empty and not plan.is_part and workflow.forms and not is_complete(known.status),
+        on_failure="rollback" if workflow.scales and made.plan.instances else "continue",
     )
 
 
-COMPLETED = frozenset({DEPLOY, UPGRADE, ROLLBACK})
-"""Workflows of which a job without steps says that nothing is left to be done."""
-
-PRUNES = {DEPLOY: DeployAsked.prunes, UPGRADE: UpgradeAsked.prunes}
-"""What becomes of what the template has lost, by the workflow, where the command did not say it."""
-
-
 def _rest(
-    known: Known, read: ReadService, workflow: str, job: str, record: RecordedJob, losing: Collection[str]
+    known: Known, read: ReadService, workflow: Workflow, job: str, record: RecordedJob, losing: Collection[str]
 ) -> Choose:
     """What planning is told besides: what the job was told, or of what part of all that exists it was; ``losing`` names
     whose data may be lost."""
-    if workflow in PRUNES or workflow == UNDEPLOY:
+    if workflow.describes or workflow.removes:
         changes, which = as_told(_told(record))
         part = part_as_told(_told(record))
 
         def rest(service: Service, options: PlanOptions) -> PlanOptions:
             found = rest_of_workflow(known.place, record, service, options)
-            if workflow in PRUNES:
-                found = changing(found, changes, PRUNES[workflow], which)
+            if workflow.describes:
+                found = changing(found, changes, workflow.prunes, which)
                 found = dataclasses.replace(found, may_lose=may_be_lost(losing, service, known.snapshot))
             return with_part(found, part, service, known.snapshot)
 
         return rest
-    if workflow == ROLLBACK:
+    if workflow.goes_back:
         return going_back(_done(known, record))
-    if workflow == SCALE:
+    if workflow.scales:
         began = _first(known.place, job, record)
         scaling = rest_of(known.place, began, record, read.service, known.snapshot, known.status.counts)
         return lambda _, options: dataclasses.replace(options, scaling=scaling)
@@ -187,7 +175,7 @@ def _id(line: JobLine) -> str:
     return line.id
 
 
-def _checked(place: Place, job: str, record: RecordedJob) -> str:
+def _checked(place: Place, job: str, record: RecordedJob) -> Workflow:
     """The workflow of a job of which something may be left."""
     workflow, ended = record.head.workflow, record.head.status
     if ended == "ok":
@@ -198,7 +186,7 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
             purpose="see what it did",
         )
     words = again(_told(record)) if not record.head.cause else ()
-    if workflow == SCALE and record.head.rollback:
+    if workflow_of(workflow).scales and record.head.rollback:
         raise Refused(
             "not-retried",
             f"job {job} was a scale-out, and what it did was taken back: nothing of it is left",
@@ -216,7 +204,7 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
             next_words=words or ("jobs", "show", job),
             purpose="do the same once more" if words else "see what it did",
         )
-    counting = (w for w in job_lines(place.layout) if applies(w.workflow) or w.workflow == workflow)
+    counting = (w for w in job_lines(place.layout) if workflow_of(w.workflow).applies or w.workflow == workflow)
     later = max(counting, key=lambda line: line.id, default=None)
     if later is not None and later.id > job:
         goes_on = _continues(later.workflow)
@@ -226,11 +214,11 @@ def _checked(place: Place, job: str, record: RecordedJob) -> str:
             next_words=("jobs", "retry", later.id) if goes_on else ("plan",),
             purpose="do what the later one has left undone" if goes_on else "see what deploying would do now",
         )
-    return workflow
+    return workflow_of(workflow)
 
 
 def _continues(workflow: str) -> bool:
-    return workflow in AGAIN or is_written(workflow)
+    return workflow_of(workflow).continues or is_written(workflow)
 
 
 def _check_unchanged(known: Known, job: str, form: Form) -> None:

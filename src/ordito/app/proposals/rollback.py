@@ -32,8 +32,8 @@ from ordito.planning.undo_hooks import why_not_undone
 from ordito.work.forms import is_same
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Plan
+from ordito.work.workflows import ROLLBACK
 
-ROLLBACK = "rollback"
 EARLY = "early"
 NONE = "none"
 

@@ -25,8 +25,7 @@ from ordito.model.interface_names import interface_named
 from ordito.model.operation import Interface, Operation
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.options import OfNode, OperationRun, PlanOptions
-
-RUN = "run"
+from ordito.work.workflows import RUN
 
 Chosen = tuple[frozenset[str], OperationRun]
 

@@ -11,9 +11,9 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.given_changes import told_again
 from ordito.app.names import INSTANCE, NODE, Names
-from ordito.app.proposal import UNDEPLOY, KeptAsItIs, Known, Proposal
+from ordito.app.proposal import KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import Made, for_deployed, make_plan, read_deployed
-from ordito.app.proposals.scale_rest import SCALE, begun_since, linked_with, unsettled
+from ordito.app.proposals.scale_rest import begun_since, linked_with, unsettled
 from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
@@ -26,6 +26,7 @@ from ordito.planning.containers import compute_above, outermost
 from ordito.planning.options import Goal, Scaling
 from ordito.planning.refused import PlanRefused
 from ordito.work.plan import KeptCount, Plan
+from ordito.work.workflows import SCALE, workflow_of
 
 MOST_NAMED = 8
 
@@ -54,7 +55,7 @@ class ScaleAsked(KeptAsItIs, frozen=True):
     def propose(self, known: Known) -> Proposal | None:
         """What scaling would do. Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``."""
         status = known.status
-        is_gone = status.last_job is not None and status.last_job.workflow == UNDEPLOY
+        is_gone = status.last_job is not None and workflow_of(status.last_job.workflow).removes
         if not status.service or (is_gone and not any(i.exists for i in known.snapshot.instances.values())):
             raise Refused(
                 "nothing-deployed",

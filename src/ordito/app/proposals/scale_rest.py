@@ -13,8 +13,7 @@ from ordito.instances.status import OPERATIONAL
 from ordito.model.service import Service
 from ordito.planning.options import Goal, Scaling
 from ordito.work.invocation import Ending
-
-SCALE = "scale"
+from ordito.work.workflows import SCALE
 
 REMOVING = frozenset({"stop", "delete", "undeploy"})
 """Operations of instances that leave."""

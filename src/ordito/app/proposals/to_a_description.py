@@ -21,7 +21,7 @@ from ordito.app.inventory_file.unheeded import warn_of_unheeded
 from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.place import Place, relative_to
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import DEPLOY, Known, Proposal
+from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.making import Made, make_plan
 from ordito.app.proposals.part import with_part
 from ordito.app.services.circumstances import check_choices, circumstances_of
@@ -47,6 +47,7 @@ from ordito.providers.pool.provider import NAME as POOL
 from ordito.providers.pool.provider import PoolProvider
 from ordito.work.plan import Plan
 from ordito.work.records import GivenService
+from ordito.work.workflows import DEPLOY, workflow_of
 
 SERVICE_FILE = "service.yaml"
 """The service that is meant where none is named: the one in the ensemble's own directory."""
@@ -72,7 +73,6 @@ class ToDescriptionAsked(msgspec.Struct, frozen=True):
 
     workflow: ClassVar[str] = DEPLOY
     makes_ensemble: ClassVar[bool] = False
-    prunes: ClassVar[str] = "no"
     """What becomes of what the template has lost, where the command does not say it."""
 
     service: str = ""
@@ -216,7 +216,8 @@ def _planned(
 
     def tells(service: Service, options: PlanOptions) -> PlanOptions:
         options = dataclasses.replace(options, may_lose=may_be_lost(may_lose, service, known.snapshot))
-        return changing(options, asked.changes, asked.prunes, asked.hooks.which, strict=asked.hooks.strict)
+        prunes = workflow_of(asked.workflow).prunes
+        return changing(options, asked.changes, prunes, asked.hooks.which, strict=asked.hooks.strict)
 
     made = make_plan(
         known,

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from ordito.app.errors import Refused
 from ordito.app.place import relative_to
-from ordito.app.proposal import DEPLOY, UPGRADE, Known
+from ordito.app.proposal import Known
 from ordito.app.proposals.to_a_description import Named, ToDescriptionAsked, is_same
 from ordito.app.template_workflows import overriding
 from ordito.model.service import Service
 from ordito.work.records import GivenService
+from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of
 
 
 class UpgradeAsked(ToDescriptionAsked, frozen=True):
@@ -19,7 +20,6 @@ class UpgradeAsked(ToDescriptionAsked, frozen=True):
     is removed, last, unless the command says otherwise."""
 
     workflow: ClassVar[str] = UPGRADE
-    prunes: ClassVar[str] = "last"
 
     def named(self, known: Known) -> Named:
         """The service to upgrade to."""
@@ -66,4 +66,4 @@ def is_deployed(known: Known) -> bool:
         return False
     last = known.status.last_job
     exist = any(instance.exists for instance in known.snapshot.instances.values())
-    return exist or (last is not None and last.workflow in {DEPLOY, UPGRADE})
+    return exist or (last is not None and workflow_of(last.workflow).describes)

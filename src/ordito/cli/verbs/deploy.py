@@ -10,13 +10,13 @@ from ordito.cli.options import making_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
+from ordito.work.workflows import UPGRADE
 
 if TYPE_CHECKING:
     from ordito.app.proposal import Asked
     from ordito.app.workflow_run import WorkflowResult
     from ordito.cli.conversation import CliConversation
 
-UPGRADE = "upgrade"
 
 HELP = """Bring the running system to its description.
 

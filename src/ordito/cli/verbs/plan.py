@@ -11,6 +11,7 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.planned import PLANNED, PlanCommand, environment_for, hosts_for
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
+from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
     from ordito.app.proposal import Asked, Proposal
@@ -103,7 +104,7 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
         session.diagnostics(proposal.diagnostics)
         for warning in proposal.plan.warnings:
             session.note(warning)  # It says itself that it is a warning.
-        if workflow in {"deploy", "upgrade"}:
+        if workflow_of(workflow).describes:
             what = f"{'what was named of ' if proposal.plan.is_part else ''}{proposal.service.name}"
             said = f"by the record {what} is as it should be"
             if proposal.changed_inputs:
@@ -115,7 +116,7 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
             said = f"all is as {workflow} would leave it"
     data = plan_data(proposal, unfinished) if proposal is not None else nothing_data(workflow, unfinished)
     session.result(data, lambda channel: channel.line(f"Nothing to do: {said}."))
-    if proposal is not None and workflow in {"deploy", "upgrade"}:
+    if proposal is not None and workflow_of(workflow).describes:
         suggest_looking(proposal, session)
     if proposal is not None:
         _say_saved(out, session)

@@ -10,6 +10,7 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
+from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
     from ordito.app.incomplete_revision import IncompleteRevision
@@ -72,7 +73,7 @@ def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
     if not attempt.complete:
         rest = NextCommand(command("deploy"), "do what is left of it")
         return [rest, NextCommand(command("undeploy"), "remove what was begun")]
-    again = attempt.workflow if attempt.workflow in AGAIN else "upgrade"
+    again = attempt.workflow if workflow_of(attempt.workflow).forms else "upgrade"
     back = [NextCommand(command("rollback"), f"go back to revision {attempt.back}")] if attempt.back else []
     return back if again == "rollback" and back else [NextCommand(command(again), "do what is left of it"), *back]
 
@@ -86,7 +87,6 @@ def _cause(found: StatusResult) -> str:
 
 FINE = frozenset({"ok", "degraded", "pending"})
 """The statuses of what does its work, and of what was stopped on purpose."""
-AGAIN = ("deploy", "upgrade", "rollback")
 
 
 def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
