@@ -329,6 +329,14 @@ def test_a_database_that_is_absent_is_not_made_over_unasked(unmounted: Shop, wor
     assert shop.rows("database_1") == 1
 
 
+def test_undeploying_says_that_nothing_of_an_absent_database_is_run(unmounted: Shop) -> None:
+    planned = unmounted.run("plan", "undeploy").out
+    assert "data of database_1 may be lost, as it was found to be absent: nothing of it is run" in planned
+    unmounted.run("undeploy", "--yes", "--allow-changed")
+    unmounted.back("database_1")
+    assert unmounted.rows("database_1") == 1
+
+
 def test_what_describes_an_absent_database_says_what_is_to_be_looked_at(unmounted: Shop) -> None:
     described = unmounted.run("describe", "database_1")
     assert "not lost yet: see whether what it keeps them on is there" in described.out

@@ -62,7 +62,7 @@ class OpenJob(msgspec.Struct, frozen=True):
     @property
     def line(self) -> JobLine:
         """The job as the list of jobs shows it."""
-        summary = f"{self.done} of {self.steps} steps done{', rolling back' if self.rolling_back else ''}"
+        summary = f"{self.done} of {self.steps} steps ended{', rolling back' if self.rolling_back else ''}"
         return JobLine(self.job, self.workflow, self.outcome, moment(self.began), None, summary)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ordito.instances.records import Instance, Snapshot
 from ordito.planning.draft import Draft
-from ordito.planning.fates import HALVES, Down, Fate
+from ordito.planning.fates import GOING, HALVES, Down, Fate
 from ordito.planning.members import Member
 
 
@@ -48,10 +48,13 @@ def lost_if(draft: Draft, names: Iterable[str]) -> dict[str, str]:
             found[name] = IF_ABSENT
         elif draft.mends_first or (member is not None and member.is_conditional):
             found[name] = IF_NOT_OK
+        elif member is not None and member.record.was_lost and member.fate in GOING:
+            found[name] = IF_AWAY
     return found
 
 
 IF_ABSENT = "if its check finds it to be absent"
+IF_AWAY = "as it was found to be absent: nothing of it is run, and it is not known here any more after that"
 IF_NOT_OK = "if it is not found to be ok before"
 
 
