@@ -16,7 +16,7 @@ DUMP = '#!/bin/bash\nmkdir -p "$HOME/seen"\nenv -0 > "$HOME/seen/$ORDITO_STEP"\n
 ADDRESS = "#!/bin/bash\nip_address=192.168.0.1${INSTANCE##*_}\n"
 OF_THE_MACHINE = {"PATH", "HOME", "LANG"}
 OF_THE_SHELL = {"PWD", "OLDPWD", "SHLVL", "SHELL", "_"}
-OF_THE_PROGRAM = {"ORDITO_JOB", "ORDITO_STEP", "ORDITO_OUTPUTS"}
+OF_THE_PROGRAM = {"ORDITO_JOB", "ORDITO_STEP", "ORDITO_OPERATION", "ORDITO_OUTPUTS"}
 
 WORDS = " two  words $HOME \"'\n"
 BOTH_SIDES = {

@@ -70,7 +70,7 @@ def golden(request: pytest.FixtureRequest) -> Iterator[None]:
     if parts:
         place = Path(os.environ[VARIABLE]) / re.sub(r"[^\w.\[\]-]+", "_", request.node.nodeid)[:180]
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(steady("\n".join(parts)), encoding="utf-8")
+        place.write_text(steady("\n".join(parts)), encoding="utf-8", errors="backslashreplace")
 
 
 def differences(before: Sequence[Path], after: Path, show: Callable[[str], object] = print) -> int:
