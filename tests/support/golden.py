@@ -25,7 +25,7 @@ DIFFERS: Sequence[tuple[re.Pattern[str], str]] = (
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "CLOCK"),
     (re.compile(r"\b\d+(\.\d+)?(e-\d+)?(?= ?s\b)"), "SECONDS"),
     (re.compile(r"(\"at\": ?|seconds\"?: ?|elapsed\"?: ?|pid\"?: ?'?)[0-9.e-]+"), r"\1NUMBER"),
-    (re.compile(r"/tmp/pytest-of-[^/\s]*/pytest-\d+/(popen-gw\d+/)?"), "/tmp/"),
+    (re.compile(r"/(?:tmp|dev/shm)/pytest-of-[^/\s]*/pytest-\d+/(popen-gw\d+/)?"), "/tmp/"),
     (re.compile(r"\b127\.0\.0\.1:\d+|\b(?<=port: )\d{4,5}|localhost:\d+"), "ADDRESS"),
 )
 FILES = ("ensemble.yaml", "status/**/*.yaml", "jobs/**/*.yaml", "jobs/**/*.jsonl")
