@@ -146,7 +146,7 @@ def open_job_line(job: OpenJob) -> str:
         said = f"is being {'rolled back' if job.rolling_back else 'run'} by {job.holder}"
     else:
         said = f"was interrupted{' while it was rolled back' if job.rolling_back else ''}"
-    return f"{job.job} ({job.workflow}) {said}: {job.done} of {plural(job.steps, 'step')} done"
+    return f"{job.job} ({job.workflow}) {said}: {job.done} of {plural(job.steps, 'step')} ended"
 
 
 def _counted(instances: Sequence[InstanceStatus], channel: Channel) -> str:
