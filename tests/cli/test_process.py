@@ -57,6 +57,18 @@ def test_planning_loads_nothing_for_extensions_that_nobody_asks_for(tmp_path: Pa
     assert not loaded & {"importlib.metadata", "email", "zipfile", "jinja2"}
 
 
+def test_a_status_loads_nothing_that_plans(tmp_path: Path) -> None:
+    program = "import sys; from ordito.cli.main import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    ensemble = ["-e", str(tmp_path / "ensemble")]
+    for words in (["deploy", str(TINY), "--yes", *ensemble], ["status", *ensemble]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words], capture_output=True, text=True, env=environment(), check=True
+        )
+    loaded = set(done.stderr.split())
+    assert "ordito.app.status" in loaded
+    assert not loaded & {"ordito.planning.workflows", "ordito.app.proposal", "ordito.model.resolve", "asyncio"}
+
+
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert process(tmp_path, "deploy", FAILING, "-y").code == 1
     with fresh_start(tmp_path, "status") as reading:

@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 
 from ordito.ensemble.layout import MANIFEST, Layout
+from ordito.ensemble.status import Status
+from ordito.instances.records import Snapshot
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -26,6 +28,14 @@ class Place(msgspec.Struct, frozen=True):
     def manifest(self) -> str:
         """How its file is called in messages."""
         return os.path.normpath(Path(self.shown) / MANIFEST)
+
+
+class EnsembleState(msgspec.Struct, frozen=True):
+    """An ensemble as it was read: where it is, what exists, and what was deployed last."""
+
+    place: Place
+    snapshot: Snapshot
+    status: Status
 
 
 def place_of(directory: str) -> Place:

@@ -12,7 +12,7 @@ from typing import Protocol, Self, runtime_checkable
 import msgspec
 
 from ordito.app.inventory_file.read import NO_INVENTORY, Inventory
-from ordito.app.place import Place
+from ordito.app.place import EnsembleState, Place
 from ordito.app.services.left_behind import Whole
 from ordito.app.services.pinned import PinnedService, ReadFiles
 from ordito.app.services.read import ReadService
@@ -45,16 +45,8 @@ def _any(_: Grounds) -> None:
     """Whatever a plan is made from is right."""
 
 
-class Recorded(msgspec.Struct, frozen=True):
-    """What an ensemble records: where it is, what exists, and what was deployed last."""
-
-    place: Place
-    snapshot: Snapshot
-    status: Status
-
-
-class Known(Recorded, frozen=True):
-    """What is known when a proposal is made: what is recorded, and what the user's part says in the environment that is
+class Known(EnsembleState, frozen=True):
+    """What is known when a proposal is made: the ensemble, and what the user's part says in the environment that is
     chosen (``spec``). ``examine`` looks at what the plan will be made from, and may raise ``Refused``."""
 
     spec: UsedSpec

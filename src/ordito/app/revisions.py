@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.jobs import ensemble_place
-from ordito.app.proposal import Recorded
-from ordito.app.rollback_target import back_to
+from ordito.app.place import EnsembleState
 from ordito.base.sensitive import shown
 from ordito.ensemble.revisions import Revision, revisions
 from ordito.ensemble.status import known_forms, stable_form
@@ -61,7 +60,10 @@ def list_revisions(directory: str) -> RevisionList:
     repairs = bool(partial) and is_same_there(forms.get(partial), forms.get(base))
     if not (is_partial and (base or partial)):
         return RevisionList(tuple(lines), partial=partial, repairs=repairs)
-    return RevisionList(tuple(lines), True, partial, repairs, back_to(Recorded(place, snapshot, status)))
+    # What goes back plans, and to import that takes long.
+    from ordito.app.rollback_target import back_to
+
+    return RevisionList(tuple(lines), True, partial, repairs, back_to(EnsembleState(place, snapshot, status)))
 
 
 def _line(one: Revision, before: Revision | None, base: str) -> RevisionLine:

@@ -8,8 +8,7 @@ from itertools import takewhile
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.place import place_of
-from ordito.app.proposal import Recorded
+from ordito.app.place import EnsembleState, place_of
 from ordito.base.change_ids import job_of
 from ordito.ensemble.done_hooks import done_since
 from ordito.ensemble.errors import EnsembleError
@@ -39,7 +38,7 @@ class Target(msgspec.Struct, frozen=True):
     began: str = ""
 
 
-def target_of(known: Recorded, number: int) -> Target:
+def target_of(known: EnsembleState, number: int) -> Target:
     """The revision of that number; for 0 the last complete one where something else was begun since, else the last one
     before it of another service: what repairs what is deployed goes nowhere else.
 
@@ -70,11 +69,11 @@ def target_of(known: Recorded, number: int) -> Target:
     )
 
 
-def back_to(recorded: Recorded) -> int:
+def back_to(ensemble: EnsembleState) -> int:
     """The number of the revision to which `rollback` leads where none is named; 0 where it leads to none, or where that
     cannot be found out."""
     try:
-        return target_of(recorded, 0).number
+        return target_of(ensemble, 0).number
     except (Refused, EnsembleError):
         return 0
 
@@ -83,23 +82,23 @@ def led_back_to(directory: str) -> int:
     """``back_to`` of the ensemble in a directory. Raises ``Refused`` where there is none, and ``EnsembleError``."""
     place = place_of(directory)
     with read_ensemble(directory) as ensemble:
-        return back_to(Recorded(place, ensemble.snapshot, ensemble.status))
+        return back_to(EnsembleState(place, ensemble.snapshot, ensemble.status))
 
 
-def _last_complete(known: Recorded, base: str, deployed: Form) -> Target:
+def _last_complete(known: EnsembleState, base: str, deployed: Form) -> Target:
     """What is deployed completely, where what was begun or tried since is taken back."""
     lines = job_lines(known.place.layout)
     began = min((line.id for line in lines if line.id > base and workflow_of(line.workflow).revises), default="")
     return Target(deployed.revision or known.status.revision, base, deployed, began=began)
 
 
-def _is_tried(known: Recorded, base: str) -> bool:
+def _is_tried(known: EnsembleState, base: str) -> bool:
     """Whether anything was begun after the last complete revision, or tried in vain."""
     last = _last_line(known)
     return _is_begun(known, base) or (last is not None and last.outcome not in WELL)
 
 
-def _is_unfinished(known: Recorded, base: str, deployed: Form) -> bool:
+def _is_unfinished(known: EnsembleState, base: str, deployed: Form) -> bool:
     """Whether anything else than what is deployed was begun after the last complete revision, or tried in vain. To
     repair what is deployed is not: that leaves nothing to be taken back, unless lifecycle steps were carried out."""
     forms, layout = known_forms(known.status), known.place.layout
@@ -115,16 +114,16 @@ def _is_unfinished(known: Recorded, base: str, deployed: Form) -> bool:
     return bool(done_since(layout, base))
 
 
-def _is_begun(known: Recorded, base: str) -> bool:
+def _is_begun(known: EnsembleState, base: str) -> bool:
     return known.status.form != base or any(r.form for r in known.snapshot.instances.values() if r.exists)
 
 
-def _begun_forms(known: Recorded) -> frozenset[str]:
+def _begun_forms(known: EnsembleState) -> frozenset[str]:
     """The forms in which instances are, that of what was deployed last among them."""
     return forms_in_use(known.snapshot.instances) | {current_form(known.status)}
 
 
-def _last_line(known: Recorded) -> JobLine | None:
+def _last_line(known: EnsembleState) -> JobLine | None:
     """The last job that was to make a revision."""
     lines = (line for line in job_lines(known.place.layout) if workflow_of(line.workflow).revises)
     return max(lines, key=lambda line: line.id, default=None)
@@ -157,7 +156,7 @@ def _went_to(deployed: Revision, revision: Revision) -> bool:
     return deployed.to == revision.job if deployed.to else is_same(revision.form, deployed.form)
 
 
-def _numbered(there: Iterable[Revision], number: int, known: Recorded) -> Revision:
+def _numbered(there: Iterable[Revision], number: int, known: EnsembleState) -> Revision:
     newest: list[int] = []
     for revision in there:
         if revision.number == number:
@@ -186,7 +185,7 @@ def _with_hooks(layout: Layout, target: Target) -> Target:
     )
 
 
-def made_again_since(known: Recorded, target: Target) -> tuple[str, ...]:
+def made_again_since(known: EnsembleState, target: Target) -> tuple[str, ...]:
     """The instances that existed at the revision to which it leads and were removed and made again since, by id: what
     they held then is gone already. Raises ``EnsembleError``."""
     records = known.snapshot.instances.values()
@@ -222,7 +221,7 @@ def _undone_since(layout: Layout, job: str) -> Iterator[str]:
                 yield change.hook.step.id
 
 
-def _nothing_stable(known: Recorded) -> Refused:
+def _nothing_stable(known: EnsembleState) -> Refused:
     exist = any(record.exists for record in known.snapshot.instances.values())
     if exist:
         return Refused(

@@ -9,8 +9,7 @@ import msgspec
 from ordito.app.ensemble_checks import edited, no_ensemble
 from ordito.app.incomplete_revision import IncompleteRevision, incomplete_revision
 from ordito.app.jobs import INTERRUPTED, OpenJob, describe
-from ordito.app.place import Place, place_of
-from ordito.app.proposal import Recorded
+from ordito.app.place import EnsembleState, Place, place_of
 from ordito.base.sensitive import shown
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.outline_file import kept_outline
@@ -133,6 +132,9 @@ def status(request: StatusRequest) -> StatusResult:
                     )
                 )
         job = describe(place, ensemble.unfinished) if ensemble.unfinished else None
+        attempt = None
+        if not _is_all_of(job, snapshot):
+            attempt = incomplete_revision(EnsembleState(place, snapshot, ensemble.status))
         return StatusResult(
             service=outline.service if outline else "",
             effective=topology_status(outline or NO_OUTLINE, snapshot, effective),
@@ -142,9 +144,7 @@ def status(request: StatusRequest) -> StatusResult:
             caveat=caveat,
             failed=_failed(place, ensemble),
             waiting=_waiting(place),
-            attempt=None
-            if _is_all_of(job, snapshot)
-            else incomplete_revision(Recorded(place, snapshot, ensemble.status)),
+            attempt=attempt,
             is_half_removed=_is_half_removed(ensemble),
             damage=_damage(ensemble, job),
         )
@@ -152,8 +152,10 @@ def status(request: StatusRequest) -> StatusResult:
 
 def _is_all_of(job: OpenJob | None, snapshot: Snapshot) -> bool:
     """Whether all that exists was begun by the job that is open, which says itself how far it is."""
-    existing = [i for i in snapshot.instances.values() if i.exists]
-    return job is not None and all(i.created >= job.job if i.created else not i.is_unmanaged for i in existing)
+    if job is None:
+        return False
+    existing = (i for i in snapshot.instances.values() if i.exists)
+    return all(i.created >= job.job if i.created else not i.is_unmanaged for i in existing)
 
 
 def _called(name: str, form: Form) -> str:

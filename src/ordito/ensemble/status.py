@@ -27,7 +27,6 @@ from ordito.work.workflows import workflow_of
 
 replace = msgspec.structs.replace
 
-
 WELL = frozenset({"ok", "degraded"})
 """How a job has ended that did what it should."""
 

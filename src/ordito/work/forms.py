@@ -20,7 +20,6 @@ from ordito.work.workflows import workflow_of
 
 replace = msgspec.structs.replace
 
-
 RecordOf = Callable[[str], Instance | None]
 """Gives what is recorded of an instance, by its id."""
 

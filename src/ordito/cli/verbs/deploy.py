@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ordito.app.workflow_run import WorkflowResult
     from ordito.cli.conversation import CliConversation
 
-
 HELP = """Bring the running system to its description.
 
 SERVICE is a definitions file, a folder that holds one, or an archive. The first deployment makes the ensemble: a
