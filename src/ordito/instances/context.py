@@ -32,9 +32,11 @@ class Context(msgspec.Struct, frozen=True):
 
 
 class Nothing(msgspec.Struct, frozen=True):
-    """What a value without a value resolves to (not null, which is one): ``reason`` says why, in words."""
+    """What a value without a value resolves to (not null, which is one): ``reason`` says why, in words, and ``hint``
+    what was probably meant, "" where nothing suggests anything."""
 
     reason: str
+    hint: str = ""
 
 
 class EvaluationError(Exception):

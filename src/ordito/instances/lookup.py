@@ -102,6 +102,8 @@ class Lookup:
             if found is MISSING and relationship.via:
                 required = NodeEntity(self.entities.service.require(relationship.via))
                 found = yield from self._property(required, path, span)
+            if isinstance(found, Nothing) and str(path[0]) in template.properties:
+                found = Nothing(found.reason, _own_instead(template.name, path))
             if found is not MISSING:
                 return found
         return MISSING
@@ -429,3 +431,9 @@ def no_host(what: str, path: Path, entity: Entity, hosts: list[str], span: Span 
     if not hosts:
         return EvaluationError(f"{entity} has no host", span)
     return EvaluationError(f'no {what} "{written}" on the way up from {entity}: {" -> ".join(hosts)}', span)
+
+
+def _own_instead(node: str, path: Path) -> str:
+    """What was probably meant by asking a capability for something unset that its node has under the same name."""
+    written = ", ".join(map(str, (node, *path)))
+    return f'"{node}" has a "{path[0]}" of its own: get_property: [{written}], or give it to the capability as well'

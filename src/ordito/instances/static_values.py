@@ -11,6 +11,7 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.sensitive import is_sensitive
+from ordito.base.span import Span
 from ordito.instances.conformity import as_node, misfit
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import STATIC, Evaluator
@@ -104,6 +105,7 @@ def _of_artifacts(node: NodeTemplate) -> Iterator[Held]:
 
 
 INPUT = "input"
+GIVE_ONE = "give it a value, or a default to what it refers to"
 OR_NONE = "; or write required: false"
 SIMPLE = (bool, int, float, str)
 MOST_SHOWN = 60
@@ -185,6 +187,8 @@ class StaticValues:
         definition = held.definitions.get(held.name)
         what = f'{held.what} "{held.name}"'
         if definition is None:
+            if isinstance(data, Nothing) and held.what == INPUT:
+                self._warn_of_unset(f"the {what} of {held.of}", data, found[0].span)
             return
         if is_sensitive(data):
             wrong = misfit(data, definition.schema, what, self._values.data_types)
@@ -197,9 +201,14 @@ class StaticValues:
         elif definition.required:
             reason = data.reason if isinstance(data, Nothing) else "it is null"
             owner = f" of {held.of}" if held.of else ""
+            meant = data.hint if isinstance(data, Nothing) else ""
             self._diagnostics.error(
                 "missing-value",
                 f"the required {what}{owner} has no value: {reason}",
                 found[0].span,
-                hint="give it a value, or a default to what it refers to" + (OR_NONE if held.what == INPUT else ""),
+                hint=meant or GIVE_ONE + (OR_NONE if held.what == INPUT else ""),
             )
+
+    def _warn_of_unset(self, what: str, data: Nothing, span: Span) -> None:
+        """An input that is declared nowhere is not asked for, but whoever gives it a value wants it to have one."""
+        self._diagnostics.warning("unset-input", f"{what} has no value: {data.reason}", span, hint=data.hint or GIVE_ONE)
