@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks import engine_job
 from ordito.cli import main as command_line
-from ordito.cli.verbs import deploy, diff, upgrade  # noqa: F401  (what is imported is not measured)
+from ordito.cli.verbs import deploy, plan  # noqa: F401  (what is imported is not measured)
 from ordito.work.invocation import Ending, Outcome
 
 # That job imports what it needs where it is measured.

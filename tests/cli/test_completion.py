@@ -123,7 +123,7 @@ def test_nothing_heavy_is_loaded(tmp_path: Path) -> None:
         check=True,
     )
     assert HEAVY.isdisjoint(done.stderr.split())
-    assert "ordito.cli.verbs.jobs_unlock" in done.stderr.split()
+    assert "ordito.cli.verbs.jobs" in done.stderr.split()
 
 
 SHELLS = {

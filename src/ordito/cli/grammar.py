@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Verb(msgspec.Struct, frozen=True):
-    """A verb as the list of verbs shows it; ``module`` holds it as ``command``."""
+    """A verb as the list of verbs shows it; ``module`` holds it as ``NAME_command``."""
 
     module: str
     summary: str
@@ -26,58 +26,58 @@ class Verb(msgspec.Struct, frozen=True):
 
 PURPOSES: Mapping[str, Mapping[str, Verb]] = {
     "Begin": {
-        "init": Verb("init", "Make a new project that deploys at once."),
-        "doctor": Verb("doctor", "Show what this machine can run, and how an ensemble is."),
-        "completion": Verb("completion", "Have your shell complete words of commands."),
+        "init": Verb("begin", "Make a new project that deploys at once."),
+        "doctor": Verb("begin", "Show what this machine can run, and how an ensemble is."),
+        "completion": Verb("begin", "Have your shell complete words of commands."),
     },
     "Describe a service": {
         "validate": Verb("validate", "Check a service and its inputs; needs no ensemble."),
-        "fmt": Verb("fmt", "Format service templates; comments and meaning stay."),
+        "fmt": Verb("templates", "Format service templates; comments and meaning stay."),
         "explain": Verb("explain", "Explain a type, an entity of the language, or a finding."),
         "graph": Verb("graph", "Show a service as a graph: text, Mermaid, DOT, SVG."),
-        "schema": Verb("schema", "Make a JSON Schema of your types, for editors."),
-        "compile": Verb("compile", "Write the resolved model of a service, for programs."),
-        "package": Verb("package", "Pack a service into an archive (CSAR)."),
-        "unpackage": Verb("unpackage", "Unpack an archive into a folder."),
-        "spec": Verb("spec", "Show what your part of ensemble.yaml comes to."),
+        "schema": Verb("templates", "Make a JSON Schema of your types, for editors."),
+        "compile": Verb("templates", "Write the resolved model of a service, for programs."),
+        "package": Verb("templates", "Pack a service into an archive (CSAR)."),
+        "unpackage": Verb("templates", "Unpack an archive into a folder."),
+        "spec": Verb("templates", "Show what your part of ensemble.yaml comes to."),
     },
     "Deploy and change it": {
         "plan": Verb("plan", "Show what a deployment, or another job, would do, and why."),
         "deploy": Verb("deploy", "Bring the running system to its description."),
-        "diff": Verb("diff", "Show how what runs differs from what a service says."),
-        "upgrade": Verb("upgrade", "Change what runs into what a service says now."),
-        "scale": Verb("scale", "Have more or fewer instances of a node."),
-        "rollback": Verb("rollback", "Go back to an earlier revision."),
-        "revisions": Verb("revisions", "List the revisions: what was deployed, and when."),
-        "undeploy": Verb("undeploy", "Remove everything that was deployed."),
+        "diff": Verb("plan", "Show how what runs differs from what a service says."),
+        "upgrade": Verb("deploy", "Change what runs into what a service says now."),
+        "scale": Verb("operate", "Have more or fewer instances of a node."),
+        "rollback": Verb("deploy", "Go back to an earlier revision."),
+        "revisions": Verb("look", "List the revisions: what was deployed, and when."),
+        "undeploy": Verb("deploy", "Remove everything that was deployed."),
     },
     "Operate what runs": {
-        "run": Verb("run", "Run one operation on all instances, or on chosen ones."),
-        "workflow": Verb("workflow", "Look at the workflows of the template, and run them."),
-        "stop": Verb("stop", "Stop instances, and what depends on them."),
-        "start": Verb("start", "Start instances that are stopped."),
-        "restart": Verb("restart", "Stop and start instances, and what depends on them."),
-        "notify": Verb("notify", "Tell that something has happened; triggers act on it."),
+        "run": Verb("operate", "Run one operation on all instances, or on chosen ones."),
+        "workflow": Verb("workflows", "Look at the workflows of the template, and run them."),
+        "stop": Verb("operate", "Stop instances, and what depends on them."),
+        "start": Verb("operate", "Start instances that are stopped."),
+        "restart": Verb("operate", "Stop and start instances, and what depends on them."),
+        "notify": Verb("policies", "Tell that something has happened; triggers act on it."),
     },
     "Look at it": {
-        "status": Verb("status", "Show what exists and how it is."),
-        "describe": Verb("describe", "Show all that is known of a node or an instance."),
-        "output": Verb("output", "Show the outputs of the service, or one of them."),
+        "status": Verb("look", "Show what exists and how it is."),
+        "describe": Verb("look", "Show all that is known of a node or an instance."),
+        "output": Verb("look", "Show the outputs of the service, or one of them."),
         "check": Verb("check", "Look whether what exists is as it was recorded."),
-        "discover": Verb("discover", "Find out what exists, and record it."),
-        "policy": Verb("policy", "Look at policies: what triggers wait for, and did."),
+        "discover": Verb("check", "Find out what exists, and record it."),
+        "policy": Verb("policies", "Look at policies: what triggers wait for, and did."),
     },
     "Repair it": {
         "heal": Verb("heal", "Check and mend an instance, or make it and its host anew."),
         "jobs": Verb("jobs", "Look at jobs; resume, retry, cancel and replay them."),
         "state": Verb("state", "Look at the records, and change them by hand."),
-        "forget": Verb("forget", "Drop the records of deleted instances."),
+        "forget": Verb("state", "Drop the records of deleted instances."),
     },
     "Provide what it needs": {
         "hosts": Verb("hosts", "Look at the hosts of the inventory, and check them."),
         "secrets": Verb("secrets", "Keep secrets that ensemble.yaml names."),
         "blocks": Verb("blocks", "Look at the blocks of lifecycle steps, and try them."),
-        "lifecycle": Verb("lifecycle", "Take lifecycle steps over from modules in CUE."),
+        "lifecycle": Verb("blocks", "Take lifecycle steps over from modules in CUE."),
     },
 }
 """The verbs by what they are for, in the order in which they are needed."""
@@ -96,64 +96,64 @@ ALIASES: Mapping[str, str] = {
 """Names that other tools give to verbs; they work and are not listed."""
 
 JOBS_VERBS: Mapping[str, Verb] = {
-    "list": Verb("jobs_list", "List all jobs, the latest first."),
-    "show": Verb("jobs_show", "Show one job: what it did, task by task."),
-    "logs": Verb("jobs_logs", "Read what the operations of a job printed."),
-    "cancel": Verb("jobs_cancel", "End a job that runs, or close one that was interrupted."),
-    "resume": Verb("jobs_resume", "Continue a job that was interrupted."),
-    "retry": Verb("jobs_retry", "Do what a failed job has left undone."),
-    "skip": Verb("jobs_skip", "The same, with one of its steps counted as done by hand."),
-    "replay": Verb("jobs_replay", "Rebuild what exists from the records of all jobs."),
-    "unlock": Verb("jobs_unlock", "Take away the lock that clones share, from one that was killed."),
+    "list": Verb("jobs", "List all jobs, the latest first."),
+    "show": Verb("jobs", "Show one job: what it did, task by task."),
+    "logs": Verb("jobs", "Read what the operations of a job printed."),
+    "cancel": Verb("jobs", "End a job that runs, or close one that was interrupted."),
+    "resume": Verb("jobs", "Continue a job that was interrupted."),
+    "retry": Verb("jobs", "Do what a failed job has left undone."),
+    "skip": Verb("jobs", "The same, with one of its steps counted as done by hand."),
+    "replay": Verb("jobs", "Rebuild what exists from the records of all jobs."),
+    "unlock": Verb("jobs", "Take away the lock that clones share, from one that was killed."),
 }
 
 
 STATE_VERBS: Mapping[str, Verb] = {
-    "show": Verb("state_show", "Show what is recorded of instances."),
-    "mv": Verb("state_mv", "Follow a node that the template calls otherwise now."),
-    "rm": Verb("state_rm", "Forget instances, whether they exist or not."),
-    "adopt": Verb("state_adopt", "Record something that exists already as an instance."),
-    "renew": Verb("state_renew", "Put back files that were deployed and changed since."),
-    "export": Verb("state_export", "Write everything that is recorded, for programs."),
+    "show": Verb("state", "Show what is recorded of instances."),
+    "mv": Verb("state", "Follow a node that the template calls otherwise now."),
+    "rm": Verb("state", "Forget instances, whether they exist or not."),
+    "adopt": Verb("state", "Record something that exists already as an instance."),
+    "renew": Verb("state", "Put back files that were deployed and changed since."),
+    "export": Verb("state", "Write everything that is recorded, for programs."),
 }
 
 POLICY_VERBS: Mapping[str, Verb] = {
-    "list": Verb("policy_list", "List the policies with their triggers."),
-    "show": Verb("policy_show", "Show one policy: targets, triggers, what they did."),
+    "list": Verb("policies", "List the policies with their triggers."),
+    "show": Verb("policies", "Show one policy: targets, triggers, what they did."),
 }
 
 WORKFLOW_VERBS: Mapping[str, Verb] = {
-    "list": Verb("workflow_list", "List all workflows."),
-    "show": Verb("workflow_show", "Show a workflow of the template: its inputs and steps."),
-    "run": Verb("workflow_run", "Run a workflow of the template."),
+    "list": Verb("workflows", "List all workflows."),
+    "show": Verb("workflows", "Show a workflow of the template: its inputs and steps."),
+    "run": Verb("workflows", "Run a workflow of the template."),
 }
 
 HOSTS_VERBS: Mapping[str, Verb] = {
-    "list": Verb("hosts_list", "List the hosts: what they have, and who has them."),
-    "check": Verb("hosts_check", "Connect to hosts, and compare them with the inventory."),
-    "release": Verb("hosts_release", "Take hosts back from an ensemble that is not there any more."),
+    "list": Verb("hosts", "List the hosts: what they have, and who has them."),
+    "check": Verb("hosts", "Connect to hosts, and compare them with the inventory."),
+    "release": Verb("hosts", "Take hosts back from an ensemble that is not there any more."),
 }
 
 BLOCKS_VERBS: Mapping[str, Verb] = {
-    "list": Verb("blocks_list", "List the blocks that steps can name."),
-    "show": Verb("blocks_show", "Show a block: what it does, and its config."),
-    "test": Verb("blocks_test", "Carry out a block once, as a step would."),
+    "list": Verb("blocks", "List the blocks that steps can name."),
+    "show": Verb("blocks", "Show a block: what it does, and its config."),
+    "test": Verb("blocks", "Carry out a block once, as a step would."),
 }
 
 LIFECYCLE_VERBS: Mapping[str, Verb] = {
-    "import": Verb("lifecycle_import", "Take over the steps of a module in CUE."),
+    "import": Verb("blocks", "Take over the steps of a module in CUE."),
 }
 
 SECRETS_VERBS: Mapping[str, Verb] = {
-    "set": Verb("secrets_set", "Keep a secret."),
-    "get": Verb("secrets_get", "Show a secret."),
-    "list": Verb("secrets_list", "List the names of all secrets."),
-    "rm": Verb("secrets_rm", "Forget secrets."),
+    "set": Verb("secrets", "Keep a secret."),
+    "get": Verb("secrets", "Show a secret."),
+    "list": Verb("secrets", "List the names of all secrets."),
+    "rm": Verb("secrets", "Forget secrets."),
 }
 
 
 class VerbGroup(click.Group):
-    """A group whose verbs are in files of their own, which are read when a verb is called and not before."""
+    """A group whose verbs are in modules by purpose, which are read when a verb is called and not before."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class VerbGroup(click.Group):
         if verb is None:
             return None
         module = importlib.import_module(f"ordito.cli.verbs.{verb.module}")
-        command: click.Command = module.command
+        command: click.Command = getattr(module, f"{self._aliases.get(cmd_name, cmd_name)}_command")
         return command
 
     def resolve_command(

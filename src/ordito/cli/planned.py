@@ -15,7 +15,7 @@ import click
 
 from ordito.base.suggest import nearest
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.grammar import ALIASES
+from ordito.cli.grammar import ALIASES, VERBS
 from ordito.cli.session import Session
 from ordito.cli.settings import PROGRAM, Settings
 from ordito.ensemble.layout import MANIFEST
@@ -100,8 +100,9 @@ Finish = Callable[[Any, Any, Session], ExitCode]
 def finisher(workflow: str) -> Finish:
     """What the verb of a workflow says at the end."""
     # All workflows of templates are one: the name comes behind.
-    module = importlib.import_module(f"ordito.cli.verbs.{PLANNED[workflow.partition(' ')[0]]}")
-    finish: Finish = getattr(module, "finish", _finish)
+    word = workflow.partition(" ")[0]
+    module = importlib.import_module(f"ordito.cli.verbs.{VERBS[word].module}")
+    finish: Finish = getattr(module, f"finish_{word}", _finish)
     return finish
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,13 +19,15 @@ Run = Callable[..., ExitCode]
 
 def verb(
     name: str,
-    summary: str,
+    help_text: str = "",
     *,
     takes_inputs: bool = False,
     formats: Sequence[Format] = COMMON_FORMATS,
     named: str = "",
 ) -> Callable[[Run], click.Command]:
     """Make a command of a function, with the options of all verbs; what is expected to go wrong is explained.
+
+    Its help is the docstring of the function, or ``help_text`` where that is made.
 
     ``click.option`` and ``click.argument`` stand below this decorator. With ``takes_inputs`` the function gets the
     values of inputs on the command line as ``inputs``. ``formats`` are those in which it can write its result;
@@ -64,7 +67,7 @@ def verb(
             page=page,
             params=[*own, *(input_options() if takes_inputs else []), *global_options(formats)],
             callback=run,
-            help=summary,
+            help=help_text or inspect.getdoc(function),
             context_settings={"help_option_names": ["-h", "--help"]},
         )
 

@@ -211,4 +211,6 @@ class StaticValues:
 
     def _warn_of_unset(self, what: str, data: Nothing, span: Span) -> None:
         """An input that is declared nowhere is not asked for, but whoever gives it a value wants it to have one."""
-        self._diagnostics.warning("unset-input", f"{what} has no value: {data.reason}", span, hint=data.hint or GIVE_ONE)
+        self._diagnostics.warning(
+            "unset-input", f"{what} has no value: {data.reason}", span, hint=data.hint or GIVE_ONE
+        )

@@ -1,7 +1,224 @@
-"""`ordito blocks`: the group of verbs about the blocks that lifecycle steps name."""
+"""`ordito blocks` and `ordito lifecycle`: what lifecycle steps run, and where they come from."""
 
 from __future__ import annotations
 
-from ordito.cli.grammar import BLOCKS_VERBS, VerbGroup
+import codecs
+import json
+import os
+import textwrap
+from typing import TYPE_CHECKING
 
-command = VerbGroup("blocks", BLOCKS_VERBS, {}, "Look at the blocks that lifecycle steps can name, and try them.")
+import click
+import msgspec
+
+from ordito.app.given_inputs import GivenInputs
+from ordito.cli.change_options import catalog_option
+from ordito.cli.channel import Channel
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import BLOCKS_VERBS, LIFECYCLE_VERBS, VerbGroup
+from ordito.cli.options import block_service_option
+from ordito.cli.progress.lines import plural
+from ordito.cli.session import Session
+from ordito.cli.text_width import printable
+from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.blocks import BlockPage, ConfigField
+
+
+blocks_command = VerbGroup(
+    "blocks", BLOCKS_VERBS, {}, "Look at the blocks that lifecycle steps can name, and try them."
+)
+
+
+TITLES = ("BLOCK", "VERSION", "UNDO", "FROM", "WHAT IT DOES")
+
+
+@verb("list", named="blocks list")
+@click.argument("words", nargs=-1, metavar="[WORD]...")
+@block_service_option
+@catalog_option
+def list_command(session: Session, words: tuple[str, ...], service: str, catalogs: tuple[str, ...]) -> ExitCode:
+    """List the blocks that lifecycle steps can name, with those of WORD in their name or description only.
+
+    They are looked for in the folder "catalog" of the directory, in the catalogues that are given, in those of the
+    user and in the one that comes with the program; with --service in that service too, and in "catalog" beside it.
+    """
+    from ordito.app.blocks import BlockEntry, BlocksRequest, list_blocks
+
+    def row(block: BlockEntry) -> tuple[str, ...]:
+        undo = "yes" if block.can_be_undone else ""
+        version = block.version if block.taken else f"{block.version} (older)"
+        return block.fqn, version, undo, block.origin, first_sentence(block.description)
+
+    every = list_blocks(BlocksRequest(session.settings.directory, catalogs, service))
+    sought = [word.casefold() for word in words]
+    found = [b for b in every if all(w in f"{b.fqn} {b.description}".casefold() for w in sought)]
+
+    def text(channel: Channel) -> None:
+        from ordito.cli.columns import write_columns
+
+        write_columns(TITLES, [row(block) for block in found], channel)
+
+    session.result({"blocks": [msgspec.to_builtins(block) for block in found]}, text)
+    return ExitCode.DONE
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a description."""
+    return " ".join(text.split()).partition(". ")[0].removesuffix(".")
+
+
+MOST_WIDTH = 100
+
+
+@verb("show", named="blocks show")
+@click.argument("name", metavar="FQN")
+@block_service_option
+@catalog_option
+def show_command(session: Session, name: str, service: str, catalogs: tuple[str, ...]) -> ExitCode:
+    """Show a block: what it does, what it is configured with, and where it is.
+
+    FQN is the name of the block, as in ordito.dev/lifecycle/notify@v1#Webhook; what stands behind the # is enough
+    where there is no other of that name."""
+    from ordito.app.blocks import BlocksRequest, show_block
+
+    page = show_block(BlocksRequest(session.settings.directory, catalogs, service), name)
+    session.result(msgspec.to_builtins(page), lambda channel: _text(page, channel))
+    return ExitCode.DONE
+
+
+def _text(page: BlockPage, channel: Channel) -> None:
+    block = page.block
+    channel.line(f"{channel.paint('strong', block.fqn)} {block.version}  {channel.paint('place', page.declared)}")
+    _paragraph(block.description, "  ", channel)
+    channel.line(f"  from: {printable(block.origin)}")
+    undo = f"yes, once the component is {page.undone_once} again" if block.can_be_undone else "no, what it does stays"
+    channel.line(f"  undo: {undo}")
+    for name, script in page.scripts.items():
+        timeout = f", at most {page.timeouts[name]} s" if name in page.timeouts else ""
+        channel.line(f"  {name}: {printable(script)}{timeout}")
+    channel.line(f"  sha256: {page.digest}")
+    for other in page.others:
+        channel.line(f"  also there: {other.version} in {printable(other.origin)}")
+    channel.line()
+    if not page.config:
+        channel.line("It takes no config.")
+        return
+    channel.line("config:" if page.config_required else "config, which may be left out:")
+    for field in page.config:
+        _field(field, channel)
+
+
+def _field(field: ConfigField, channel: Channel) -> None:
+    need = ", required" if field.required else ""
+    default = (
+        f", {json.dumps(field.default, ensure_ascii=False)} if nothing is said" if field.default is not None else ""
+    )
+    secret = ", secret" if field.sensitive else ""
+    channel.line(printable(f"  {field.name}: {field.type}{need}{default}{secret}"))
+    _paragraph(field.description, "      ", channel)
+    for constraint in field.constraints:
+        channel.line(printable(f"      {constraint}"))
+
+
+def _paragraph(text: str, indent: str, channel: Channel) -> None:
+    width = min(channel.width, MOST_WIDTH)
+    for line in textwrap.wrap(" ".join(text.split()), width, initial_indent=indent, subsequent_indent=indent):
+        channel.line(printable(line))
+
+
+@verb("test", named="blocks test", takes_inputs=True)
+@click.argument("name", metavar="FQN")
+@click.option("--undo", is_flag=True, help="Undo it afterwards.")
+@click.option(
+    "--root", metavar="DIR", default=".", show_default=True, help="Where files of the archive are looked for."
+)
+@click.option("--phase", default="install.after", show_default=True, help="The phase in which it is told to be.")
+@block_service_option
+@catalog_option
+def test_command(session: Session, name: str, inputs: GivenInputs, service: str, **given: object) -> ExitCode:
+    """Carry out a block once, as a lifecycle step would, in a folder of its own; what it does is really done.
+
+    Its config is given as inputs are: -i KEY=VALUE, or -I FILE. Files of the archive that the config names are those
+    of --root. With --undo what it did is undone afterwards. Nothing is recorded."""
+    from ordito.app.block_test import BlockTest, BlockTestRequest, Tried, test_block
+    from ordito.app.blocks import BlocksRequest
+
+    printed = _Printed(session)
+    catalogs = tuple(map(str, given["catalogs"])) if isinstance(given["catalogs"], tuple) else ()
+    request = BlockTestRequest(
+        BlocksRequest(session.settings.directory, catalogs, service),
+        name,
+        inputs,
+        bool(given["undo"]),
+        str(given["root"]),
+        str(given["phase"]),
+    )
+
+    def line(what: str, tried: Tried, channel: Channel) -> None:
+        why = f": {tried.message}" if tried.message else ""
+        channel.line(printable(f"{what} {tried.ending} after {tried.seconds:.1f} s{why}"))
+        for key, value in tried.outputs.items():
+            channel.line(printable(f"  {key}: {json.dumps(value, ensure_ascii=False)}"))
+
+    def text(channel: Channel) -> None:
+        channel.line(f"{channel.paint('strong', found.fqn)} {found.version}  from {printable(found.origin)}")
+        line("execute", found.execute, channel)
+        if found.undo is not None:
+            line("undo", found.undo, channel)
+
+    found: BlockTest = test_block(request, printed.feed)
+    printed.end()
+    session.result({**msgspec.to_builtins(found), "succeeded": found.succeeded}, text)
+    return ExitCode.DONE if found.succeeded else ExitCode.JOB_FAILED
+
+
+class _Printed:
+    """What a block prints, told line by line."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._begun = ""
+
+    def feed(self, data: bytes) -> None:
+        """Tell what is complete."""
+        *lines, self._begun = f"{self._begun}{self._decoder.decode(data)}".split("\n")
+        for line in lines:
+            self._tell(line)
+
+    def end(self) -> None:
+        """Tell what is left."""
+        if self._begun:
+            self._tell(self._begun)
+
+    def _tell(self, line: str) -> None:
+        if self._session.stream is not None:
+            self._session.stream.say("output", {"line": line})
+        else:
+            self._session.err.line(f"  | {printable(line)}")
+
+
+lifecycle_command = VerbGroup("lifecycle", LIFECYCLE_VERBS, {}, "Make files of lifecycle steps.")
+
+
+@verb("import", named="lifecycle import")
+@click.argument("module", metavar="MODULE")
+@click.option("--value", metavar="NAME", default="", help="The value that is the module, where the file is not it.")
+@click.option("--out", metavar="FILE", default="", help="Write it to this file instead of standard output.")
+def import_command(session: Session, module: str, value: str, out: str) -> ExitCode:
+    """Take the lifecycle steps of a MODULE in CUE, a file or a folder, over into a file of lifecycle steps.
+
+    It asks the program `cue`, which you have to have (0.9 or later), on the path or where CUE_EXE says. Put the file
+    beside the service as lifecycle.json, or give it with --lifecycle."""
+    from ordito.app.import_steps import ImportRequest, import_steps
+
+    found = import_steps(ImportRequest(module, value, "" if out == "-" else out), os.environ)
+    if found.out:
+        data = {"out": found.out, "steps": found.steps}
+        session.result(data, lambda channel: channel.line(f"{found.out}: {plural(found.steps, 'lifecycle step')}"))
+    else:
+        steps = msgspec.json.decode(found.text)
+        session.result(steps, lambda channel: channel.write(found.text), bare=True)
+    return ExitCode.DONE

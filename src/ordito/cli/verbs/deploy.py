@@ -1,12 +1,17 @@
-"""`ordito deploy`."""
+"""The verbs that change what is deployed: `ordito deploy`, `upgrade`, `rollback` and `undeploy`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ordito.cli.asked.deploy import asked
+import click
+
+from ordito.cli.asked.deploy import asked as asked_of_deploy
+from ordito.cli.asked.rollback import asked as asked_of_rollback
+from ordito.cli.asked.undeploy import asked as asked_of_undeploy
+from ordito.cli.asked.upgrade import asked as asked_of_upgrade
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import making_options
+from ordito.cli.options import job_options, making_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
@@ -14,25 +19,27 @@ from ordito.work.workflows import UPGRADE
 
 if TYPE_CHECKING:
     from ordito.app.proposal import Asked
+    from ordito.app.proposals.rollback import RollbackAsked
+    from ordito.app.proposals.undeploy import UndeployAsked
+    from ordito.app.proposals.upgrade import UpgradeAsked
     from ordito.app.workflow_run import WorkflowResult
     from ordito.cli.conversation import CliConversation
 
-HELP = """Bring the running system to its description.
 
-SERVICE is a definitions file, a folder that holds one, or an archive. The first deployment makes the ensemble: a
-directory that knows the service, its inputs, and everything that exists. Later ones need no SERVICE. Inputs given
-later are remembered until ensemble.yaml says something else. What is done already is not done again; what runs and is
-wanted otherwise is changed (`ordito diff` shows how), and what the service has lost is kept unless --prune is given.
-
-SERVICE may also be a plan that `ordito plan --out FILE` has saved, whatever its workflow: exactly that plan is carried
-out, or none if what it depends on is different now."""
-
-
-@verb("deploy", HELP, takes_inputs=True)
-@asked
+@verb("deploy", takes_inputs=True)
+@asked_of_deploy
 @making_options
-def command(session: Session, asked: Asked, options: JobOptions, wait_lock: float) -> ExitCode:
-    """Deploy."""
+def deploy_command(session: Session, asked: Asked, options: JobOptions, wait_lock: float) -> ExitCode:
+    """Bring the running system to its description.
+
+    SERVICE is a definitions file, a folder that holds one, or an archive. The first deployment makes the ensemble: a
+    directory that knows the service, its inputs, and everything that exists. Later ones need no SERVICE. Inputs
+    given later are remembered until ensemble.yaml says something else. What is done already is not done again; what
+    runs and is wanted otherwise is changed (`ordito diff` shows how), and what the service has lost is kept unless
+    --prune is given.
+
+    SERVICE may also be a plan that `ordito plan --out FILE` has saved, whatever its workflow: exactly that plan is
+    carried out, or none if what it depends on is different now."""
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
     from ordito.cli.planned import environment_for, finisher, hosts_for
@@ -51,7 +58,7 @@ def command(session: Session, asked: Asked, options: JobOptions, wait_lock: floa
     return finisher(asked.workflow)(result, conversation, session)
 
 
-def finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
+def finish_deploy(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
     """Say what came of a deployment."""
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 
@@ -100,3 +107,140 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     if result.proposal is not None:
         suggest_looking(result.proposal, session)
     return ExitCode.DONE
+
+
+@verb("upgrade", takes_inputs=True)
+@asked_of_upgrade
+@click.option("--explain", is_flag=True, help="Show first what is different, because of what, and what runs for it.")
+@making_options
+def upgrade_command(
+    session: Session, asked: UpgradeAsked, options: JobOptions, wait_lock: float, *, explain: bool
+) -> ExitCode:
+    """Change what runs into what a service says now.
+
+    NEW is a definitions file, a folder that holds one, or an archive. From then on it is the ensemble's service,
+    until ensemble.yaml names another one; without NEW the ensemble's own service is read again. What has changed is
+    changed with as little as that takes (`ordito diff` shows it), what is new is added, what the service has lost is
+    removed last.
+
+    After a failure nothing more is done that depends on it; `ordito jobs resume`, `ordito upgrade` again, or `ordito
+    rollback` go on from there. With --on-failure rollback everything is brought back by itself."""
+    from ordito.app.workflow_run import WorkflowRequest, run_workflow
+    from ordito.cli.conversation import CliConversation
+
+    conversation = CliConversation(session, explains=explain)
+    settings = session.settings
+    request = WorkflowRequest(
+        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+    )
+    return finish_upgrade(run_workflow(request, conversation), conversation, session)
+
+
+def finish_upgrade(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
+    """Say what came of an upgrade."""
+    return finish_deploy(result, conversation, session)
+
+
+MOST_NAMED = 12
+
+
+@verb("rollback")
+@asked_of_rollback
+@job_options
+def rollback_command(session: Session, asked: RollbackAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+    """Go back to an earlier revision: change what runs into what it was then, with the files and inputs of then.
+
+    REVISION is a number that `ordito revisions` shows. Without it, what was begun after the last complete revision
+    is taken back; where nothing was, the last revision that deployed something else is meant: to deploy the same
+    again, so that it is repaired, does not count. What lifecycle steps have done since is undone, the newest first,
+    around what is done to the resources; no lifecycle step is carried out."""
+    if options.on_failure == "rollback":
+        raise click.UsageError("going back is not taken back: use --on-failure abort, or continue")
+    from ordito.app.workflow_run import WorkflowRequest, run_workflow
+    from ordito.cli.conversation import CliConversation
+
+    conversation = CliConversation(session)
+    settings = session.settings
+    request = WorkflowRequest(
+        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+    )
+    return finish_rollback(run_workflow(request, conversation), conversation, session)
+
+
+def finish_rollback(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
+    """Say what came of going back."""
+    from ordito.app.rollback_leftovers import leftovers
+    from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+    from ordito.cli.progress.report import NextCommand
+    from ordito.cli.text_width import printable
+
+    report = result.report
+    if report is None:
+        said = "by the record what runs is what was deployed then"
+        session.note(f"Nothing to do: {said}. No operation was run, no file was changed.")
+        session.result({"job": None, "workflow": "rollback", "status": "ok"}, lambda _: None)
+        return ExitCode.DONE
+    write_report(report, conversation.ledger, session)
+    code = exit_code(report)
+    left = leftovers(session.settings.directory) if code is ExitCode.DONE else ()
+    data = {**report_data(report), **({"different": list(left)} if left else {})}
+    session.result(data, lambda channel: write_outputs(report.outputs, channel, complete=code is ExitCode.DONE))
+    if left:
+        session.warn("not all is as it was then:")
+        for what in left[:MOST_NAMED]:
+            session.note(f"  {printable(what)}")
+        session.next(NextCommand(session.settings.command("diff"), "see what is different"))
+        return ExitCode.ROLLBACK_INCOMPLETE
+    suggest(report, session)
+    return code
+
+
+@verb("undeploy")
+@asked_of_undeploy
+@job_options
+def undeploy_command(session: Session, asked: UndeployAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+    """Remove everything that was deployed, with the service as it was deployed last.
+
+    It goes on past failures: what can be removed is removed, and every failure is listed."""
+    if options.on_failure == "rollback":
+        raise click.UsageError("what was removed cannot be taken back: use --on-failure abort, or continue")
+    from ordito.app.workflow_run import WorkflowRequest, run_workflow
+    from ordito.cli.conversation import CliConversation
+
+    conversation = CliConversation(session)
+    settings = session.settings
+    request = WorkflowRequest(
+        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+    )
+    result = run_workflow(request, conversation)
+    return finish_undeploy(result, conversation, session)
+
+
+def finish_undeploy(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
+    """Say what came of a removal."""
+    from ordito.cli.job_view import exit_code, report_data, show_kept, suggest, warn_of_orphans, write_report
+
+    report = result.report
+    staying = result.proposal.plan.kept if result.proposal is not None else ()
+    if report is None:
+        kept = result.proposal.orphans if result.proposal is not None else ()
+        reason = "the service that was deployed has no instances" if kept else "nothing is deployed"
+        reason = "all that exists is kept" if staying else reason
+        session.note(f"Nothing to do: {reason}.")
+        if kept:
+            warn_of_orphans(kept, session)
+        show_kept(staying, session)
+        names = [*kept, *(change.instance for change in staying)]
+        data = {"job": None, "workflow": "undeploy", "status": "ok", "kept": names}
+        session.result(data, lambda _: None)
+        return ExitCode.DONE
+    write_report(report, conversation.ledger, session)
+    show_kept(staying, session)
+    if report.written and report.left > len(staying):
+        left = report.left - len(staying)
+        records = "1 instance keeps its record" if left == 1 else f"{left} instances keep their records"
+        session.warn(f"{records}: the template's own undeploy has neither deleted them nor set their state to deleted")
+    ended = {**report_data(report), "kept": [change.instance for change in staying]}
+    session.result(ended, lambda _: None)
+    suggest(report, session)
+    return exit_code(report)

@@ -25,24 +25,23 @@ if TYPE_CHECKING:
     from ordito.app.keynames import EntityView
     from ordito.cli.pages import Page
 
+
 KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", "group", "policy")
 
-HELP = """Explain WORD: a type of any kind, such as Compute; an entity of the language, such as node_template; a
-function, such as get_input; any other word of the language, such as in_range, SELF or occurrences; a setting, such as
-ordito.protected; or the code of a finding or an error, such as bad-value or locked.
 
-A type: all that it has, what it inherits included, and where each part is declared and refined; names of parts follow
-the type, as in Compute.host.num_cpus. An entity: its keynames. A function: how it is written. A code: what it means,
-a document that gives it where one does, and what to do."""
-
-
-@verb("explain", HELP)
+@verb("explain")
 @click.argument("word")
 @click.option("-s", "--service", metavar="SERVICE", default="", help="Know the types of this service too.")
 @click.option("--kind", type=click.Choice(KINDS), default=None, help="Which kind of type, if there are several.")
 @fetch_option
-def command(session: Session, word: str, service: str, kind: str | None, *, fetch: bool) -> ExitCode:
-    """Explain a word."""
+def explain_command(session: Session, word: str, service: str, kind: str | None, *, fetch: bool) -> ExitCode:
+    """Explain WORD: a type of any kind, such as Compute; an entity of the language, such as node_template; a function,
+    such as get_input; any other word of the language, such as in_range, SELF or occurrences; a setting, such as
+    ordito.protected; or the code of a finding or an error, such as bad-value or locked.
+
+    A type: all that it has, what it inherits included, and where each part is declared and refined; names of parts
+    follow the type, as in Compute.host.num_cpus. An entity: its keynames. A function: how it is written. A code:
+    what it means, a document that gives it where one does, and what to do."""
     import msgspec
 
     from ordito.app.explain import ExplainRequest

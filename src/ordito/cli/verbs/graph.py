@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from ordito.app.plan_graph import PlanGraph
     from ordito.app.proposal import Asked
 
-HELP = """Show SERVICE as a graph: its nodes, each in the one that hosts it, their connections and groups.
-
-As an outline of text, or with -o as mermaid, dot (Graphviz), svg, json or yaml.
-
-With --workflow W, and the arguments of that workflow, the graph is of what it would do now: its operations, and what
-waits for what and why."""
-
 OF_WORKFLOW = """Show what {workflow} would do as a graph: its operations, and what waits for what and why.
 
 As text, or with -o as mermaid, dot (Graphviz), svg, json or yaml. {about}"""
@@ -46,7 +39,7 @@ limit_option = click.option(
 )
 
 
-@verb("graph", HELP, formats=FORMATS)
+@verb("graph", formats=FORMATS)
 @click.argument("service", required=False)
 @workflow_option
 @limit_option
@@ -56,7 +49,12 @@ limit_option = click.option(
 def of_service(
     session: Session, service: str | None, limit: int | None, out: str, *, fetch: bool, choices: GivenChoices
 ) -> ExitCode:
-    """Show a service as a graph."""
+    """Show SERVICE as a graph: its nodes, each in the one that hosts it, their connections and groups.
+
+    As an outline of text, or with -o as mermaid, dot (Graphviz), svg, json or yaml.
+
+    With --workflow W, and the arguments of that workflow, the graph is of what it would do now: its operations, and
+    what waits for what and why."""
     from ordito.app.graph import GraphRequest, graph
     from ordito.cli.graph.tree import graph_data, write_tree
 
@@ -107,7 +105,7 @@ def _of_workflow(workflow: str, arguments: Any) -> click.Command:
     return command
 
 
-command = GraphCommand(of_service, _of_workflow)
+graph_command = GraphCommand(of_service, _of_workflow)
 
 
 def _is_picture(session: Session) -> bool:

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from ordito.cli.conversation import CliConversation
     from ordito.instances.records import Instance
 
-HELP = """Heal instances, and go no further than that needs.
-
-1. The check of an instance, where it has one: if it says ok, there is nothing to heal.
-2. Its operation heal (interface type ordito.interfaces.Maintain, profile:ordito), where it has one; then its check.
-3. It is stopped and started by itself; then its check.
-4. With what is contained in it, it is removed and made again where it is, going on past failures. Ids stay. With
---reinstall healing begins here.
-5. Where its host is not ok itself, that is made again with all that is on it. With --scope host this comes after 2.
-
-What was made again is checked. What keeps data is removed only where --allow-data-loss names it.
-INSTANCE may also be a node that has one instance. Several are healed one after the other, a job for each."""
 
 MOST_NAMED = 12
 NOT_NEEDED, MENDED, RESTARTED, ANEW, FAILED = "not needed", "mended", "restarted", "made anew", "failed"
@@ -47,11 +36,21 @@ SAID = {
 }
 
 
-@verb("heal", HELP)
+@verb("heal")
 @asked
 @job_options
-def command(session: Session, asked: HealAsked, options: JobOptions, wait_lock: float) -> ExitCode:
-    """Heal."""
+def heal_command(session: Session, asked: HealAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+    """Heal instances, and go no further than that needs.
+
+    1. The check of an instance, where it has one: if it says ok, there is nothing to heal.
+    2. Its operation heal (interface type ordito.interfaces.Maintain, profile:ordito), where it has one; then its check.
+    3. It is stopped and started by itself; then its check.
+    4. With what is contained in it, it is removed and made again where it is, going on past failures. Ids stay. With
+    --reinstall healing begins here.
+    5. Where its host is not ok itself, that is made again with all that is on it. With --scope host this comes after 2.
+
+    What was made again is checked. What keeps data is removed only where --allow-data-loss names it.
+    INSTANCE may also be a node that has one instance. Several are healed one after the other, a job for each."""
     if options.on_failure == "rollback":
         raise click.UsageError("a heal cannot be taken back: use --on-failure abort, or continue")
     from ordito.app.errors import Refused
@@ -88,7 +87,7 @@ def command(session: Session, asked: HealAsked, options: JobOptions, wait_lock: 
     return worst
 
 
-def finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
+def finish_heal(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
     """Say what came of a healing."""
     code = _end(result, conversation, session)
     _say([result], session)

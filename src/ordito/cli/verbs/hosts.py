@@ -1,7 +1,151 @@
-"""`ordito hosts`: the group of verbs about the hosts of the inventory."""
+"""`ordito hosts`: the hosts of the inventory."""
 
 from __future__ import annotations
 
-from ordito.cli.grammar import HOSTS_VERBS, VerbGroup
+import os
+import shlex
+from typing import TYPE_CHECKING
 
-command = VerbGroup("hosts", HOSTS_VERBS, {}, "List the hosts of the inventory, check them, and take them back.")
+import click
+import msgspec
+
+from ordito.cli.channel import Channel
+from ordito.cli.columns import write_columns
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import HOSTS_VERBS, VerbGroup
+from ordito.cli.progress.report import NextCommand
+from ordito.cli.session import Session
+from ordito.cli.text_width import printable
+from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.hosts import HostEntry
+    from ordito.app.hosts_check import Checked
+
+
+hosts_command = VerbGroup("hosts", HOSTS_VERBS, {}, "List the hosts of the inventory, check them, and take them back.")
+
+
+LISTED = ("HOST", "ADDRESS", "STATE", "OS", "LEFT", "LABELS", "INSTANCES")
+
+
+@verb("list", named="hosts list")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+def list_command(session: Session, names: tuple[str, ...]) -> ExitCode:
+    """List the hosts of the inventory: what they have, what is left of it, and who has them.
+
+    None is reached for it; `ordito hosts check` does that. Without NAME all of them are listed."""
+    from ordito.app.hosts import HostsRequest, list_hosts, told
+
+    settings = session.settings
+    found = list_hosts(HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names))
+
+    def text(channel: Channel) -> None:
+        write_columns(LISTED, [_row(host) for host in found.hosts], channel)
+
+    session.result(msgspec.to_builtins(found), text)
+    lost = [host for host in found.hosts if host.state == "lost"]
+    for host in lost:
+        remains = f"; there may be left on it: {told(host.remains)}" if host.remains else ""
+        session.warn(printable(f"{host.name} is not given out since {host.since}: {host.why}{remains}"))
+    if lost:
+        words = session.settings.command("hosts", "check", *(host.name for host in lost))
+        session.next(NextCommand(words, "look whether they are there again"))
+    return ExitCode.DONE
+
+
+def _row(host: HostEntry) -> tuple[str, ...]:
+    system = " ".join(host.os[k] for k in ("distribution", "version") if k in host.os) or host.os.get("type", "")
+    left = ", ".join(f"{name} {value}" for name, value in host.left.items())
+    labels = ", ".join(name if value == "true" else f"{name}={value}" for name, value in host.labels.items())
+    owners = ", ".join(f"{o.instance} of {_near(o.ensemble)}" for o in host.owners)
+    return host.name, host.address, host.state, system, left, labels, owners
+
+
+def _near(directory: str) -> str:
+    """A directory as it is called from here, where that says more."""
+    near = os.path.relpath(directory)
+    return directory if near.startswith("..") else near
+
+
+CHECKED = ("HOST", "REACHED", "OS", "CPUS", "MEMORY", "DISK", "TOOLS")
+
+
+@verb("check", named="hosts check")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--accept-new", is_flag=True, help="Write the keys of hosts that are not known yet into the file of known keys."
+)
+def check_command(session: Session, names: tuple[str, ...], *, accept_new: bool) -> ExitCode:
+    """Connect to hosts of the inventory, and say what is there, and where the inventory says something else.
+
+    Hosts that are not given out because they could not be reached are given out again if they can be now. Without
+    NAME all hosts are checked. The exit code is 4 where one cannot be reached."""
+    from ordito.app.hosts import HostsRequest
+    from ordito.app.hosts_check import check_hosts
+
+    settings = session.settings
+    request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
+    found = check_hosts(request, accept_new=accept_new)
+
+    def text(channel: Channel) -> None:
+        write_columns(CHECKED, [_checked_row(host) for host in found], channel)
+
+    session.result({"hosts": msgspec.to_builtins(found)}, text)
+    for host in found:
+        _tell(host, session)
+    for file in dict.fromkeys(file for host in found for file in host.open_keys):
+        mend = f"chmod 600 {shlex.quote(file)}"
+        session.warn(printable(f"others may read the private key {file}: ssh itself would not use it; {mend}"))
+    lost = [host.name for host in found if host.unreachable]
+    if lost:
+        words = settings.command("hosts", "check", *lost)
+        session.next(NextCommand(words, "once that is mended"))
+    return ExitCode.UNREACHABLE if lost else ExitCode.DONE
+
+
+def _tell(host: Checked, session: Session) -> None:
+    from ordito.app.hosts import told
+
+    if host.unreachable:
+        session.warn(printable(host.unreachable))
+    for key in host.accepted:
+        session.note(printable(f"{host.name}: accepted the key {key}"))
+    for difference in host.differences:
+        session.warn(printable(f"{host.name}: {difference}"))
+    if host.found_again:
+        remains = f"; look whether something is left there of {told(host.remains)}" if host.remains else ""
+        session.note(printable(f"{host.name} is there again, and is given out again{remains}"))
+
+
+def _checked_row(host: Checked) -> tuple[str, ...]:
+    if host.unreachable:
+        return host.name, "no", "", "", "", "", ""
+    system = " ".join(host.os[k] for k in ("distribution", "version") if k in host.os) or host.os.get("type", "")
+    has = (host.has.get(name, "") for name in ("num_cpus", "mem_size", "disk_size"))
+    return host.name, "yes", system, *has, " ".join(host.tools)
+
+
+@verb("release", named="hosts release")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--force", is_flag=True, help="Take a host back though the ensemble of its instances is still there.")
+def release_command(session: Session, names: tuple[str, ...], *, force: bool) -> ExitCode:
+    """Take hosts back from instances of an ensemble that is not there any more, and that nobody can undeploy.
+
+    What runs on the hosts is not touched. A host whose ensemble is still there is only taken back with --force."""
+    from ordito.app.hosts import HostsRequest
+    from ordito.app.hosts_release import release_hosts
+
+    settings = session.settings
+    request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
+    released = release_hosts(request, force=force)
+
+    def text(channel: Channel) -> None:
+        for host in released:
+            owners = ", ".join(f"{o.instance} of {o.ensemble}" for o in host.owners)
+            channel.line(printable(f"{host.name} was taken back from {owners}"))
+        if not released:
+            channel.line("Nobody has them.")
+
+    session.result({"released": msgspec.to_builtins(released)}, text)
+    return ExitCode.DONE

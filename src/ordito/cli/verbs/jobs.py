@@ -1,7 +1,393 @@
-"""`ordito jobs`: the group of verbs about jobs."""
+"""`ordito jobs`: jobs as they are recorded, and what can be done about one that has not ended well."""
 
 from __future__ import annotations
 
-from ordito.cli.grammar import JOBS_VERBS, VerbGroup
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
 
-command = VerbGroup("jobs", JOBS_VERBS, {}, "List, show, cancel, resume and retry jobs, and read their logs.")
+import click
+import msgspec
+
+from ordito.app.errors import Declined, NobodyToAsk
+from ordito.base.listing import listed
+from ordito.base.sensitive import encode_hook
+from ordito.cli.channel import Channel
+from ordito.cli.columns import write_columns
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import JOBS_VERBS, VerbGroup
+from ordito.cli.job_view import UNLESS, as_text
+from ordito.cli.kept_view import kept_data, write_kept
+from ordito.cli.options import commit_option, data_loss_option, making_options, wait_lock_option
+from ordito.cli.progress.ledger import OWN, called
+from ordito.cli.progress.lines import plural
+from ordito.cli.progress.report import NextCommand
+from ordito.cli.retrying import retry
+from ordito.cli.session import Session
+from ordito.cli.text_width import printable
+from ordito.cli.verb import verb
+from ordito.work.plan import HOOK, UNDO
+from ordito.work.records import JobOptions
+
+if TYPE_CHECKING:
+    from ordito.app.replay import ReplayResult
+    from ordito.ensemble.job_format import ConfigChange
+    from ordito.ensemble.job_history import RecordedJob
+
+
+jobs_command = VerbGroup("jobs", JOBS_VERBS, {}, "List, show, cancel, resume and retry jobs, and read their logs.")
+
+
+@verb("list", named="jobs list")
+def list_command(session: Session) -> ExitCode:
+    """List all jobs of the ensemble, the latest first: what each did, how it ended, when it began, how long it took.
+
+    A job that still runs, or was interrupted, is shown by `ordito status` until it has ended. Deployments, upgrades
+    and removals that were completed are revisions as well, which `ordito revisions` lists."""
+    from ordito.app.jobs import JobsRequest, list_jobs
+
+    found = list_jobs(JobsRequest(session.settings.directory))
+
+    def text(channel: Channel) -> None:
+        rows = [(job.id, job.workflow, job.outcome, job.start, as_text(job.seconds), job.summary) for job in found.jobs]
+        write_columns(("JOB", "WORKFLOW", "OUTCOME", "BEGAN", "SECONDS", "SUMMARY"), rows, channel)
+
+    session.result(msgspec.to_builtins(found), text)
+    for problem in found.problems:
+        session.warn(printable(problem))
+    if found.problems:
+        purpose = "write jobs.tsv anew from the records in jobs/"
+        session.next(NextCommand(session.settings.command("jobs", "replay", "--write"), purpose))
+    return ExitCode.DONE
+
+
+MOST_ROWS = 1_000
+OF_STEPS = (f"{HOOK}.", f"{UNDO}.")
+"""What stands before the names of lifecycle steps that are carried out, and undone."""
+
+HEADER = (
+    *("workflow", "cause", "environment", "status", "revision", "rollback"),
+    *("began", "ended", "user", "machine", "summary"),
+)
+
+
+@verb("show", named="jobs show")
+@click.argument("job", required=False)
+def show_command(session: Session, job: str | None) -> ExitCode:
+    """Show a job: what it did, task by task.
+
+    JOB is its id or the beginning of it; without it, the latest is shown. Of each task it says what it was about,
+    how it ended and how long it took; of the job also which steps were not run and why, and what a rollback has
+    left. Of a job that has not ended it says how far it is. What operations printed is shown by `ordito jobs logs`.
+    """
+    from ordito.app.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
+    from ordito.cli.status_view import open_job_line
+
+    found = show_job(JobRequest(session.settings.directory, job or ""))
+    if isinstance(found, OpenJob):
+        data = {**msgspec.to_builtins(found), "outcome": found.outcome}
+        session.result(data, lambda channel: channel.line(f"Job {open_job_line(found)}"))
+        if found.outcome == INTERRUPTED:
+            session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
+    elif session.writes_text:
+        _closed(found, session.out)
+    else:
+        data = msgspec.to_builtins(found.file, enc_hook=encode_hook)
+        data["changes"] = [msgspec.to_builtins(change, enc_hook=encode_hook) for change in found.changes()]
+        session.result(data, lambda _: None)
+    return ExitCode.DONE
+
+
+def _closed(job: RecordedJob, channel: Channel) -> None:
+    head = job.head
+    channel.line(channel.paint("strong", f"Job {head.change_id}"))
+    for name in HEADER:
+        value = getattr(head, name)
+        if name == "status" and head.handled:
+            value = f"{value}, and handled by what the workflow has for it"
+        if value:
+            channel.line(f"  {name:<11} {printable(str(value))}")
+    for remaining in islice(head.remains, MOST_ROWS):
+        channel.line(f"  {'remains':<11} {printable(remaining)}")
+    if head.again:
+        named = printable(listed(head.again, MOST_ROWS))
+        channel.line(f"  {'made again':<11} {named}: what was held there is not back, {UNLESS}")
+    rows = [_row(task, head.change_id) for task in islice(_tasks(job), MOST_ROWS)]
+    if rows:
+        write_columns(("TASK", "TARGET", "OPERATION", "OUTCOME", "SECONDS", ""), rows, channel)
+    if head.changes > MOST_ROWS:
+        channel.line(f"... and {plural(head.changes - MOST_ROWS, 'more task')}; all of them with: -o json")
+    for step, because in islice(job.file.skipped.items(), MOST_ROWS):
+        channel.line(f"not run: {called(step)}, because of {called(because)}")
+
+
+def _tasks(job: RecordedJob) -> Iterator[ConfigChange]:
+    """The steps; what the job has changed besides has no outcome."""
+    return (change for change in job.changes() if change.outcome)
+
+
+def _row(task: ConfigChange, job: str) -> tuple[str, ...]:
+    code = f" (exit {task.exit_code})" if task.exit_code is not None else ""
+    seconds = "" if task.seconds is None else as_text(task.seconds)
+    is_of_module = task.target == job and task.operation.startswith(OF_STEPS)
+    target = "module" if is_of_module else task.target
+    operation = OWN.get(task.operation, task.operation)
+    from ordito.work.probes import PROBES
+
+    # What an operation that only looks has found is all that it has done.
+    became = task.changes.get(task.target) if task.operation.rpartition(".")[2] in PROBES else None
+    status = f"now {became.local}" if became is not None and became.local else ""
+    said = "; ".join(filter(None, (status, task.summary, *(f"warning: {warning}" for warning in task.warnings))))
+    return (task.change_id or "-", target, operation, f"{task.outcome}{code}", seconds, said)
+
+
+@verb("logs", named="jobs logs")
+@click.argument("job", required=False)
+@click.option("--step", metavar="STEP", default="", help="Show only what this step printed.")
+def logs_command(session: Session, job: str | None, step: str) -> ExitCode:
+    """Read what the operations of a job printed, in the order in which it came.
+
+    JOB is its id or the beginning of it; without it, that of the latest job is read. Each line begins with the step
+    that printed it, as in web_1.Standard.create; with --step, only what that one printed is shown, as it is."""
+    from ordito.app.jobs import JobRequest, job_log
+
+    found, pieces = job_log(JobRequest(session.settings.directory, job or "", step))
+    if not session.writes_text:
+        lines = [{"step": name, "text": data.decode("utf-8", "replace")} for name, data in pieces]
+        session.result({"job": found, "output": lines}, lambda _: None)
+        return ExitCode.DONE
+    silent = True
+    for name, data in pieces:
+        silent = False
+        bar = session.out.paint("faint", f"{name} {session.out.symbols.bar}")
+        for line in data.decode("utf-8", "replace").removesuffix("\n").split("\n"):
+            session.out.line(printable(line) if step else f"{bar} {printable(line)}")
+    if silent:
+        session.note(f"Job {found} printed nothing{f' in step {step}' if step else ''}.")
+    return ExitCode.DONE
+
+
+@verb("cancel", named="jobs cancel")
+@click.argument("job", required=False)
+@click.option("--now", is_flag=True, help="End the running steps, too.")
+@wait_lock_option
+@commit_option("")
+def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: float, commit: str | None) -> ExitCode:
+    """End a job that runs, also in another terminal, or close one that was interrupted.
+
+    JOB is its id or the beginning of it; without it, the job that has not ended is meant. Running steps finish and
+    no other one starts; with --now they are ended. A job whose process is gone is closed: what it has not begun is
+    left out, what was at work then is ended where it still runs, and the report says what is in doubt."""
+    from ordito.app.cancel import CancelRequest, cancel
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.job_view import report_data, write_report
+
+    conversation = CliConversation(session)
+    request = CancelRequest(session.settings.directory, job or "", now, wait_lock, commit or "")
+    result = cancel(request, conversation)
+    if result.report is not None:
+        write_report(result.report, conversation.ledger, session)
+        session.result(report_data(result.report), lambda _: None)
+        if result.report.status == "cancelled":
+            retry = session.settings.command("jobs", "retry")
+            session.next(NextCommand(retry, "do what it has left undone, as a new job"))
+        return ExitCode.DONE
+    if not result.job:
+        session.note("Nothing to cancel: no job runs, and none was interrupted.")
+        session.result({"job": None, "status": "ok"}, lambda _: None)
+        return ExitCode.DONE
+    what = "its running steps are being ended" if now else "running steps finish, no other one starts"
+    session.note(f"Job {result.job} was asked to end: {what}.")
+    session.result({"job": result.job, "status": "cancelling"}, lambda _: None)
+    session.next(NextCommand(session.settings.command("jobs", "show", result.job), "see how it ended"))
+    return ExitCode.DONE
+
+
+@verb("resume", named="jobs resume")
+@wait_lock_option
+@commit_option("")
+def resume_command(session: Session, wait_lock: float, commit: str | None) -> ExitCode:
+    """Continue a job that was interrupted, under the same id.
+
+    What is completed does not run again. An operation that was running when the program died is ended if it still
+    runs. Then the check of its instance says whether it is done; if nothing says so it runs again.
+
+    Afterwards, or where no job was interrupted, what was told meanwhile (`ordito notify`) and still waits is
+    handled."""
+    from ordito.app.resume import ResumeRequest, resume
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.job_view import end_job
+
+    conversation = CliConversation(session)
+    report = resume(ResumeRequest(session.settings.directory, wait_lock, commit or ""), conversation).report
+    return end_job(report, conversation.ledger, session, nothing="Nothing to resume: no job was interrupted.")
+
+
+@verb("retry", named="jobs retry")
+@click.argument("job", required=False)
+@data_loss_option
+@making_options
+def retry_command(
+    session: Session, job: str | None, may_lose: tuple[str, ...], options: JobOptions, wait_lock: float
+) -> ExitCode:
+    """Do what a job that failed or was cancelled has left undone, as a new job.
+
+    JOB is its id or the beginning of it; without it, the latest deployment, removal, scaling or workflow of the
+    template is meant. The service and the inputs are those that it had. Other jobs (heal, stop, start, restart, run)
+    do not continue where they stopped: give their command again."""
+    from ordito.app.proposals.retry import RetryAsked
+
+    return retry(session, RetryAsked(job or "", may_lose=may_lose), options, wait_lock)
+
+
+@verb("skip", named="jobs skip")
+@click.argument("words", nargs=-1, required=True, metavar="[JOB] STEP")
+@data_loss_option
+@making_options
+def skip_command(
+    session: Session, words: tuple[str, ...], may_lose: tuple[str, ...], options: JobOptions, wait_lock: float
+) -> ExitCode:
+    """Do what a job that failed or was cancelled has left undone, with one of its steps counted as done by hand.
+
+    JOB is its id or the beginning of it; without it, the latest deployment, removal, scaling or workflow of the
+    template is meant. STEP is the id of the step, as in web_1.Standard.create. The record says that the step was
+    skipped by hand, and later deployments do not run it again."""
+    if len(words) > 2:
+        raise click.UsageError("give one step, and before it the job, if it is not the latest")
+    job, step = words if len(words) == 2 else ("", words[0])
+    from ordito.app.proposals.retry import RetryAsked
+
+    return retry(session, RetryAsked(job, step, may_lose), options, wait_lock)
+
+
+MOST_SHOWN = 200
+
+
+@verb("replay", named="jobs replay")
+@click.option("--until", metavar="CHANGE", default="", help="Write what existed after this job or task.")
+@click.option("--first", type=click.IntRange(min=0), metavar="NUMBER", help="Write what existed after so many jobs.")
+@click.option("--write", is_flag=True, help="Write ensemble.yaml and jobs.tsv from the records.")
+@wait_lock_option
+@commit_option("auto")
+def replay_command(
+    session: Session, until: str, first: int | None, write: bool, wait_lock: float, commit: str
+) -> ExitCode:
+    """Rebuild what exists from the records of all jobs, and compare it with ensemble.yaml.
+
+    It says where the two differ, and which record is missing where one is. With --until or --first, it writes what
+    existed then. With --write, what the records say takes the place of what ensemble.yaml and jobs.tsv say, as after
+    a merge of two clones; what you wrote above the marker line stays."""
+    from ordito.app.replay import ReplayRequest, replay
+
+    if write and (until or first is not None):
+        raise click.UsageError("--write takes all jobs: leave out --until and --first")
+    if until and first is not None:
+        raise click.UsageError("--until and --first say two things: give one of them")
+    result = replay(ReplayRequest(session.settings.directory, until, first, write, wait_lock, commit))
+    session.result(_data(result), lambda channel: _text(result, channel))
+    write_kept(result.kept, session)
+    _suggest(result, session)
+    return ExitCode.DONE if result.agrees else ExitCode.REFUSED
+
+
+def _data(result: ReplayResult) -> dict[str, object]:
+    data: dict[str, object] = msgspec.to_builtins(result, enc_hook=encode_hook)
+    data["agrees"] = result.agrees
+    del data["kept"]
+    if result.written:
+        data.update(kept_data(result.kept))
+    if result.state is None:
+        del data["state"]
+    return data
+
+
+def _text(result: ReplayResult, channel: Channel) -> None:
+    for problem in result.problems:
+        channel.line(f"{channel.paint('error', problem.code)}: {printable(problem.message)}")
+    if result.state is not None:
+        if not result.problems:
+            _state(result, channel)
+        return
+    for fork in result.forks:
+        after = f"after job {fork.after}" if fork.after else "from the beginning"
+        channel.line(f"fork: jobs {', '.join(fork.jobs)} were run by different clones {after}")
+    for clash in result.clashes:
+        channel.line(f"changed on both sides: {printable(clash.target)}, by jobs {clash.jobs[0]} and {clash.jobs[1]}")
+    if result.unreadable:
+        channel.line(f"{channel.paint('error', 'cannot be compared')}: {printable(result.unreadable)}")
+    for differing in result.differs[:MOST_SHOWN]:
+        recorded, found = _shown(differing.recorded), _shown(differing.found)
+        channel.line(printable(f"{differing.path}: recorded {recorded}, found {found}"))
+    more = result.more + max(0, len(result.differs) - MOST_SHOWN)
+    if more:
+        channel.line(f"... and {plural(more, 'more difference')}")
+    _summary(result, channel)
+
+
+def _summary(result: ReplayResult, channel: Channel) -> None:
+    jobs = plural(result.jobs, "job")
+    if result.caveat:
+        channel.line(f"effective statuses are not compared: {printable(result.caveat)}")
+    if result.joined:
+        channel.line(f"Job {result.joined} joins what the clones did.")
+    if result.written:
+        channel.line(f"ensemble.yaml and jobs.tsv are written from the records of {jobs}.")
+    elif result.agrees:
+        channel.line(f"The records of {jobs} give exactly what ensemble.yaml says.")
+
+
+def _state(result: ReplayResult, channel: Channel) -> None:
+    from ordito.ensemble.yaml_writer import block
+
+    channel.write("".join(block({"status": msgspec.to_builtins(result.state, enc_hook=encode_hook)})))
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else as_text(value)
+
+
+def _suggest(result: ReplayResult, session: Session) -> None:
+    if result.agrees:
+        return
+    if result.problems:
+        session.note("Records are restored from git: `git log -- jobs` shows which commit had them.")
+        return
+    session.next(
+        NextCommand(session.settings.command("jobs", "replay", "--write"), "let the records take the file's place"),
+        NextCommand(session.settings.command("status"), "see what the file says exists"),
+    )
+
+
+@verb("unlock", named="jobs unlock")
+@click.option("--remote", is_flag=True, help="The lock in the repository that the clones share (`lock: git`).")
+def unlock_command(session: Session, remote: bool) -> ExitCode:
+    """Take away the lock that the clones of an ensemble share, from one that was killed and does not come back.
+
+    Shows who holds it, and asks. A job that was cut off in another clone is not lost: it is to be resumed there."""
+    from ordito.app.unlock import held_lock, take_away
+
+    if not remote:
+        raise click.UsageError(
+            "say --remote: a lock of this directory ends with its process, only one that clones share can stay behind"
+        )
+    held = held_lock(session.settings.directory)
+    if held is None:
+        session.note("Nothing to unlock: nobody holds the lock.")
+        session.result({"unlocked": False, "owner": None}, lambda _: None)
+        return ExitCode.DONE
+    owner = held.lease.owner
+    session.err.line(f"{held.meeting.remote} is locked by {owner}")
+    if owner.job:
+        session.warn(f"job {owner.job} may be unfinished: resume it in {owner.place} on {owner.machine}")
+    if not session.settings.yes:
+        if not session.can_ask:
+            raise NobodyToAsk("unlock")
+        session.err.write("Take the lock away? [yes/no] ")
+        if sys.stdin.readline().strip().lower() not in {"yes", "y"}:
+            raise Declined
+    take_away(held)
+    session.note("The lock is taken away.")
+    data = {"user": owner.user, "machine": owner.machine, "pid": owner.pid, "job": owner.job, "place": owner.place}
+    session.result({"unlocked": True, "owner": data}, lambda _: None)
+    return ExitCode.DONE

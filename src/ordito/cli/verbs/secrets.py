@@ -1,7 +1,107 @@
-"""`ordito secrets`: the group of verbs about secrets."""
+"""`ordito secrets`: secrets that ensemble.yaml names."""
 
 from __future__ import annotations
 
-from ordito.cli.grammar import SECRETS_VERBS, VerbGroup
+import sys
 
-command = VerbGroup("secrets", SECRETS_VERBS, {}, "Keep secrets that ensemble.yaml names: { secret: NAME }.")
+import click
+
+from ordito.app.secrets import get_secret, list_secrets, read_value, remove_secrets, set_secret
+from ordito.cli.channel import Channel
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import SECRETS_VERBS, VerbGroup
+from ordito.cli.progress.report import NextCommand
+from ordito.cli.session import Session
+from ordito.cli.text_width import printable
+from ordito.cli.verb import verb
+
+secrets_command = VerbGroup("secrets", SECRETS_VERBS, {}, "Keep secrets that ensemble.yaml names: { secret: NAME }.")
+
+
+NOBODY = "nobody may be asked for the value: give it at standard input, or in a file with --file"
+
+ON_COMMAND_LINE = (
+    "give the name only; a value is asked for, or read from standard input or --file PATH"
+    " (what was given here may stand in the history of the shell now)"
+)
+
+
+@verb("set", named="secrets set")
+@click.argument("name")
+@click.argument("more", nargs=-1, metavar="")
+@click.option("--file", "path", metavar="PATH", help="Take the content of this file, byte for byte.")
+def set_command(session: Session, name: str, more: tuple[str, ...], path: str | None) -> ExitCode:
+    """Keep a secret under NAME, sealed in secrets.yaml.
+
+    Its value is asked for without being shown, or read from standard input, or from a file. It is never given on the
+    command line, which other users of this machine can see. One line break at the end of standard input does not
+    belong to it."""
+    if more or "=" in name:
+        raise click.UsageError(ON_COMMAND_LINE)
+    kept = set_secret(session.settings.directory, name, read_value(path) if path else _asked(session, name))
+    if kept.is_short:
+        session.warn("it is so short that it is not taken out of what operations print")
+    session.note(f"{name} is kept" if kept.changed else f"{name} is what it was")
+    session.note(f"in ensemble.yaml it is named {{ secret: {name} }}")
+    session.result({"name": name, "changed": kept.changed}, lambda _: None)
+    return ExitCode.DONE
+
+
+def _asked(session: Session, name: str) -> bytes:
+    """The value from standard input; where that is a terminal, nobody sees what is typed."""
+    if sys.stdin is None:
+        raise click.UsageError(NOBODY)
+    if session.can_ask:
+        typed: str = click.prompt(f"value of {name}", hide_input=True, confirmation_prompt=True, err=True)
+        return typed.encode("utf-8", "surrogateescape")
+    if sys.stdin.isatty():
+        raise click.UsageError(NOBODY)
+    value: bytes = sys.stdin.buffer.read()
+    ending = b"\r\n" if value.endswith(b"\r\n") else b"\n"
+    return value.removesuffix(ending)
+
+
+@verb("get", named="secrets get")
+@click.argument("name")
+def get_command(session: Session, name: str) -> ExitCode:
+    """Show the secret NAME: its value and nothing else, so that a script can use it.
+
+    The key of the ensemble is needed for that: .ordito/key, or the file that the variable ORDITO_KEY_FILE names."""
+    value = get_secret(session.settings.directory, name)
+
+    def text(channel: Channel) -> None:
+        if sys.stdout.isatty():
+            channel.line(printable(value))
+        else:
+            channel.write(f"{value}\n")
+
+    session.result({"name": name, "value": value}, text)
+    return ExitCode.DONE
+
+
+@verb("list", named="secrets list")
+def list_command(session: Session) -> ExitCode:
+    """List the names of the secrets that this ensemble keeps. Their values are not shown, and no key is needed."""
+    names = list_secrets(session.settings.directory)
+
+    def text(channel: Channel) -> None:
+        for name in names:
+            channel.line(name)
+
+    session.result({"secrets": names}, text)
+    if not names and session.writes_text:
+        session.note("no secrets are kept here")
+        session.next(NextCommand(session.settings.command("secrets", "set", "NAME"), "keep one"))
+    return ExitCode.DONE
+
+
+@verb("rm", named="secrets rm")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+def rm_command(session: Session, names: tuple[str, ...]) -> ExitCode:
+    """Forget secrets: all that are named, or none if one of them is not there.
+
+    What was deployed with them keeps them until it is deployed anew."""
+    remove_secrets(session.settings.directory, names)
+    session.note(f"forgotten: {', '.join(names)}")
+    session.result({"removed": list(names)}, lambda _: None)
+    return ExitCode.DONE

@@ -1,7 +1,200 @@
-"""`ordito state`: the group of verbs about the records."""
+"""`ordito state` and `ordito forget`: the records of what exists, looked at and changed by hand."""
 
 from __future__ import annotations
 
-from ordito.cli.grammar import STATE_VERBS, VerbGroup
+from typing import TYPE_CHECKING
 
-command = VerbGroup("state", STATE_VERBS, {}, "Look at the records of instances, and change them by hand.")
+import click
+
+from ordito.cli.delivery import deliver, out_option
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import STATE_VERBS, VerbGroup
+from ordito.cli.options import commit_option, wait_lock_option
+from ordito.cli.progress.report import NextCommand
+from ordito.cli.session import Session
+from ordito.cli.settings import Format, refused_value
+from ordito.cli.structured import json_text, write_data
+from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.state.forget import Forgotten
+
+
+state_command = VerbGroup("state", STATE_VERBS, {}, "Look at the records of instances, and change them by hand.")
+
+
+@verb("show", named="state show")
+@click.argument("names", nargs=-1, metavar="[INSTANCE|NODE]...")
+def show_command(session: Session, names: tuple[str, ...]) -> ExitCode:
+    """Show what is recorded of instances, deleted ones included: of those named, by their ids or their nodes, or of
+    all. `status` and `describe` say what it means."""
+    from ordito.app.state.show import StateRequest, show
+
+    found = show(StateRequest(session.settings.directory, names))
+    if not found:
+        session.note("Nothing is recorded.")
+    session.result({"instances": found}, lambda channel: write_data(found, Format.YAML, channel) if found else None)
+    return ExitCode.DONE
+
+
+@verb("mv", named="state mv")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@wait_lock_option
+@commit_option("auto")
+def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: str) -> ExitCode:
+    """Follow a node that the template calls otherwise now: OLD is the name that is recorded, NEW the one in the
+    template.
+
+    The instances keep their numbers, and nothing is run. What was carried out counts as carried out under the new
+    name exactly as far as nothing but the name has changed; else this is refused, as deploying would be."""
+    from ordito.app.state.move import MoveRequest, move
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.kept_view import recorded_data, write_kept
+
+    request = MoveRequest(session.settings.directory, old, new, wait_lock, commit)
+    done = move(request, CliConversation(session))
+    for before, now in done.instances.items():
+        session.note(f"{before} is {now}")
+    session.note(f"Recorded as job {done.recorded.job}.")
+    write_kept(done.recorded.kept, session)
+    session.result({**recorded_data(done.recorded), "instances": done.instances}, lambda _: None)
+    return ExitCode.DONE
+
+
+@verb("rm", named="state rm")
+@click.argument("names", nargs=-1, required=True, metavar="INSTANCE|NODE...")
+@wait_lock_option
+@commit_option("auto")
+def rm_command(session: Session, names: tuple[str, ...], wait_lock: float, commit: str) -> ExitCode:
+    """Take the records of instances away, whether they exist or not. Nothing is run: what was made of them stays,
+    and is named. Their numbers are not used again."""
+    from ordito.app.state.forget import ForgetRequest, forget
+    from ordito.cli.conversation import CliConversation
+
+    request = ForgetRequest(session.settings.directory, names, existing=True, wait_lock=wait_lock, commit=commit)
+    return _say_forgotten(session, forget(request, CliConversation(session)))
+
+
+@verb("adopt", named="state adopt")
+@click.argument("node", metavar="NODE")
+@click.option(
+    "-a",
+    "--attribute",
+    "attributes",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="An attribute's value; may be repeated.",
+)
+@wait_lock_option
+@commit_option("auto")
+def adopt_command(session: Session, node: str, attributes: tuple[str, ...], wait_lock: float, commit: str) -> ExitCode:
+    """Record something that exists already as the next instance of NODE: as made and started, and nothing is run.
+
+    The template says what the node is. This ensemble did not create it: undeploying keeps it unless that is asked
+    for."""
+    from ordito.app.state.adopt import AdoptRequest, adopt
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.kept_view import recorded_data, write_kept
+
+    request = AdoptRequest(session.settings.directory, node, _values(attributes), wait_lock, commit)
+    done = adopt(request, CliConversation(session))
+    session.note(f"{done.instance} is recorded as made and started; job {done.recorded.job}.")
+    write_kept(done.recorded.kept, session)
+    session.result({**recorded_data(done.recorded), "instance": done.instance}, lambda _: None)
+    session.next(
+        NextCommand(session.settings.command("describe", done.instance), "see what is recorded of it"),
+        NextCommand(session.settings.command("plan"), "see what deploying would do now"),
+    )
+    return ExitCode.DONE
+
+
+def _values(given: tuple[str, ...]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.UsageError(f'"{text}" is not of the form NAME=VALUE')
+        if wrong := refused_value(value):
+            raise click.UsageError(f"-a {name.strip()}={wrong}")
+        values[name.strip()] = value
+    return values
+
+
+@verb("renew", named="state renew")
+@click.option("--as-they-are", is_flag=True, help="Change nothing, and go on with the files as they are from now on.")
+@wait_lock_option
+def renew_command(session: Session, wait_lock: float, *, as_they_are: bool) -> ExitCode:
+    """Put back files that were deployed and changed since: from the service, from what else was deployed, or from
+    the history of the ensemble in git. Nothing is run.
+
+    The ensemble keeps a copy of each service that it has deployed, from which operations run. Where a file of it is
+    not what it was, commands refuse to work by it; undeploy and --force go on with the files as they are."""
+    from ordito.app.state.renew import RenewRequest, renew
+
+    done = renew(RenewRequest(session.settings.directory, as_they_are, wait_lock))
+    for word, files in (("put back", done.renewed), ("taken as it is", done.accepted)):
+        for file in files:
+            session.note(f"{word}: {file}")
+    if not (done.renewed or done.accepted):
+        session.note("Nothing to do: all files that were deployed are what they were.")
+    session.result({"renewed": list(done.renewed), "accepted": list(done.accepted)}, lambda _: None)
+    return ExitCode.DONE
+
+
+@verb("export", named="state export")
+@click.argument("names", nargs=-1, metavar="[INSTANCE|NODE]...")
+@out_option
+def export_command(session: Session, names: tuple[str, ...], out: str) -> ExitCode:
+    """Write everything that is recorded as JSON, or with -o yaml as YAML: instances, links, attributes, inputs,
+    outputs and counts. Sensitive values are not shown."""
+    from ordito.app.state.show import StateRequest, export
+
+    found = export(StateRequest(session.settings.directory, names))
+    if session.stream is not None and not out:
+        session.stream.say("result", {"result": found})
+        return ExitCode.DONE
+    if session.settings.output is Format.YAML:
+        from ordito.ensemble.yaml_writer import block
+
+        text = "".join(block(found))
+    else:
+        text = json_text(found, indent=2) + "\n"
+    return deliver(session, text.encode(), out)
+
+
+@verb("forget")
+@click.argument("names", nargs=-1, metavar="[INSTANCE|NODE]...")
+@click.option("--force", is_flag=True, help="Also instances that exist; they have to be named.")
+@wait_lock_option
+@commit_option("auto")
+def forget_command(session: Session, names: tuple[str, ...], wait_lock: float, commit: str, *, force: bool) -> ExitCode:
+    """Drop the records of deleted instances: of those named, or of all. Their numbers are not used again.
+
+    With --force instances that exist are forgotten too. Nothing is run: what was made of them stays, and is named.
+    """
+    from ordito.app.state.forget import ForgetRequest, forget
+    from ordito.cli.conversation import CliConversation
+
+    request = ForgetRequest(session.settings.directory, names, force, wait_lock, commit)
+    return _say_forgotten(session, forget(request, CliConversation(session)))
+
+
+def _say_forgotten(session: Session, done: Forgotten) -> ExitCode:
+    """Say what was forgotten, and what may remain."""
+    from ordito.cli.kept_view import recorded_data, write_kept
+
+    if done.recorded is None:
+        session.note("Nothing to forget: no instance was deleted.")
+    else:
+        count = len(done.instances)
+        session.note(f"Forgot {count} instance{'' if count == 1 else 's'}; recorded as job {done.recorded.job}.")
+        write_kept(done.recorded.kept, session)
+    if done.remains:
+        session.warn("this may still be there, and nobody knows of it any more:")
+        for line in done.remains:
+            session.note(f"  {line}")
+    told = recorded_data(done.recorded) if done.recorded is not None else {"job": None}
+    data = {**told, "forgotten": list(done.instances), "remains": list(done.remains)}
+    session.result(data, lambda _: None)
+    return ExitCode.DONE

@@ -25,11 +25,6 @@ from ordito.cli.verb import verb
 if TYPE_CHECKING:
     from ordito.app.validate import ValidateRequest, ValidateResult
 
-HELP = """Check each SERVICE (a definitions file, a folder that holds one, or a CSAR) and the inputs given with it.
-
-Without SERVICE, the one of the ensemble is checked, or where there is no ensemble that in the current directory.
-Nothing is touched, and no ensemble is needed. `ordito explain CODE` says more about a finding."""
-
 
 class _Checked(msgspec.Struct, frozen=True):
     """What checking one service gave: a ``result`` where it is valid."""
@@ -39,13 +34,13 @@ class _Checked(msgspec.Struct, frozen=True):
     diagnostics: list[Diagnostic]
 
 
-@verb("validate", HELP, takes_inputs=True, formats=(*COMMON_FORMATS, Format.GITHUB, Format.SARIF))
+@verb("validate", takes_inputs=True, formats=(*COMMON_FORMATS, Format.GITHUB, Format.SARIF))
 @click.argument("services", metavar="[SERVICE]...", nargs=-1)
 @click.option("--strict", is_flag=True, help="Take warnings for errors.")
 @fetch_option
 @choice_options
 @step_options
-def command(
+def validate_command(
     session: Session,
     services: tuple[str, ...],
     inputs: GivenInputs,
@@ -55,7 +50,10 @@ def command(
     choices: GivenChoices,
     hooks: GivenHooks,
 ) -> ExitCode:
-    """Check services."""
+    """Check each SERVICE (a definitions file, a folder that holds one, or a CSAR) and the inputs given with it.
+
+    Without SERVICE, the one of the ensemble is checked, or where there is no ensemble that in the current directory.
+    Nothing is touched, and no ensemble is needed. `ordito explain CODE` says more about a finding."""
     from ordito.app.validate import ValidateRequest, validate
 
     if len(services) > 1 and (hooks.lifecycle or not inputs.is_empty):

@@ -1,27 +1,29 @@
-"""`ordito status`."""
+"""The verbs that show what exists: `ordito status`, `describe`, `output` and `revisions`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
+from ordito.cli.channel import Channel
+from ordito.cli.columns import write_columns
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.job_view import as_text, write_outputs
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
+from ordito.cli.text_width import printable, shorten
 from ordito.cli.verb import verb
 from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
     from ordito.app.incomplete_revision import IncompleteRevision
+    from ordito.app.revisions import RevisionLine
     from ordito.app.status import StatusRequest, StatusResult
 
-HELP = """Show what exists, below what hosts it: the state and the status of each instance.
 
-Instances of a node that agree are one row; with -v each has its own. Works while a job runs, and shows it."""
-
-
-@verb("status", HELP)
+@verb("status")
 @click.option("--all", "show_all", is_flag=True, help="Show deleted instances too.")
 @click.option("--watch", is_flag=True, help="Show it again whenever something changes, until Ctrl-C.")
 @click.option(
@@ -29,8 +31,10 @@ Instances of a node that agree are one row; with -v each has its own. Works whil
     is_flag=True,
     help="Exit with 2 as long as an instance is not ok, or what was begun is not complete.",
 )
-def command(session: Session, *, show_all: bool, watch: bool, detailed_exitcode: bool) -> ExitCode:
-    """Show the status."""
+def status_command(session: Session, *, show_all: bool, watch: bool, detailed_exitcode: bool) -> ExitCode:
+    """Show what exists, below what hosts it: the state and the status of each instance.
+
+    Instances of a node that agree are one row; with -v each has its own. Works while a job runs, and shows it."""
     if watch and detailed_exitcode:
         raise click.UsageError("--watch never ends by itself, so --detailed-exitcode cannot go with it")
     from ordito.app.jobs import INTERRUPTED
@@ -100,3 +104,89 @@ def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
         if session.out.is_animated:
             session.out.line()
     return ExitCode.DONE
+
+
+@verb("describe")
+@click.argument("name", metavar="NODE|INSTANCE")
+def describe_command(session: Session, name: str) -> ExitCode:
+    """Show all that is known of a node or of an instance.
+
+    That is its properties and attributes, what its status comes from, what was done to it, and what can be done
+    next.
+
+    An instance is named by its id (web_1), a node by its name (web); node:NAME and instance:ID say which is meant.
+    """
+    from ordito.app.describe import DescribeRequest, describe
+    from ordito.cli.description_view import description_data, write_description
+
+    found = describe(DescribeRequest(session.settings.directory, name))
+    session.result(description_data(found), lambda channel: write_description(found, channel))
+    session.next(*(NextCommand(session.settings.command(*step.words), step.purpose) for step in found.next))
+    return ExitCode.DONE
+
+
+@verb("output")
+@click.argument("name", required=False)
+@click.option("--reveal", is_flag=True, help="Show the value of NAME though it is sensitive.")
+def output_command(session: Session, name: str | None, reveal: bool) -> ExitCode:
+    """Show the outputs of the service as things are now.
+
+    With NAME, its bare value and nothing else, so that a script can use it. What is sensitive is not shown, unless
+    you ask for one output with --reveal."""
+    from ordito.app.output import OutputRequest, output
+
+    if reveal and not name:
+        raise click.UsageError("--reveal shows one output: name it")
+    result = output(OutputRequest(session.settings.directory, name or "", reveal))
+    found = result.outputs
+    if result.caveat:
+        session.warn(f"these are the outputs as the last job left them: {result.caveat}")
+
+    def text(channel: Channel) -> None:
+        if name:
+            channel.line(as_text(found[name]))
+        else:
+            write_outputs(found, channel)
+
+    session.result(dict(found), text, bare=True)
+    return ExitCode.DONE
+
+
+WIDEST_INPUTS = 60
+SHORT = 12
+
+
+@verb("revisions")
+def revisions_command(session: Session) -> ExitCode:
+    """List the revisions of the ensemble, the newest first.
+
+    Each deployment, upgrade, removal or rollback that was completed made one. What it deployed, its files, its
+    inputs, is kept with the ensemble, so that `ordito rollback REVISION` leads back to it."""
+    from ordito.app.revisions import list_revisions
+
+    found = list_revisions(session.settings.directory)
+
+    def text(channel: Channel) -> None:
+        rows = [_row(line, channel) for line in found.revisions]
+        write_columns(("", "REVISION", "JOB", "WORKFLOW", "ENDED", "SERVICE", "INPUTS CHANGED"), rows, channel)
+
+    session.result(msgspec.to_builtins(found), text)
+    if found.is_partial:
+        what = f"job {found.partial}" if found.partial else "a job"
+        session.warn(f"{what} was begun after the current revision, and did not complete")
+        if found.back:
+            session.next(NextCommand(session.settings.command("rollback"), f"go back to revision {found.back}"))
+    return ExitCode.DONE
+
+
+def _row(line: RevisionLine, channel: Channel) -> tuple[str, ...]:
+    inputs = ", ".join(f"{name}={as_text(value)}" for name, value in line.inputs.items())
+    return (
+        "*" if line.is_current else "",
+        str(line.revision),
+        line.job,
+        line.workflow,
+        line.ended,
+        "-" if line.was_removed else line.service[:SHORT],
+        shorten(printable(inputs), WIDEST_INPUTS, channel.symbols.ellipsis),
+    )

@@ -1,4 +1,4 @@
-"""`ordito notify`."""
+"""`ordito policy` and `ordito notify`: policies, their triggers, and the events that these wait for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import click
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import POLICY_VERBS, VerbGroup
 from ordito.cli.options import job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -16,24 +17,55 @@ from ordito.work.records import JobOptions
 if TYPE_CHECKING:
     from ordito.app.notify import NotifyResult
 
-HELP = """Tell that something has happened to an instance: one of its notifications, or an event that a trigger awaits.
 
-What a notification gives, with -i NAME=VALUE, is written to the attributes that its outputs are mapped to. Then the
-triggers of policies that wait for it act. While another command works on the ensemble the notice waits, is not lost,
-and is handled when that ends.
-
-ABOUT is an instance (web_1), a node that has one only, or a pair (app_1.database.db_1); NOTIFICATION is written
-Interface.notification, or by its name alone where one interface has it."""
+policy_command = VerbGroup("policy", POLICY_VERBS, {}, "Look at policies, and at what their triggers make of events.")
 
 
-@verb("notify", HELP, takes_inputs=True)
+@verb("list", named="policy list")
+def list_command(session: Session) -> ExitCode:
+    """List the policies of what is deployed, with what their triggers wait for and made of the last event.
+
+    A trigger acts where the event is about one of the policy's targets, its condition holds as often as it asks for,
+    and its schedule has begun and not ended."""
+    from ordito.app.policies import PoliciesRequest, policies
+    from ordito.cli.policy_view import policies_data, say_what_waits, write_list
+
+    found = policies(PoliciesRequest(session.settings.directory))
+    session.result(policies_data(found), lambda channel: write_list(found, channel))
+    say_what_waits(found, session)
+    return ExitCode.DONE
+
+
+@verb("show", named="policy show")
+@click.argument("name", metavar="POLICY")
+def show_command(session: Session, name: str) -> ExitCode:
+    """Show a policy: what it is about, what its triggers wait for, and what they made of the last events.
+
+    Notices that still wait to be handled are shown too. `ordito notify` tells of an event by hand."""
+    from ordito.app.policies import PoliciesRequest, policies
+    from ordito.cli.policy_view import policies_data, say_what_waits, write_policy
+
+    found = policies(PoliciesRequest(session.settings.directory, name))
+    session.result(policies_data(found), lambda channel: write_policy(found.policies[0], channel))
+    say_what_waits(found, session)
+    return ExitCode.DONE
+
+
+@verb("notify", takes_inputs=True)
 @click.argument("about", metavar="ABOUT")
 @click.argument("event", metavar="NOTIFICATION")
 @job_options
-def command(
+def notify_command(
     session: Session, about: str, event: str, inputs: GivenInputs, options: JobOptions, wait_lock: float
 ) -> ExitCode:
-    """Notify."""
+    """Tell that something has happened to an instance: one of its notifications, or an event that a trigger awaits.
+
+    What a notification gives, with -i NAME=VALUE, is written to the attributes that its outputs are mapped to. Then
+    the triggers of policies that wait for it act. While another command works on the ensemble the notice waits, is
+    not lost, and is handled when that ends.
+
+    ABOUT is an instance (web_1), a node that has one only, or a pair (app_1.database.db_1); NOTIFICATION is written
+    Interface.notification, or by its name alone where one interface has it."""
     if options.on_failure == "rollback":
         raise click.UsageError("what a trigger does cannot be taken back: use --on-failure abort, or continue")
     from ordito.app.notify import NotifyRequest, notify

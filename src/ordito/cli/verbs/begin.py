@@ -1,0 +1,89 @@
+"""The verbs to begin with: a new project, what this machine can run, and a shell that knows the words."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from ordito.app.init import InitRequest, init
+from ordito.cli.channel import Channel
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.progress.report import NextCommand
+from ordito.cli.session import Session
+from ordito.cli.text_width import printable
+from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.doctor.finding import Diagnosis, Finding
+
+
+@verb("init")
+@click.argument("directory", metavar="[DIR]", default=".")
+@click.option("--template", default="hello", show_default=True, help="What to begin with.")
+def init_command(session: Session, directory: str, template: str) -> ExitCode:
+    """Make a new project in DIR (default: the current directory): a small service that deploys at once.
+
+    No file is overwritten."""
+    made = init(InitRequest(directory, template))
+
+    def text(channel: Channel) -> None:
+        for file in made.files:
+            channel.line(f"made {file}" if directory == "." else f"made {directory}/{file}")
+
+    session.result({"directory": made.directory, "files": list(made.files)}, text)
+    begin = "" if directory == "." else f"cd {shlex.quote(directory)} && "
+    deploy = session.settings.plain_command("deploy")
+    session.next(NextCommand(f"{begin}{deploy}", "deploy it; ensemble.yaml says what, and will say what exists"))
+    return ExitCode.DONE
+
+
+FORMAT = "ordito.doctor/1"
+
+
+@verb("doctor")
+def doctor_command(session: Session) -> ExitCode:
+    """Show what this machine can run and in which versions, and how the ensemble is, if there is one.
+
+    Each line says how something is (ok, missing, too old, broken, or look, where you should), what it is there for,
+    and how to get it. What the program cannot do without, or the ensemble uses, is needed: the exit code is 0 when
+    nothing that is needed is missing. Nothing is changed, no host is reached, and nothing is fetched."""
+    from ordito.app.doctor.look import DoctorRequest, diagnose
+    from ordito.cli.doctor_view import write_diagnosis
+
+    settings = session.settings
+    found = diagnose(DoctorRequest(settings.directory, settings.wanted_environment, settings.hosts))
+    findings = tuple(msgspec.structs.replace(one, cure=settings.completed(one.cure)) for one in found.findings)
+    found = msgspec.structs.replace(found, findings=findings)
+    session.result(as_data(found), lambda channel: write_diagnosis(found, channel))
+    lacking = [finding for finding in found.findings if finding.is_lacking]
+    for finding in lacking:
+        session.warn(printable(f"{finding.name} is {finding.state}, and needed: {finding.needed}"))
+    return ExitCode.JOB_FAILED if lacking else ExitCode.DONE
+
+
+def as_data(found: Diagnosis) -> dict[str, object]:
+    """A diagnosis for programs."""
+    return {"format": FORMAT, "ready": found.is_ready, "findings": [_as_data(one) for one in found.findings]}
+
+
+def _as_data(finding: Finding) -> dict[str, object]:
+    data: dict[str, object] = msgspec.to_builtins(finding)
+    return data
+
+
+@verb("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(session: Session, shell: str) -> ExitCode:
+    """Print the script by which a shell completes words of `ordito`: verbs, options, files, and the names of nodes,
+    instances, jobs, hosts, outputs, secrets and blocks.
+
+    Bash reads it from ~/.local/share/bash-completion/completions/ordito, where the package bash-completion is there;
+    zsh from a file _ordito in a folder of $fpath; fish from ~/.config/fish/completions/ordito.fish."""
+    from ordito.cli.completion import script
+
+    text = script(shell)
+    session.result({"shell": shell, "script": text}, lambda channel: channel.write(text))
+    return ExitCode.DONE

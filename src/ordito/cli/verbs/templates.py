@@ -1,0 +1,288 @@
+"""The verbs for authors of templates that write a document: formatted, as schema, compiled, packed, put together."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from ordito.app.given_changes import GivenHooks
+from ordito.app.given_choices import GivenChoices
+from ordito.base.diagnostics import Severity
+from ordito.cli.change_options import step_options
+from ordito.cli.channel import Channel
+from ordito.cli.columns import write_columns
+from ordito.cli.delivery import deliver, out_option
+from ordito.cli.diagnostics import as_json
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.job_view import as_text
+from ordito.cli.options import choice_options, fetch_option
+from ordito.cli.progress.lines import plural
+from ordito.cli.progress.report import NextCommand
+from ordito.cli.session import Session
+from ordito.cli.settings import Format
+from ordito.cli.text_width import printable
+from ordito.cli.verb import verb
+
+if TYPE_CHECKING:
+    from ordito.app.format.files import Formatted, FormattedFile
+    from ordito.app.show_spec import SpecResult
+
+
+@verb("fmt")
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option("--check", is_flag=True, help="Write nothing; end with 3 if a file is not formatted.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@fetch_option
+def fmt_command(session: Session, paths: tuple[str, ...], *, check: bool, diff: bool, fetch: bool) -> ExitCode:
+    """Format service templates in place: each PATH is a file, or a folder with files (default: the current one).
+
+    Indentation and empty lines become the usual ones; every line keeps its text and its place, comments go with what
+    they speak of, and the meaning never changes. Line ends become those of Unix: CRLF becomes LF. A file with errors
+    is left alone, and so is one that has several names (hard links) or that somebody else writes to meanwhile."""
+    from ordito.app.format.files import FormatRequest, format_files
+
+    write = not (check or diff)
+    made = format_files(FormatRequest(paths or (".",), write, fetch))
+    session.diagnostics(made.diagnostics)
+    for file in made.files:
+        if file.reason:
+            session.warn(f"{file.path} is left as it is: {file.reason}")
+    session.result(
+        _formatted_data(made, written=write), lambda channel: _write_formatted(made, channel, check=check, diff=diff)
+    )
+    refused = made.diagnostics or (check and any(file.changed for file in made.files))
+    return ExitCode.REFUSED if refused else ExitCode.DONE
+
+
+def _formatted_data(made: Formatted, *, written: bool) -> dict[str, object]:
+    return {
+        "written": written,
+        "files": [{"file": f.path, "changed": f.changed, "left": f.reason or None} for f in made.files],
+        "diagnostics": as_json(made.diagnostics),
+    }
+
+
+def _write_formatted(made: Formatted, channel: Channel, *, check: bool, diff: bool) -> None:
+    changed = [file for file in made.files if file.changed]
+    if diff:
+        for file in changed:
+            for line in _difference(file):
+                channel.line(_painted(line, channel))
+        return
+    for file in changed:
+        channel.line(f"{'would be formatted' if check else 'formatted'}: {file.path}")
+    if not changed:
+        left = sum(bool(file.reason) for file in made.files)
+        seen = f"nothing to format in {plural(len(made.files) - left, 'file')}"
+        channel.line(f"{seen}; {plural(left, 'file')} left as {'they are' if left > 1 else 'it is'}" if left else seen)
+
+
+def _difference(file: FormattedFile) -> Iterator[str]:
+    before, after = file.before.splitlines(), file.after.splitlines()
+    return difflib.unified_diff(before, after, file.path, f"{file.path} (formatted)", lineterm="")
+
+
+def _painted(line: str, channel: Channel) -> str:
+    from ordito.cli.text_width import printable
+
+    style = {"+": "good", "-": "bad", "@": "faint"}.get(line[:1])
+    return channel.paint(style, printable(line)) if style else printable(line)
+
+
+SERVICE, ENSEMBLE, HOSTS = "service", "ensemble", "hosts"
+OF = (SERVICE, ENSEMBLE, HOSTS)
+
+
+@verb("schema", formats=(Format.TEXT, Format.JSON))
+@click.argument("service", required=False)
+@click.option("--of", type=click.Choice(OF), default=SERVICE, help="Of which files; service templates, if not given.")
+@out_option
+@fetch_option
+def schema_command(session: Session, service: str | None, of: str, out: str, *, fetch: bool) -> ExitCode:
+    """Write a JSON Schema (2020-12) for service templates with the types of SERVICE, or with those of TOSCA alone.
+    With --of, one for `ensemble.yaml` or for an inventory such as `hosts.yaml`.
+
+    An editor that knows JSON Schema for YAML completes and checks templates by it, types of your own included. Name
+    it in the first line of a template, as in: # yaml-language-server: $schema=tosca.schema.json"""
+    from ordito.app.json_schema.service import json_schema
+
+    if of != SERVICE:
+        if service is not None:
+            raise click.UsageError(f"the schema of {of} is the same for every service: leave out {service}")
+        return _deliver(session, _of(of), out, ())
+    made = json_schema(service or "", fetch=fetch)
+    errors = sum(d.severity is Severity.ERROR for d in made.diagnostics)
+    if errors:
+        session.note(f"{service} is not valid ({plural(errors, 'error')}); the schema holds what can be read of it")
+    return _deliver(session, made.schema, out, made.sources)
+
+
+def _of(kind: str) -> dict[str, Any]:
+    from ordito.app.json_schema.written import ensemble_schema, hosts_schema
+
+    return ensemble_schema() if kind == ENSEMBLE else hosts_schema()
+
+
+def _deliver(session: Session, schema: dict[str, Any], out: str, sources: tuple[str, ...]) -> ExitCode:
+    if session.stream is not None:
+        session.stream.say("result", {"result": schema})
+        return ExitCode.DONE
+    return deliver(session, (json.dumps(schema, indent=1, ensure_ascii=True) + "\n").encode("utf-8"), out, sources)
+
+
+@verb("compile")
+@click.argument("service", required=False)
+@click.option("--positions", is_flag=True, help="Say where everything stands, as file:line:column.")
+@click.option("--values-only", is_flag=True, help="Leave out what types say about properties and attributes.")
+@out_option
+@fetch_option
+@choice_options
+@step_options
+def compile_command(  # noqa: PLR0913  (one for each option)
+    session: Session,
+    service: str | None,
+    out: str,
+    *,
+    positions: bool,
+    values_only: bool,
+    fetch: bool,
+    choices: GivenChoices,
+    hooks: GivenHooks,
+) -> ExitCode:
+    """Write the resolved model of SERVICE as JSON, or with -o yaml as YAML.
+
+    Every type is flattened, every name in full, every default in its place and every requirement bound; what only
+    the running system knows stays a function call. The same service always gives the same bytes. The fields are
+    described in docs/compiled.md."""
+    import msgspec
+
+    from ordito.app.compile import CompileRequest, compile_service
+
+    directory = session.settings.directory
+    request = CompileRequest(service or "", directory, positions, values_only, fetch, choices, hooks)
+    compiled = compile_service(request)
+    session.diagnostics(compiled.diagnostics)
+    if session.stream is not None:
+        session.stream.say("result", {"result": compiled.data})
+        return ExitCode.DONE
+    if session.settings.output is Format.YAML:
+        from ordito.ensemble.yaml_writer import block
+
+        return deliver(session, "".join(block(compiled.data)).encode("utf-8"), out, compiled.sources)
+    return deliver(
+        session, msgspec.json.format(msgspec.json.encode(compiled.data), indent=2) + b"\n", out, compiled.sources
+    )
+
+
+@verb("package")
+@click.argument("service", metavar="[DIR]", default=".")
+@click.option("--out", metavar="FILE", default="", help="The archive to make (default: DIR.csar).")
+@click.option(
+    "--other",
+    "others",
+    metavar="FILE",
+    multiple=True,
+    help="A definitions file below DIR for substitution; may be repeated.",
+)
+@click.option("--created-by", metavar="NAME", default="", help="Who makes it (default: the template_author).")
+@click.option("--only-named", is_flag=True, help="Leave out files that the service does not name.")
+@fetch_option
+@choice_options
+@step_options
+def package_command(  # noqa: PLR0913  (one for each option)
+    session: Session,
+    service: str,
+    out: str,
+    others: tuple[str, ...],
+    created_by: str,
+    *,
+    only_named: bool,
+    fetch: bool,
+    choices: GivenChoices,
+    hooks: GivenHooks,
+) -> ExitCode:
+    """Pack DIR, which holds a service template, into an archive (CSAR). Without DIR the current folder is packed.
+
+    The service is checked first, as strictly as for a deployment, and the archive is read again before it is put in
+    its place. All files below DIR come along, except hidden ones, ensembles with their secrets, keys, inputs.yaml
+    and hosts.yaml, and other archives. DIR may also be a definitions file: then its folder is packed, with that file
+    as its entry. The blocks of lifecycle steps come along from wherever they are. The same files make the same
+    archive."""
+    from ordito.app.package import PackageRequest, package
+
+    made = package(PackageRequest(service, out, others, created_by, only_named, fetch, choices, hooks))
+    session.diagnostics(made.diagnostics)
+
+    def text(channel: Channel) -> None:
+        channel.line(f"packed {plural(len(made.files), 'file')} into {made.archive}")
+
+    session.result(
+        {"archive": made.archive, "sha256": made.sha256, "entry": made.entry, "files": list(made.files)}, text
+    )
+    session.next(NextCommand(session.settings.command("deploy", made.archive), "deploy it, here or elsewhere"))
+    return ExitCode.DONE
+
+
+@verb("unpackage")
+@click.argument("archive")
+@click.option("--out", metavar="DIR", default="", help="The folder to make (default: the archive's name).")
+def unpackage_command(session: Session, archive: str, out: str) -> ExitCode:
+    """Unpack ARCHIVE (a CSAR) into a folder of its own.
+
+    Nothing is overwritten, and an archive that holds what could do harm is refused as a whole."""
+    from ordito.app.unpackage import UnpackageRequest, unpackage
+
+    made = unpackage(UnpackageRequest(archive, out))
+
+    def text(channel: Channel) -> None:
+        channel.line(f"unpacked {plural(len(made.files), 'file')} into {made.directory}")
+
+    session.result({"directory": made.directory, "files": list(made.files)}, text)
+    return ExitCode.DONE
+
+
+@verb("spec")
+def spec_command(session: Session) -> ExitCode:
+    """Show what your part of ensemble.yaml comes to now: merged, evaluated, in the environment that is worked in.
+
+    Secrets are not shown. Nothing is changed."""
+    from ordito.app.show_spec import SpecRequest, show_spec
+
+    found = show_spec(SpecRequest(session.settings.directory, session.settings.wanted_environment))
+    session.diagnostics(found.found)
+    session.result(_spec_data(found), lambda channel: _write_spec(found, channel))
+    failed = any(d.severity is Severity.ERROR for d in found.found)
+    return ExitCode.REFUSED if failed else ExitCode.DONE
+
+
+def _spec_data(found: SpecResult) -> dict[str, object]:
+    return {
+        "service": found.service,
+        "environment": found.environment,
+        "environments": list(found.environments),
+        "inputs": {name: msgspec.to_builtins(value) for name, value in found.inputs.items()},
+        "variables": dict(found.variables),
+        "lock": found.lock,
+        "files": list(found.files),
+        "diagnostics": as_json(found.found),
+    }
+
+
+def _write_spec(found: SpecResult, channel: Channel) -> None:
+    channel.line(f"service      {printable(found.service or 'none is named')}")
+    others = [name for name in found.environments if name != found.environment]
+    also = f"  (there are also: {', '.join(others)})" if others else ""
+    channel.line(f"environment  {printable((found.environment or 'none') + also)}")
+    channel.line(f"lock         {found.lock}")
+    for file in found.files:
+        channel.line(f"merged in    {printable(file)}")
+    if found.inputs:
+        rows = [(name, as_text(value.value), value.origin) for name, value in found.inputs.items()]
+        write_columns(("INPUT", "VALUE", "FROM"), rows, channel)
+    if found.variables:
+        write_columns(("VARIABLE", "VALUE"), [(n, as_text(v)) for n, v in found.variables.items()], channel)

@@ -1,0 +1,134 @@
+"""`ordito workflow`: the workflows of the template."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from ordito.cli.asked.workflow import asked
+from ordito.cli.channel import Channel
+from ordito.cli.columns import write_columns
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import WORKFLOW_VERBS, VerbGroup
+from ordito.cli.job_view import as_text
+from ordito.cli.options import job_options
+from ordito.cli.session import Session
+from ordito.cli.text_width import printable
+from ordito.cli.verb import verb
+from ordito.work.records import JobOptions
+
+if TYPE_CHECKING:
+    from ordito.app.proposals.workflow import WorkflowAsked
+    from ordito.app.workflow_list import ShownInput, ShownStep, ShownWorkflow
+
+
+workflow_command = VerbGroup("workflow", WORKFLOW_VERBS, {}, "Look at the workflows of the template, and run them.")
+
+
+@verb("list", named="workflow list")
+def list_command(session: Session) -> ExitCode:
+    """List the workflows of the service that is deployed, and those that every service has.
+
+    A workflow of the template that is named deploy or undeploy takes the place of the one that is made."""
+    from ordito.app.workflow_list import ListedWorkflow, list_workflows
+
+    found = list_workflows(session.settings.directory)
+
+    def row(workflow: ListedWorkflow) -> tuple[str, ...]:
+        where = workflow.place or "made for every service"
+        where += f" (instead of the {workflow.replaces} that is made)" if workflow.replaces else ""
+        texts = (workflow.name, " ".join(workflow.inputs), where, workflow.description)
+        return tuple(printable(text) for text in texts)
+
+    def text(channel: Channel) -> None:
+        write_columns(("WORKFLOW", "INPUTS", "WHERE", "DESCRIPTION"), [row(w) for w in found], channel)
+
+    session.result({"workflows": [msgspec.to_builtins(w) for w in found]}, text)
+    return ExitCode.DONE
+
+
+@verb("show", named="workflow show")
+@click.argument("name")
+def show_command(session: Session, name: str) -> ExitCode:
+    """Show a workflow of the service that is deployed: what it takes, what it asks for, and its steps.
+
+    NAME is one that `ordito workflow list` shows. What it would do now is shown by `ordito plan workflow NAME`."""
+    from ordito.app.workflow_list import show_workflow
+
+    found = show_workflow(session.settings.directory, name)
+    session.result(msgspec.to_builtins(found), lambda channel: _write(found, channel))
+    return ExitCode.DONE
+
+
+def _write(workflow: ShownWorkflow, channel: Channel) -> None:
+    channel.line(channel.paint("strong", printable(f"Workflow {workflow.name}")))
+    instead = f"{workflow.replaces}, which is made otherwise" if workflow.replaces else ""
+    for name, value in (
+        ("description", workflow.description),
+        ("where", workflow.place),
+        ("instead of", instead),
+        ("carried out by", workflow.implementation),
+    ):
+        if value:
+            channel.line(printable(f"  {name:<14} {value}"))
+    _section("inputs", [_input(i) for i in workflow.inputs], channel)
+    _section("preconditions", list(workflow.preconditions), channel)
+    for step in workflow.steps:
+        _step(step, channel)
+    _section("outputs", [f"{n}: {' '.join(map(str, path))}" for n, path in workflow.outputs.items()], channel)
+
+
+def _section(title: str, lines: list[str], channel: Channel) -> None:
+    if lines:
+        channel.line(f"  {title}")
+        for line in lines:
+            channel.line(printable(f"    {line}"))
+
+
+def _input(found: ShownInput) -> str:
+    said = "required" if found.required else ""
+    if found.default is not None:
+        said = f"default {as_text(found.default)}"
+    about = f": {found.description}" if found.description else ""
+    return f"{found.name} ({', '.join(part for part in (found.type, said) if part)}){about}"
+
+
+def _step(step: ShownStep, channel: Channel) -> None:
+    about = f"{step.target}.{step.relationship}" if step.relationship else step.target
+    on = f" on {about}" if about else ""
+    at = f", at {step.operation_host}" if step.operation_host else ""
+    channel.line(printable(f"  step {step.name}{on}{at}"))
+    if step.filter:
+        channel.line(printable(f"    if {step.filter}"))
+    for activity in step.activities:
+        channel.line(printable(f"    {activity}"))
+    if step.on_success:
+        channel.line(printable(f"    then {', '.join(step.on_success)}"))
+    if step.on_failure:
+        channel.line(printable(f"    on failure {', '.join(step.on_failure)}"))
+
+
+@verb("run", takes_inputs=True, named="workflow run")
+@asked
+@job_options
+def run_command(session: Session, asked: WorkflowAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+    """Run a workflow of the template that is deployed.
+
+    Its preconditions are looked at before anything runs. -i and -I give it its inputs; in what it calls they come
+    before those of the topology. A step that fails lets no other one start, save those that the workflow has for
+    that (on_failure); a failure that was handled so is a failed job all the same, and its exit code is 1."""
+    if options.on_failure == "rollback":
+        raise click.UsageError("a workflow says itself what follows a failure (on_failure): leave --on-failure out")
+    from ordito.app.workflow_run import WorkflowRequest, run_workflow
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.planned import finisher
+
+    conversation = CliConversation(session)
+    settings = session.settings
+    request = WorkflowRequest(
+        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+    )
+    result = run_workflow(request, conversation)
+    return finisher(asked.workflow)(result, conversation, session)
