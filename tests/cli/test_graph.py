@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from ordito.app.graph import Connection, Graph, GraphNode
 from ordito.cli.graph.dot import dot
-from ordito.cli.graph.forest import Forest
-from ordito.cli.graph.layout import PAD, TITLE, Box, layout
+from ordito.cli.graph.layout import PAD, TITLE, Box, Forest, layout
 from ordito.cli.graph.mermaid import mermaid
 from ordito.cli.graph.svg import curves_of, svg
-from ordito.cli.graph.tree import write_tree
+from ordito.cli.graph.text import write_tree
 from tests.cli.channels import channel, written
 from tests.cli.program import DATA, Run
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 from ordito.app.plan_graph import GraphEdge, GraphStep, PlanGraph
-from ordito.cli.graph.plan_dot import plan_dot
-from ordito.cli.graph.plan_mermaid import plan_mermaid
-from ordito.cli.graph.plan_svg import BOX, plan_layout, plan_svg
-from ordito.cli.graph.plan_text import write_plan_graph
+from ordito.cli.graph.dot import plan_dot
+from ordito.cli.graph.mermaid import plan_mermaid
+from ordito.cli.graph.svg import BOX, plan_layout, plan_svg
+from ordito.cli.graph.text import write_plan_graph
 from ordito.cli.planned import PLANNED
 from ordito.planning.preview import PreviewStep
 from ordito.work.plan import Action, Plan

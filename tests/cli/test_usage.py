@@ -16,6 +16,7 @@ from ordito.cli.grammar import (
     HOSTS_VERBS,
     JOBS_VERBS,
     LIFECYCLE_VERBS,
+    OTHER_WORDS,
     POLICY_VERBS,
     SECRETS_VERBS,
     STATE_VERBS,
@@ -23,7 +24,6 @@ from ordito.cli.grammar import (
     WORKFLOW_VERBS,
     root,
 )
-from ordito.cli.other_words import OTHER_WORDS
 from tests.cli.program import DATA, Run
 
 TINY = DATA / "tiny"

@@ -12,9 +12,7 @@ import pytest
 
 from ordito.base.diagnostics import Diagnostic, Related, Severity
 from ordito.base.span import SourceText, Span
-from ordito.cli.github import annotation_lines
-from ordito.cli.places import FilePlace, place_of_file
-from ordito.cli.sarif import BASE, sarif
+from ordito.cli.finding_formats import BASE, FilePlace, annotation_lines, place_of_file, sarif
 from tests.cli.program import DATA, Run
 
 TINY = DATA / "tiny"

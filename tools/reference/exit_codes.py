@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ordito.cli.exit_meanings import MEANINGS
+from ordito.cli.manual import MEANINGS
 from tools.reference.markdown import MADE, cell, joined, table
 
 HEAD = f"""\

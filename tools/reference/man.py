@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from ordito.cli.exit_meanings import MEANINGS
 from ordito.cli.grammar import ABOUT, ALIASES, PURPOSES, VerbGroup
 from ordito.cli.help import OF_EVERY_VERB, OF_JOBS, OWN, grouped
-from ordito.cli.manual import Manual, manual_of
+from ordito.cli.manual import MEANINGS, Manual, manual_of
 from tools.reference.commands import command_of, usage
 from tools.reference.environment import variables
 

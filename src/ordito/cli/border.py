@@ -15,9 +15,8 @@ from ordito import __version__
 from ordito.base.suggest import nearest
 from ordito.cli.channel import silence
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.grammar import did_you_mean, root
+from ordito.cli.grammar import OTHER_ARGUMENTS, OTHER_OPTIONS, did_you_mean, root
 from ordito.cli.options import ARGUMENTS, settings_of
-from ordito.cli.other_words import OTHER_ARGUMENTS, OTHER_OPTIONS
 from ordito.cli.text_width import one_line
 
 OTHERS_WRITE, GROUP_OR_OTHERS_WRITE = 0o002, 0o022

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TextIO
 
 import msgspec
 
-from ordito.cli.text_width import one_line
+from ordito.cli.text_width import one_line, pad, printable, width
 
 MARK = f"\x1b{os.urandom(8).hex()}["
 """Begins what channels themselves say to the terminal, until it is written: no text of a user's holds it."""
@@ -129,3 +129,21 @@ def silence(stream: TextIO) -> None:
 def _steered(text: str) -> str:
     """A line as it is written: nothing in it but what ``paint`` made can steer a terminal."""
     return "\x1b[".join(map(one_line, text.split(MARK))) + "\n"
+
+
+# Rows of text with their columns aligned.
+
+
+def write_columns(titles: Sequence[str], rows: Sequence[Sequence[str]], channel: Channel) -> None:
+    """Write rows below their titles; the last column is as long as it likes."""
+    if not rows:
+        channel.line("none")
+        return
+    widths = [max(map(width, column)) for column in zip(titles, *rows, strict=True)]
+    channel.line(channel.paint("strong", _row(titles, widths)))
+    for row in rows:
+        channel.line(printable(_row(row, widths)))
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(pad(cell, wide) for cell, wide in zip(cells, widths, strict=True)).rstrip()

@@ -17,10 +17,10 @@ from ordito.base.sensitive import is_sensitive
 from ordito.cli.channel import Channel
 from ordito.cli.plan_data import change_data
 from ordito.cli.plan_view import Level, write_brief, write_plan
-from ordito.cli.progress.completed import completed
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.lines import LineProgress
 from ordito.cli.progress.ndjson import StreamProgress
+from ordito.cli.progress.report import completed
 from ordito.cli.session import Session
 from ordito.work.events import Event, Listener
 

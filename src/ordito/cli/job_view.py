@@ -11,8 +11,6 @@ from ordito.base.listing import listed
 from ordito.base.sensitive import encode_hook, shown
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.kept_view import commits, kept_data, warn_of_kept
-from ordito.cli.progress.completed import completed
 from ordito.cli.progress.ledger import Ledger, title
 from ordito.cli.progress.lines import failure
 from ordito.cli.progress.ndjson import rounded
@@ -20,6 +18,7 @@ from ordito.cli.progress.report import (
     OUT_OF_REACH,
     NextCommand,
     Summary,
+    completed,
     write_failures,
     write_recap,
     write_summary,
@@ -33,6 +32,9 @@ from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of
 if TYPE_CHECKING:
     from ordito.app.job.report import JobReport
     from ordito.app.proposal import Proposal
+    from ordito.app.state.edit import Recorded
+    from ordito.ensemble.keeping import Kept
+
 
 MOST_NAMED = 12
 
@@ -407,3 +409,43 @@ def as_text(value: object) -> str:
     if value is None:
         return ""
     return msgspec.json.encode(value).decode()
+
+
+# What came of the files of a job in git, for people and for programs.
+
+
+def warn_of_kept(kept: Kept, session: Session) -> None:
+    """Say what is not committed and why, and why other clones do not have it."""
+    for problem in kept.problems:
+        session.warn(f"not committed: {problem}")
+    if kept.sharing:
+        session.warn(kept.sharing)
+
+
+def commits(kept: Kept) -> str:
+    """The commit that holds the files of a job, and those that hold what it was made from, of this job or made before;
+    shortened as git does."""
+    made_from = ", ".join(f"{commit[:12]} ({tree})" for tree, commit in kept.commits.items())
+    return f"{kept.own[:12]} (this ensemble)" + (f"; made from {made_from}" if made_from else "")
+
+
+def write_kept(kept: Kept, session: Session) -> None:
+    """Say both, and in which commits the files are."""
+    warn_of_kept(kept, session)
+    if kept.own:
+        session.note(f"Committed: {commits(kept)}")
+
+
+def kept_data(kept: Kept) -> dict[str, object]:
+    """The same for programs."""
+    return {
+        "commit": kept.own,
+        "commits": dict(kept.commits),
+        "not_committed": list(kept.problems),
+        "not_shared": kept.sharing,
+    }
+
+
+def recorded_data(recorded: Recorded) -> dict[str, object]:
+    """A job that only holds edits, for programs."""
+    return {"job": recorded.job, **kept_data(recorded.kept)}

@@ -24,7 +24,10 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.cli.page_files import page_data
+from ordito.base.diagnostics import Diagnostics
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, Sequence
+from ordito.source.package import load_file
 
 FOLDER = Path(__file__).parent / "codes"
 MAIN = "service.yaml"
@@ -108,3 +111,24 @@ def explanation(page: Page) -> str:
     """What is wrong and why that is a rule, with the sections it comes from."""
     where = f" (TOSCA 1.3, {', '.join('§' + section for section in page.sections)})" if page.sections else ""
     return page.text.strip() + where
+
+
+# Files of text that come with the command, in YAML, in which every scalar is a text.
+
+
+def page_data(path: Path) -> object:
+    """What a file holds: texts, lists and dictionaries. Raises ``ValueError`` where it cannot be read."""
+    found = Diagnostics()
+    document = load_file(str(path), found)
+    if document is None or found.has_errors:
+        raise ValueError(f"{path}: {'; '.join(str(d) for d in found)}")
+    return _plain(document.root)
+
+
+def _plain(node: Node) -> object:
+    if isinstance(node, Scalar):
+        return node.text.strip("\n") if node.plain else node.text
+    if isinstance(node, Sequence):
+        return [_plain(item) for item in node.items]
+    assert isinstance(node, MappingNode)
+    return {key.text: _plain(value) for key, value in node.entries()}

@@ -20,7 +20,7 @@ from ordito.app.given_changes import words_of_losing
 from ordito.app.proposal import Proposal
 from ordito.base.listing import listed
 from ordito.cli.channel import Channel
-from ordito.cli.chosen_view import write_chosen
+from ordito.cli.plan_data import write_chosen
 from ordito.cli.progress.ledger import called, node_of, nothing, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width

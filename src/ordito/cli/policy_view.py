@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from ordito.app.policies import Made, PoliciesView, PolicyView, TriggerView
 from ordito.base.listing import listed
 from ordito.base.sensitive import shown
-from ordito.cli.channel import Channel
-from ordito.cli.columns import write_columns
+from ordito.cli.channel import Channel, write_columns
 from ordito.cli.handling_view import entry_data, say_waiting
 from ordito.cli.job_view import as_text
 from ordito.cli.session import Session

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
 
 from ordito.app.jobs import OpenJob
 from ordito.app.status import InstanceStatus, StatusResult
-from ordito.base.listing import listed
+from ordito.base.listing import listed, spans
 from ordito.base.sensitive import shown
 from ordito.cli.channel import Channel
 from ordito.cli.progress.lines import plural
-from ordito.cli.status_tree import Row, rows
+from ordito.cli.session import Session
+from ordito.cli.settings import Format
+from ordito.cli.structured import json_text, write_data
 from ordito.cli.text_width import pad, printable, width
 from ordito.ensemble.status import WELL
+from ordito.instances.records import number_of
 from ordito.work.plan import KeptCount
 from ordito.work.workflows import workflow_of
 
@@ -201,3 +204,152 @@ def _made_by(row: Row) -> str:
 def painted(status: str, channel: Channel) -> str:
     """A status in its colour."""
     return channel.paint(STYLES.get(status, "strong"), status)
+
+
+# The rows of the status: every instance below the one that hosts it, and as one row those that agree in everything
+# that is shown of them and of what they host.
+
+
+class Row(msgspec.Struct, frozen=True):
+    """Instances of one node that agree, the first of which stands for all; ``lead`` are the branches before them."""
+
+    lead: str
+    members: tuple[InstanceStatus, ...]
+
+    @property
+    def first(self) -> InstanceStatus:
+        """The one that stands for all."""
+        return self.members[0]
+
+    @property
+    def title(self) -> str:
+        """The ids."""
+        return spans([m.instance.id for m in self.members])
+
+
+def rows(instances: Sequence[InstanceStatus], *, unicode: bool, fold: bool) -> Iterator[Row]:
+    """The rows of the tree. It has a stack of its own, since users choose how deep hosting goes."""
+    branches = UNICODE_BRANCHES if unicode else ASCII_BRANCHES
+    hosted = _hosted(instances)
+    agree = _agreements(hosted) if fold else {}
+    # What stands before the instances themselves, and before those below them.
+    stack = [("", "", group) for group in reversed(_groups(hosted.get("", []), agree))]
+    while stack:
+        own, below, group = stack.pop()
+        yield Row(own, tuple(group))
+        children = [child for member in group for child in hosted.get(member.instance.id, ())]
+        for index, child in enumerate(reversed(_groups(children, agree))):
+            branch, deeper = ("last", "gap") if index == 0 else ("child", "line")
+            stack.append((below + branches[branch], below + branches[deeper], child))
+
+
+def _hosted(instances: Sequence[InstanceStatus]) -> dict[str, list[InstanceStatus]]:
+    """By host, "" for none that is shown, what it hosts, in order."""
+    shown = {i.instance.id for i in instances}
+    hosted: dict[str, list[InstanceStatus]] = {}
+    for found in sorted(instances, key=lambda i: (i.instance.node, number_of(i.instance.id))):
+        hosted.setdefault(found.instance.host if found.instance.host in shown else "", []).append(found)
+    return hosted
+
+
+def _agreements(hosted: dict[str, list[InstanceStatus]]) -> dict[str, int]:
+    """A number for each instance, the same for those that agree, what they host included."""
+    order = list(hosted.get("", ()))
+    for found in order:  # grows while it is read
+        order.extend(hosted.get(found.instance.id, ()))
+    numbers: dict[tuple[object, ...], int] = {}
+    agree: dict[str, int] = {}
+    for found in reversed(order):
+        i = found.instance
+        below = tuple(sorted(agree[c.instance.id] for c in hosted.get(i.id, ())))
+        told = (found.orphaned, found.drifted, found.form)
+        shown = (i.node, i.state, i.local, found.effective, i.note, tuple(i.failed), *told)
+        agree[i.id] = numbers.setdefault((shown, below), len(numbers))
+    return agree
+
+
+def _groups(siblings: Sequence[InstanceStatus], agree: dict[str, int]) -> list[list[InstanceStatus]]:
+    if not agree:
+        return [[sibling] for sibling in siblings]
+    groups: dict[int, list[InstanceStatus]] = {}
+    for sibling in siblings:
+        groups.setdefault(agree[sibling.instance.id], []).append(sibling)
+    return list(groups.values())
+
+
+UNICODE_BRANCHES = {"child": "├── ", "last": "└── ", "line": "│   ", "gap": "    "}
+ASCII_BRANCHES = {"child": "|-- ", "last": "`-- ", "line": "|   ", "gap": "    "}
+
+
+# The status as it changes: a screen that is drawn again on a terminal, one line a change elsewhere, and for programs
+# one object a change.
+
+CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+
+
+def follow(found: Iterable[StatusResult], session: Session, *, fold: bool) -> None:
+    """Show each status as it comes; ends with Ctrl-C, or when nobody reads any more."""
+    before: StatusResult | None = None
+    for now in found:
+        _show(before, now, session, fold=fold)
+        before = now
+        if not session.out.is_open:
+            return
+
+
+def _show(before: StatusResult | None, now: StatusResult, session: Session, *, fold: bool) -> None:
+    out = session.out
+    if session.stream is not None:
+        session.stream.say("status", {"status": status_data(now)})
+    elif session.settings.output is Format.JSON:
+        out.write(json_text(status_data(now), ascii_only=not out.is_unicode) + "\n")
+    elif session.settings.output is Format.YAML:
+        out.write("---\n")
+        write_data(status_data(now), Format.YAML, out)
+    elif out.is_animated:
+        out.write(CLEAR)
+        write_status(now, out, fold=fold)
+        out.line(out.paint("faint", "Ctrl-C ends this view; what runs goes on."))
+    else:
+        out.lines(_changes(before, now, out))
+
+
+def _changes(before: StatusResult | None, now: StatusResult, channel: Channel) -> Iterator[str]:
+    """A line for each thing that is other than before; at first for what there is as a whole."""
+    name = now.service or "nothing is deployed"
+    if before is None:
+        count = plural(sum(i.instance.exists for i in now.instances), "instance")
+        yield f"{name}  {painted(now.effective, channel)}  ({count})"
+        if ended := attempt_line(now):
+            yield ended
+        yield job_line(now)
+        return
+    known = {i.instance.id: i for i in before.instances}
+    for instance in now.instances:
+        old = known.pop(instance.instance.id, None)
+        if old is None or _shown(old) != _shown(instance):
+            yield f"{instance.instance.id}  {_step(old, instance, channel)}"
+    yield from (f"{gone}  {painted('absent', channel)}" for gone in known)
+    if before.effective != now.effective:
+        yield f"{name}  {painted(before.effective, channel)} -> {painted(now.effective, channel)}"
+    if (ended := attempt_line(now)) and ended != attempt_line(before):
+        yield ended
+    if job_line(before) != job_line(now):
+        yield job_line(now)
+
+
+def _shown(found: InstanceStatus) -> tuple[object, ...]:
+    i = found.instance
+    return i.state, i.local, found.effective, i.note, tuple(i.failed)
+
+
+def _step(old: InstanceStatus | None, now: InstanceStatus, channel: Channel) -> str:
+    status = painted(now.effective, channel)
+    state = now.instance.state
+    if old is not None and old.effective != now.effective:
+        status = f"{painted(old.effective, channel)} -> {status}"
+    if old is not None and old.instance.state != state:
+        state = f"{old.instance.state} -> {state}"
+    failed = f"failed: {', '.join(now.instance.failed)}" if now.instance.failed else ""
+    note = "; ".join(filter(None, (now.instance.note, failed)))
+    return f"{state}  {status}  {printable(note)}".rstrip()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import TypeVar
 
 import msgspec
 
@@ -22,8 +23,9 @@ from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
 from ordito.cli.progress.ledger import WHOLE, Account, Ledger, in_words, node_of, subject, titled
 from ordito.cli.progress.lines import failure, plural
+from ordito.cli.settings import COMMAND, Settings
 from ordito.cli.text_width import pad, printable, short_pins, shorten, width
-from ordito.work.events import StepFailed
+from ordito.work.events import Event, StepFailed, StepRetrying, StepSucceeded
 from ordito.work.invocation import Ending
 from ordito.work.workflows import workflow_of
 
@@ -191,3 +193,16 @@ def write_next(commands: Sequence[NextCommand], channel: Channel) -> None:
         label = "Next:" if index == 0 else "     "
         shown = channel.paint("strong", command.command) + " " * (longest - width(command.command))
         channel.line(f"{label}  {shown}    {command.purpose}")
+
+
+# Commands in messages of operations: what a host or a provider proposes is about the ensemble of this command.
+
+Told = TypeVar("Told", bound=Event)
+
+
+def completed(event: Told, settings: Settings) -> Told:
+    """An event whose message names commands that are about the same ensemble; most events name none."""
+    if not isinstance(event, StepSucceeded | StepFailed | StepRetrying) or not COMMAND.search(event.outcome.message):
+        return event
+    outcome = msgspec.structs.replace(event.outcome, message=settings.completed(event.outcome.message))
+    return msgspec.structs.replace(event, outcome=outcome)

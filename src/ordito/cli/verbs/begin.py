@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
+from ordito.app.doctor.finding import ENSEMBLE, LOOK, MACHINE, OK, PROGRAM, Diagnosis, Finding
 from ordito.app.init import InitRequest, init
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
-from ordito.cli.text_width import printable
+from ordito.cli.text_width import pad, printable, width
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -51,7 +53,6 @@ def doctor_command(session: Session) -> ExitCode:
     and how to get it. What the program cannot do without, or the ensemble uses, is needed: the exit code is 0 when
     nothing that is needed is missing. Nothing is changed, no host is reached, and nothing is fetched."""
     from ordito.app.doctor.look import DoctorRequest, diagnose
-    from ordito.cli.doctor_view import write_diagnosis
 
     settings = session.settings
     found = diagnose(DoctorRequest(settings.directory, settings.wanted_environment, settings.hosts))
@@ -87,3 +88,42 @@ def completion_command(session: Session, shell: str) -> ExitCode:
     text = script(shell)
     session.result({"shell": shell, "script": text}, lambda channel: channel.write(text))
     return ExitCode.DONE
+
+
+# What the doctor has found, for people: a table for each part, and below what is not as it should be the cure.
+
+TITLES = {PROGRAM: "This program", MACHINE: "This machine", ENSEMBLE: "This ensemble"}
+WIDEST = 48
+"""What was found and is longer has a line of its own."""
+
+
+def write_diagnosis(found: Diagnosis, channel: Channel) -> None:
+    """Write all findings."""
+    for part, title in TITLES.items():
+        findings = [finding for finding in found.findings if finding.part == part]
+        if findings:
+            channel.line(channel.paint("strong", title))
+            _write_part(findings, channel)
+
+
+def _write_part(findings: Sequence[Finding], channel: Channel) -> None:
+    states = max(width(finding.state) for finding in findings)
+    names = max(width(finding.name) for finding in findings)
+    cells = {finding: printable(finding.found) or "-" for finding in findings}
+    said = max((width(cell) for cell in cells.values() if width(cell) <= WIDEST), default=0)
+    for finding, cell in cells.items():
+        is_long = width(cell) > WIDEST
+        state = channel.paint(_style(finding), pad(finding.state, states))
+        row = f"{pad(finding.name, names)}  {pad('-' if is_long else cell, said)}  {finding.purpose}"
+        needed = f" (needed: {finding.needed})" if finding.is_lacking else ""
+        channel.line(f"  {state}  {row.rstrip()}{printable(needed)}")
+        for more in filter(None, (cell if is_long else "", printable(finding.cure))):
+            channel.line(f"  {' ' * states}  {more}")
+
+
+def _style(finding: Finding) -> str:
+    if finding.state == OK:
+        return "good"
+    if finding.is_lacking:
+        return "bad"
+    return "change" if finding.state == LOOK else "faint"

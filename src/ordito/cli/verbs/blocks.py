@@ -56,7 +56,7 @@ def list_command(session: Session, words: tuple[str, ...], service: str, catalog
     found = [b for b in every if all(w in f"{b.fqn} {b.description}".casefold() for w in sought)]
 
     def text(channel: Channel) -> None:
-        from ordito.cli.columns import write_columns
+        from ordito.cli.channel import write_columns
 
         write_columns(TITLES, [row(block) for block in found], channel)
 

@@ -2,9 +2,216 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ordito.base.listing import listed
+from ordito.base.sensitive import shown
 from ordito.cli.asked.check import asked as asked_of_check
 from ordito.cli.asked.discover import asked as asked_of_discover
-from ordito.cli.look import look_verb
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.options import job_options
+from ordito.cli.progress.report import NextCommand, last_lines
+from ordito.cli.session import Session
+from ordito.cli.text_width import one_line, pad, printable, width
+from ordito.cli.verb import verb
+from ordito.instances.records import CANNOT_BE_ASKED, CANNOT_BE_REACHED
+from ordito.instances.status import ABSENT, ERROR, UNKNOWN, WORSE
+from ordito.work.invocation import Outcome
+from ordito.work.records import JobOptions
+
+if TYPE_CHECKING:
+    from ordito.app.drift import DriftResult, Found
+    from ordito.app.proposals.look import LookAsked
+    from ordito.cli.channel import Channel
+    from ordito.instances.records import Instance
+
+
+# What the verbs that look at instances have in common: `ordito check` and `ordito discover`.
+
+MOST_HEALED = 12
+"""Instances that a proposed command names; where more are not ok a deployment is proposed, which mends them all."""
+
+BROKEN = frozenset({ERROR, UNKNOWN, ABSENT})
+"""The statuses of what healing may mend."""
+
+MOST_UNLOOKED = 12
+LINES_SHOWN = 5
+"""Last lines of a check that finds something not to be well."""
+FORMAT = "ordito.drift/1"
+
+
+def look_verb(workflow: str, summary: str, asked: Callable[[Callable[..., Any]], Callable[..., Any]]) -> click.Command:
+    """The verb of a workflow that looks; its arguments come from ``cli/asked``."""
+
+    @verb(workflow, summary)
+    @asked
+    @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 as long as an instance is not ok.")
+    @job_options
+    def command(
+        session: Session, asked: LookAsked, options: JobOptions, wait_lock: float, *, detailed_exitcode: bool
+    ) -> ExitCode:
+        """Look."""
+        from ordito.app.drift import LookRequest, look
+        from ordito.cli.conversation import LookingConversation
+        from ordito.cli.job_view import exit_code, write_report
+
+        conversation = LookingConversation(session)
+        settings = session.settings
+        request = LookRequest(
+            settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+        )
+        result = look(request, conversation)
+        complaints = conversation.ledger.complaints
+        if result.report is not None:
+            write_report(result.report, conversation.ledger, session)
+        data = drift_data(workflow, result, {name: outcome.message for name, outcome in complaints.items()})
+        session.result(data, lambda channel: write_drift(workflow, result, complaints, channel))
+        unwell = ExitCode.CHANGES if detailed_exitcode and not result.is_well else ExitCode.DONE
+        if result.report is None:
+            return unwell
+        found = list(_next(result))
+        if any(_printed(outcome) for outcome in complaints.values()):
+            found.insert(0, (("jobs", "logs", result.report.job), "read all that the checks printed"))
+        commands = [NextCommand(session.settings.command(*words), purpose) for words, purpose in found]
+        if commands:
+            session.next(*commands)
+        code = exit_code(result.report)
+        return unwell if code is ExitCode.DONE else code
+
+    return command
+
+
+def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The words of commands that make sense after it, each with what it does."""
+    if result.differs:
+        yield ("status",), "see what that means for the rest"
+    broken = _to_heal(result.found)
+    if broken:
+        if len(broken) <= MOST_HEALED:
+            yield ("heal", *(record.id for record in broken)), "mend what is not ok"
+        else:
+            yield ("deploy",), "mend what is not ok, and make again what is missing"
+    away = [found.after.id for found in result.found if found.after.note == CANNOT_BE_REACHED]
+    if away:
+        yield ("hosts", "check"), "see which hosts of the inventory can be reached"
+        yield ("heal", *away), "have what stays away made anew, with all that is on it"
+    if result.report is not None and result.report.locked:
+        from ordito.cli.job_view import check_locked
+
+        yield check_locked(result.report.locked)
+
+
+def _to_heal(found: Sequence[Found]) -> list[Instance]:
+    """What was found not to be ok and can be healed, in the order in which it was looked at: what others require comes
+    first. What lies on something that is not there comes back with that."""
+    absent = {f.after.id for f in found if f.after.local == ABSENT}
+    broken = (f.after for f in found if f.after.local in BROKEN and not f.failure)
+    return [r for r in broken if r.host not in absent and r.note not in (CANNOT_BE_REACHED, CANNOT_BE_ASKED)]
+
+
+def drift_data(workflow: str, result: DriftResult, whys: Mapping[str, str]) -> dict[str, object]:
+    """What was found, for programs."""
+    report = result.report
+    return {
+        "format": FORMAT,
+        "workflow": workflow,
+        "job": report.job if report else None,
+        "status": report.status if report else "ok",
+        "drift": result.differs,
+        "well": result.is_well,
+        "instances": {f.after.id: _data(f, whys.get(f.after.id, "")) for f in result.found},
+        "not_checkable": list(result.unlooked),
+    }
+
+
+def _data(found: Found, why: str) -> dict[str, object]:
+    before, after = found.before, found.after
+    data: dict[str, object] = {"node": after.node, "local": after.local, "state": after.state, "drift": found.differs}
+    if (before.local, before.state) != (after.local, after.state):
+        data["before"] = {"local": before.local, "state": before.state}
+    if found.attributes:
+        data["attributes"] = {
+            name: {"before": shown(drift.before), "after": shown(drift.after)}
+            for name, drift in found.attributes.items()
+        }
+    if why:
+        data["reason"] = why
+    if found.failure:
+        data["failure"] = found.failure
+    return data
+
+
+def write_drift(workflow: str, result: DriftResult, complaints: Mapping[str, Outcome], channel: Channel) -> None:
+    """What was found, for people: each instance, and below it what differs. ``complaints`` are the ends of operations
+    that found instances not to be well."""
+    from ordito.cli.status_view import painted
+
+    longest = max((width(f.after.id) for f in result.found), default=0)
+    for found in result.found:
+        said = painted(found.after.local, channel)
+        if found.failure:
+            said = f"not asked, recorded: {said} ({printable(one_line(found.failure))})"
+        elif found.before.local != found.after.local:
+            said = f"{painted(found.before.local, channel)} -> {said}"
+        channel.line(f"{pad(found.after.id, longest)}  {said}")
+        for line in _differences(found, complaints.get(found.after.id), channel):
+            channel.line(f"  {line}")
+    for line in _totals(workflow, result):
+        channel.line(line)
+
+
+def _differences(found: Found, outcome: Outcome | None, channel: Channel) -> Iterator[str]:
+    from ordito.cli.job_view import as_text
+
+    before, after = found.before, found.after
+    why = outcome.message if outcome is not None else ""
+    if after.note == CANNOT_BE_REACHED:
+        yield f"it cannot be reached{': ' if why else ''}{printable(one_line(why))}"
+    elif outcome is not None and (printed := _printed(outcome)):
+        # Its last line is the end of the message, and stands below with those before it.
+        yield f"it says: {printable(one_line(why.removesuffix(f': {printed[-1].strip()}')))}"
+        yield from last_lines(printed, channel)
+    elif why:
+        yield f"it says: {printable(one_line(why))}"
+    if before.state != after.state:
+        yield f"state: {before.state} -> {after.state}"
+    for name, drift in found.attributes.items():
+        old, new = (as_text(shown(v)) if v is not None else "(no value)" for v in (drift.before, drift.after))
+        yield f"attribute {name}: {printable(old)} -> {printable(new)}"
+
+
+def _printed(outcome: Outcome) -> list[str]:
+    """The last lines that an operation printed, where there is more to show of them than the message says."""
+    lines = [line for line in outcome.tail if line.strip()]
+    return lines[-LINES_SHOWN:] if len(lines) > 1 else []
+
+
+def _totals(workflow: str, result: DriftResult) -> Iterator[str]:
+    from ordito.cli.progress.lines import plural
+
+    if not result.found and not result.unlooked:
+        yield f"Nothing to {workflow}: nothing is deployed."
+        return
+    if result.unlooked:
+        yield f"Not checkable, because their nodes implement no {workflow}: {listed(result.unlooked, MOST_UNLOOKED)}."
+    if result.unwell:
+        yield f"Not ok by what is recorded: {listed(result.unwell, MOST_UNLOOKED)}."
+    if not result.found:
+        how = f"implement {workflow} of the interface type ordito.interfaces.Maintain (profile:ordito)"
+        yield f"Nothing to {workflow}: {how}."
+        return
+    counts = Counter(f.after.local for f in result.found if not f.failure)
+    parts = [f"{counts[status]} {status}" for status in WORSE if counts[status]]
+    failed = sum(bool(f.failure) for f in result.found)
+    parts += [f"{failed} could not be reached"] if failed else []
+    new = [f.after.id for f in result.found if f.differs]
+    said = f"New: {listed(new, MOST_UNLOOKED)}." if new else "Nothing is new."
+    yield f"{plural(len(result.found), 'instance')}: {', '.join(parts)}. {said}"
+
 
 CHECK_HELP = """Run the check of every instance that has one, and show what is other than was recorded.
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ordito.app.given_choices import GivenChoices
 from ordito.cli.delivery import STANDARD_OUTPUT, deliver, out_option
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.graph_command import GraphCommand, workflow_option
+from ordito.cli.help import VerbCommand
 from ordito.cli.options import choice_options, fetch_option
-from ordito.cli.planned import environment_for, hosts_for
+from ordito.cli.planned import PLANNED, Make, arguments_of, environment_for, hosts_for, workflow_named
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb
@@ -21,6 +21,65 @@ if TYPE_CHECKING:
     from ordito.app.graph import Graph
     from ordito.app.plan_graph import PlanGraph
     from ordito.app.proposal import Asked
+
+
+# What `ordito graph` is about: a service, or with `--workflow` what a workflow would do, which has the words and
+# options of that workflow's verb.
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OPTION = "--workflow"
+
+
+def workflow_option(function: F) -> F:
+    """The option, for the help: where it is given another command takes over."""
+    option = click.option(
+        OPTION,
+        metavar="W",
+        expose_value=False,
+        help=f'Show what a workflow would do: {", ".join(PLANNED)}; one of the template as "workflow NAME".',
+    )
+    return option(function)
+
+
+class GraphCommand(VerbCommand):
+    """The command that shows a service, or the one for the workflow that is named."""
+
+    def __init__(self, of_service: click.Command, make: Make) -> None:
+        super().__init__(
+            str(of_service.name),
+            page=str(of_service.name),
+            params=of_service.params,
+            callback=of_service.callback,
+            help=of_service.help,
+            context_settings=of_service.context_settings,
+        )
+        self._make = make
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context of the command that is meant. Raises ``click.UsageError`` where there is no such workflow."""
+        workflow, rest = _workflow(args)
+        if workflow is None:
+            return super().make_context(info_name, args, parent, **extra)
+        # One of the template is named by two words, which may well be given as one.
+        named, _, own = workflow.partition(" ")
+        name, rest = workflow_named(named), [own, *rest] if own else rest
+        return self._make(name, arguments_of(name)).make_context(info_name, rest, parent, **extra)
+
+
+def _workflow(args: list[str]) -> tuple[str | None, list[str]]:
+    """The workflow that is named, None for none, and the other words."""
+    for place, word in enumerate(args):
+        if word == "--":
+            break
+        if word == OPTION and place + 1 < len(args):
+            return args[place + 1], [*args[:place], *args[place + 2 :]]
+        if word.startswith(f"{OPTION}="):
+            return word.partition("=")[2], [*args[:place], *args[place + 1 :]]
+    return None, args
+
 
 OF_WORKFLOW = """Show what {workflow} would do as a graph: its operations, and what waits for what and why.
 
@@ -56,7 +115,7 @@ def of_service(
     With --workflow W, and the arguments of that workflow, the graph is of what it would do now: its operations, and
     what waits for what and why."""
     from ordito.app.graph import GraphRequest, graph
-    from ordito.cli.graph.tree import graph_data, write_tree
+    from ordito.cli.graph.text import graph_data, write_tree
 
     most = _most(session, limit)
     drawn = graph(GraphRequest(service or "", session.settings.directory, most, fetch, choices))
@@ -81,7 +140,7 @@ def _of_workflow(workflow: str, arguments: Any) -> click.Command:
         """Show a workflow as a graph."""
         from ordito.app.plan import PlanRequest, plan
         from ordito.app.plan_graph import plan_graph
-        from ordito.cli.graph.plan_text import plan_graph_data, write_plan_graph
+        from ordito.cli.graph.text import plan_graph_data, write_plan_graph
 
         environment = environment_for(asked, session.settings.wanted_environment)
         result = plan(
@@ -142,13 +201,13 @@ def _picture(graph: Graph, form: Format) -> Iterator[str]:
 
 def _picture_of_plan(graph: PlanGraph, form: Format) -> Iterator[str]:
     if form is Format.SVG:
-        from ordito.cli.graph.plan_svg import plan_svg
+        from ordito.cli.graph.svg import plan_svg
 
         return plan_svg(graph)
     if form is Format.DOT:
-        from ordito.cli.graph.plan_dot import plan_dot
+        from ordito.cli.graph.dot import plan_dot
 
         return plan_dot(graph)
-    from ordito.cli.graph.plan_mermaid import plan_mermaid
+    from ordito.cli.graph.mermaid import plan_mermaid
 
     return plan_mermaid(graph)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from ordito.cli.channel import Channel
-from ordito.cli.columns import write_columns
+from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import HOSTS_VERBS, VerbGroup
 from ordito.cli.progress.report import NextCommand

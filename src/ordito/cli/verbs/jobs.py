@@ -13,17 +13,14 @@ import msgspec
 from ordito.app.errors import Declined, NobodyToAsk
 from ordito.base.listing import listed
 from ordito.base.sensitive import encode_hook
-from ordito.cli.channel import Channel
-from ordito.cli.columns import write_columns
+from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import JOBS_VERBS, VerbGroup
-from ordito.cli.job_view import UNLESS, as_text
-from ordito.cli.kept_view import kept_data, write_kept
+from ordito.cli.job_view import UNLESS, as_text, kept_data, write_kept
 from ordito.cli.options import commit_option, data_loss_option, making_options, wait_lock_option
 from ordito.cli.progress.ledger import OWN, called
 from ordito.cli.progress.lines import plural
 from ordito.cli.progress.report import NextCommand
-from ordito.cli.retrying import retry
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
@@ -31,6 +28,7 @@ from ordito.work.plan import HOOK, UNDO
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
+    from ordito.app.proposals.retry import RetryAsked
     from ordito.app.replay import ReplayResult
     from ordito.ensemble.job_format import ConfigChange
     from ordito.ensemble.job_history import RecordedJob
@@ -391,3 +389,21 @@ def unlock_command(session: Session, remote: bool) -> ExitCode:
     data = {"user": owner.user, "machine": owner.machine, "pid": owner.pid, "job": owner.job, "place": owner.place}
     session.result({"unlocked": True, "owner": data}, lambda _: None)
     return ExitCode.DONE
+
+
+# What `jobs retry` and `jobs skip` have in common.
+
+
+def retry(session: Session, asked: RetryAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+    """Carry out what a job has left undone."""
+    from ordito.app.workflow_run import WorkflowRequest, run_workflow
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.job_view import end_job
+
+    conversation = CliConversation(session)
+    settings = session.settings
+    request = WorkflowRequest(
+        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
+    )
+    result = run_workflow(request, conversation)
+    return end_job(result.report, conversation.ledger, session, nothing="Nothing is left to do.")

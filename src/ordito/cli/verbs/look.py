@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from ordito.cli.channel import Channel
-from ordito.cli.columns import write_columns
+from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.job_view import as_text, write_outputs
 from ordito.cli.progress.report import NextCommand
@@ -95,7 +94,7 @@ FINE = frozenset({"ok", "degraded", "pending"})
 
 def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
     from ordito.app.watch import watch
-    from ordito.cli.watch_view import follow
+    from ordito.cli.status_view import follow
 
     try:
         follow(watch(request), session, fold=fold)

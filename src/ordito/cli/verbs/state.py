@@ -50,7 +50,7 @@ def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: s
     name exactly as far as nothing but the name has changed; else this is refused, as deploying would be."""
     from ordito.app.state.move import MoveRequest, move
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.kept_view import recorded_data, write_kept
+    from ordito.cli.job_view import recorded_data, write_kept
 
     request = MoveRequest(session.settings.directory, old, new, wait_lock, commit)
     done = move(request, CliConversation(session))
@@ -95,7 +95,7 @@ def adopt_command(session: Session, node: str, attributes: tuple[str, ...], wait
     for."""
     from ordito.app.state.adopt import AdoptRequest, adopt
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.kept_view import recorded_data, write_kept
+    from ordito.cli.job_view import recorded_data, write_kept
 
     request = AdoptRequest(session.settings.directory, node, _values(attributes), wait_lock, commit)
     done = adopt(request, CliConversation(session))
@@ -182,7 +182,7 @@ def forget_command(session: Session, names: tuple[str, ...], wait_lock: float, c
 
 def _say_forgotten(session: Session, done: Forgotten) -> ExitCode:
     """Say what was forgotten, and what may remain."""
-    from ordito.cli.kept_view import recorded_data, write_kept
+    from ordito.cli.job_view import recorded_data, write_kept
 
     if done.recorded is None:
         session.note("Nothing to forget: no instance was deleted.")

@@ -14,8 +14,7 @@ from ordito.app.given_changes import GivenHooks
 from ordito.app.given_choices import GivenChoices
 from ordito.base.diagnostics import Severity
 from ordito.cli.change_options import step_options
-from ordito.cli.channel import Channel
-from ordito.cli.columns import write_columns
+from ordito.cli.channel import Channel, write_columns
 from ordito.cli.delivery import deliver, out_option
 from ordito.cli.diagnostics import as_json
 from ordito.cli.exit_codes import ExitCode

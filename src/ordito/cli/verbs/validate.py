@@ -97,7 +97,7 @@ def _check(request: ValidateRequest) -> _Checked:
 
 def _several(session: Session, checked: list[_Checked], code: ExitCode) -> None:
     """Say what was found in several services: the findings of each, then a line for each."""
-    from ordito.cli.sarif import distinct
+    from ordito.cli.finding_formats import distinct
 
     if session.stream is not None or session.writes_text:
         session.diagnostics(distinct(d for c in checked for d in c.diagnostics))
@@ -114,8 +114,7 @@ def _several(session: Session, checked: list[_Checked], code: ExitCode) -> None:
 
 
 def _for_tools(session: Session, found: list[Diagnostic], code: ExitCode) -> None:
-    from ordito.cli.github import annotation_lines
-    from ordito.cli.sarif import distinct, sarif
+    from ordito.cli.finding_formats import annotation_lines, distinct, sarif
 
     if session.settings.output is Format.GITHUB:
         for line in annotation_lines(distinct(found)):

@@ -8,8 +8,7 @@ import click
 import msgspec
 
 from ordito.cli.asked.workflow import asked
-from ordito.cli.channel import Channel
-from ordito.cli.columns import write_columns
+from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import WORKFLOW_VERBS, VerbGroup
 from ordito.cli.job_view import as_text

@@ -1,20 +1,24 @@
-"""Diagnostics as SARIF 2.1.0, the format in which programs hand each other what they have found in files.
+"""Diagnostics in the formats of other programs: SARIF 2.1.0, and the annotations of GitHub's workflows.
 
-Places are relative to the directory in which the command ran. Columns count Unicode code points from 1, ends are
-exclusive, which is what ``columnKind`` says. The rules are the pages of the codes that occur.
+Places in SARIF are relative to the directory in which the command ran. Columns count Unicode code points from 1, ends
+are exclusive, which is what ``columnKind`` says. The rules are the pages of the codes that occur.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+
+import msgspec
 
 from ordito import __version__
-from ordito.base.diagnostics import Diagnostic
+from ordito.base.diagnostics import Diagnostic, Severity
 from ordito.base.span import Span
 from ordito.cli.pages import as_markdown, explanation, read_page
-from ordito.cli.places import place_of_file
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "%SRCROOT%"
@@ -113,3 +117,77 @@ def distinct(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     for diagnostic in found:
         seen.setdefault((diagnostic.severity, diagnostic.code, diagnostic.message, str(diagnostic.span)), diagnostic)
     return list(seen.values())
+
+
+# Diagnostics as annotations of GitHub's workflows: one command a line, which the runner shows beside the code.
+
+COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def annotation_lines(found: Iterable[Diagnostic]) -> list[str]:
+    """The lines for some findings."""
+    return [_annotation(diagnostic) for diagnostic in found]
+
+
+def _annotation(found: Diagnostic) -> str:
+    properties: dict[str, object] = {}
+    message = found.message
+    span = found.span
+    if span is not None:
+        place = place_of_file(span.source.name)
+        if place.path:
+            properties["file"] = place.path
+        if place.inside:
+            message = f"{span}: {message}"
+        elif place.path:
+            properties["line"] = span.line
+            if span.end_line == span.line:
+                properties |= {"col": span.column, "endColumn": span.end_column}
+            else:
+                properties["endLine"] = span.end_line
+    properties["title"] = found.code
+    parts = [message, *([f"help: {found.hint}"] if found.hint else [])]
+    parts += [f"{related.span}: {related.message}" for related in found.related]
+    written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    return f"::{COMMANDS[found.severity]} {written}::{_data(chr(10).join(parts))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# Where the files lie that diagnostics speak of, as programs need to know it.
+
+IN_ARCHIVE = re.compile(r"(?P<path>.*\.(?:csar|zip)):/?(?P<inside>.*)", re.DOTALL | re.IGNORECASE)
+BUNDLED = "profile:"
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+
+
+class FilePlace(msgspec.Struct, frozen=True):
+    """A file: its ``path``, relative to the current directory where it lies below that ("" for what is not on this
+    machine), and the file ``inside`` of it where it is an archive."""
+
+    path: str
+    inside: str = ""
+
+    @property
+    def uri(self) -> str:
+        """The path as a URI: relative, or of the scheme `file`."""
+        path = quote(self.path.replace(os.sep, "/"), errors="surrogateescape")
+        return f"file://{path}" if path.startswith("/") else path
+
+
+def place_of_file(name: str) -> FilePlace:
+    """The place of a file that messages call ``name``."""
+    if name.startswith(BUNDLED) or SCHEME.match(name):
+        return FilePlace("")
+    match = IN_ARCHIVE.fullmatch(name)
+    path, inside = (match["path"], match["inside"]) if match is not None else (name, "")
+    here = Path.cwd()
+    if Path(path).is_absolute() and Path(path).is_relative_to(here):
+        path = str(Path(path).relative_to(here))
+    return FilePlace(os.path.normpath(path), inside)
