@@ -20,6 +20,7 @@ FLOORS = [
     ["work", "blocks"],
     ["planning", "engine", "executors", "providers", "ensemble"],
     ["app"],
+    ["authoring"],
     ["cli"],
 ]
 PURE = ["model.types", "instances.states", "blocks.check", "work.plan", "planning.weave", "engine.core"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 import ordito.model
-from ordito.app.compile import DEFINITIONS, FORMAT
+from ordito.app.services.compiled import DEFINITIONS, FORMAT
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "compiled.md"
 

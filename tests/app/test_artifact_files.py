@@ -9,7 +9,7 @@ import pytest
 
 from ordito.app.plan import PlanRequest, plan
 from ordito.app.proposals.deploy import DeployAsked
-from ordito.app.validate import ValidateRequest, validate
+from ordito.authoring.validate import ValidateRequest, validate
 from ordito.base.diagnostics import InvalidDocument
 from ordito.planning.refused import PlanRefused
 from tests.source.archives import with_meta

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.blocks import BlocksRequest, show_block
 from ordito.app.services.read import read_service
+from ordito.authoring.blocks import BlocksRequest, show_block
 from ordito.base.diagnostics import Diagnostics
 
 PAGE = Path(__file__).parents[2] / "docs" / "blocks.md"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ordito.app.job.report import JobReport
+from ordito.app.job.run import ResumeRequest, resume
 from ordito.app.proposals.deploy import DeployAsked
-from ordito.app.resume import ResumeRequest, resume
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.base.sensitive import Sensitive
 from ordito.ensemble.done_hooks import attempts, done_in, done_since

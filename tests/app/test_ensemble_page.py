@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.validate import ValidateRequest, validate
+from ordito.authoring.validate import ValidateRequest, validate
 from ordito.base.diagnostics import InvalidDocument
 
 PAGE = Path(__file__).parents[2] / "docs" / "ensemble.md"

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.job.canceller import Canceller
+from ordito.app.job.run import ResumeRequest, resume
+from ordito.app.job.running import Canceller
 from ordito.app.output import OutputRequest, output
 from ordito.app.proposals.undeploy import UndeployAsked
 from ordito.app.proposals.upgrade import UpgradeAsked
-from ordito.app.resume import ResumeRequest, resume
 from ordito.app.status import StatusRequest
 from ordito.app.status import status as show_status
 from ordito.ensemble.journal import Journal

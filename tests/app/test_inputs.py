@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.bound_inputs import BoundInputs, bind_given
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs.bound import BoundInputs, bind_given
+from ordito.app.inputs.environments import Environment, Section
+from ordito.app.inputs.gathered import gather_inputs
+from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import place_of
 from ordito.app.services.read import read_service
-from ordito.app.spec.environments import Environment, Section
-from ordito.app.spec.inputs import gather_inputs
-from ordito.app.spec.reading import evaluation_of
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.service import Service
 from ordito.source.nodes import Mapping, Node

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.compile import CompileRequest, compile_service, compiled
-from ordito.app.graph import GraphRequest, graph
-from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.proposals.hooking import named_files
+from ordito.app.services.compiled import CompileRequest, compile_service, compiled
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.read import PINNED, ReadService, read_service
+from ordito.app.services.step_blocks import StepSources
+from ordito.authoring.graph import GraphRequest, graph
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import measure, pin

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from ordito.app.inputs.gathered import plain
+from ordito.app.inputs.merge import Merged, merged
+from ordito.app.inputs.sources import Reach
+from ordito.app.inputs.user_part import read_user_part
 from ordito.app.place import place_of
-from ordito.app.plain_nodes import plain
-from ordito.app.spec.merge import Merged, merged
-from ordito.app.spec.reach import Reach
-from ordito.app.user_part import read_user_part
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.package import load_text
 from tests.support.yaml_files import read_yaml

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from ordito.app.errors import Refused
-from ordito.app.replay import ReplayRequest, ReplayResult, replay
+from ordito.app.job.replay import ReplayRequest, ReplayResult, replay
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.store import open_ensemble, read_ensemble

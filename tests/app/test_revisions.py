@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.job.replay import ReplayRequest, replay
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.rollback import RollbackAsked
 from ordito.app.proposals.undeploy import UndeployAsked
 from ordito.app.proposals.upgrade import UpgradeAsked
-from ordito.app.replay import ReplayRequest, replay
 from ordito.app.revisions import list_revisions
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.ensemble.layout import Layout

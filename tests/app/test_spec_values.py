@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ordito.app.inputs.evaluate import Evaluated, Evaluation, Names
+from ordito.app.inputs.gathered import plain
+from ordito.app.inputs.sources import MOST_BYTES, NoSecret, Reach, Sources
+from ordito.app.inputs.user_part import new_user_part, read_user_part
 from ordito.app.place import Place, place_of
-from ordito.app.plain_nodes import plain
-from ordito.app.spec.evaluate import Evaluated, Evaluation, Names
-from ordito.app.spec.reach import Reach
-from ordito.app.spec.sources import MOST_BYTES, NoSecret, Sources
-from ordito.app.user_part import new_user_part, read_user_part
 from ordito.base.diagnostics import Diagnostics
 from ordito.ensemble.layout import Layout
 from tests.support.thorough import examples

@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.app.plain_nodes import plain
-from ordito.app.spec.evaluate import Evaluation, Given, Names
-from ordito.app.spec.reach import Reach
-from ordito.app.spec.sources import Secrets, Sources
+from ordito.app.inputs.evaluate import Evaluation, Given, Names
+from ordito.app.inputs.gathered import plain
+from ordito.app.inputs.sources import Reach, Secrets, Sources
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.templating.sandbox import Sandbox, Unevaluated
 from ordito.source.nodes import Mapping
@@ -119,8 +118,8 @@ def absent() -> object:
 def test_templates_cost_nothing_where_there_are_none(tmp_path: Path) -> None:
     (tmp_path / "ensemble.yaml").write_text("spec: { service: s.yaml, inputs: { a: { env: HOME } } }\n")
     code = (
-        "import sys; from ordito.app.spec.reading import evaluation_of; from ordito.app.place import place_of\n"
-        "from ordito.app.user_part import read_user_part; from ordito.base.diagnostics import Diagnostics\n"
+        "import sys; from ordito.app.inputs.variables import evaluation_of; from ordito.app.place import place_of\n"
+        "from ordito.app.inputs.user_part import read_user_part; from ordito.base.diagnostics import Diagnostics\n"
         "place, found = place_of('.'), Diagnostics()\n"
         "user = read_user_part(place.layout, place.manifest, found)\n"
         "assert evaluation_of(place, found).inputs(user.environments.common.inputs, {}).values\n"

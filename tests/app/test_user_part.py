@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ordito.app.inputs.gathered import plain
+from ordito.app.inputs.user_part import UserPart, new_user_part, read_user_part
 from ordito.app.place import place_of
-from ordito.app.plain_nodes import plain
-from ordito.app.user_part import UserPart, new_user_part, read_user_part
 from ordito.base.diagnostics import Diagnostics
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import MARKER

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.lifecycle_steps.blocks import StepSources
 from ordito.app.services.read import ReadService, read_service
+from ordito.app.services.step_blocks import StepSources
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.model.resolve import AS_WRITTEN
 from ordito.source.remote import Network

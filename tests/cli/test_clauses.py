@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.explain import types_of
+from ordito.app.services.read import types_of
 from ordito.base.diagnostics import Diagnostics
 from ordito.syntax.functions import FUNCTIONS
 from tests.cli.program import DATA, Run

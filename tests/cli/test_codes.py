@@ -12,7 +12,7 @@ import pytest
 
 from ordito.app.plan import PlanRequest, plan
 from ordito.app.proposals.deploy import DeployAsked
-from ordito.app.validate import ValidateRequest, validate
+from ordito.authoring.validate import ValidateRequest, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
 from ordito.cli.pages import COMMAND, MAIN, Page, page_codes, read_page
 from ordito.planning.refused import PlanRefused
@@ -27,10 +27,15 @@ READING = (
     "model",
     "planning",
     "app/services/read.py",
-    "app/bound_inputs.py",
-    "app/validate.py",
-    "app/user_part.py",
-    "app/spec",
+    "app/inputs/bound.py",
+    "authoring/validate.py",
+    "app/inputs/user_part.py",
+    "app/inputs/evaluate.py",
+    "app/inputs/sources.py",
+    "app/inputs/environments.py",
+    "app/inputs/merge.py",
+    "app/inputs/variables.py",
+    "app/inputs/gathered.py",
 )
 REPORTERS = {"error", "warning", "note", "unknown", "objection", "report", "refuse", "_Refused"}
 REFUSING = {"Refused", "fail_for_programs"}
@@ -74,7 +79,7 @@ def reported_codes(*places: str) -> Iterator[str]:
 
 def refused_codes() -> Iterator[str]:
     """The codes with which commands refuse: of errors that are about no document."""
-    for room in ("app", "cli"):
+    for room in ("app", "authoring", "cli"):
         for file in sorted((SOURCES / room).rglob("*.py")):
             for node in _calls(file)[0]:
                 if not node.args:

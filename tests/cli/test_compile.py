@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ordito.app.compile import compiled
-from ordito.app.plain_data import plain_data
+from ordito.app.services.compiled import compiled, plain_data
 from ordito.app.services.read import read_service
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import SourceText, Span
@@ -82,7 +81,7 @@ def test_the_same_service_gives_the_same_bytes(run: Run) -> None:
 def test_yaml_says_the_same(run: Run) -> None:
     found = Diagnostics()
     Path("service.yaml").write_text(run("compile", ROOT / "examples" / "hello", "-o", "yaml").out, encoding="utf-8")
-    from ordito.app.plain_nodes import plain
+    from ordito.app.inputs.gathered import plain
     from ordito.source.package import load_file
 
     document = load_file("service.yaml", found)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.explain_word import explain_keyname, explain_word
-from ordito.app.keynames import keyname_names
+from ordito.authoring.explain_words import explain_keyname, explain_word
+from ordito.authoring.keynames import keyname_names
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.states import TRANSITIONS
 from ordito.instances.status import WORSE

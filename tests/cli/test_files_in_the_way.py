@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.init import TEMPLATES
+from ordito.authoring.init import TEMPLATES
 from ordito.source.new_files import fresh_file, fresh_folder
 from tests.cli.program import Run, command, environment
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.app.compile import compiled
-from ordito.app.format.text import format_text
-from ordito.app.format.tree import NotFormattable
+from ordito.app.services.compiled import compiled
+from ordito.authoring.format import format_text
+from ordito.authoring.format_layout import NotFormattable
 from ordito.base.diagnostics import Diagnostics, Severity
 from ordito.model.resolve import resolve_service
 from ordito.source.opening import open_package

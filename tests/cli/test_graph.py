@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.app.graph import Connection, Graph, GraphNode
+from ordito.authoring.graph import Connection, Graph, GraphNode
 from ordito.cli.graph.dot import dot
 from ordito.cli.graph.layout import PAD, TITLE, Box, Forest, layout
 from ordito.cli.graph.mermaid import mermaid

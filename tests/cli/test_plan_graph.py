@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from ordito.app.plan_graph import GraphEdge, GraphStep, PlanGraph
+from ordito.authoring.graph import GraphEdge, GraphStep, PlanGraph
 from ordito.cli.graph.dot import plan_dot
 from ordito.cli.graph.mermaid import plan_mermaid
 from ordito.cli.graph.svg import BOX, plan_layout, plan_svg

@@ -201,7 +201,7 @@ def test_our_own_fault_is_one_line_and_a_file(tmp_path: Path, place: str) -> Non
     (tmp_path / "here" / ".ordito").mkdir(parents=True)
     (tmp_path / "here" / ".ordito" / "journal.db").touch()
     program = (
-        "import sys, ordito.app.validate as v\n"
+        "import sys, ordito.authoring.validate as v\n"
         "def broken(*a): raise ZeroDivisionError('by design')\n"
         "v.validate = broken\n"
         "from ordito.cli.main import main; main()"

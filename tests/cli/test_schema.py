@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ordito.app.json_schema.service import json_schema, schema_of_types
-from ordito.app.json_schema.values import pointer
-from ordito.app.json_schema.written import ensemble_schema, hosts_schema
-from ordito.app.plain_nodes import plain
+from ordito.app.inputs.gathered import plain
+from ordito.authoring.schema import json_schema, schema_of_types
+from ordito.authoring.schema_of_files import ensemble_schema, hosts_schema
+from ordito.authoring.schema_values import pointer
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.catalogue import read_types
 from ordito.model.resolve import resolve_service

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.spec import reading
+from ordito.app.inputs import variables
 from tests.cli.program import Run
 
 SERVICE = """\
@@ -51,7 +51,7 @@ def ensemble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ensemble.yaml").write_text(SPEC)
     (tmp_path / "base.yaml").write_text("variables: { LEVEL: info }\ninputs: { size: 2 }\n")
     monkeypatch.setenv("SHOP_PASSWORD", "canary-password")
-    monkeypatch.setattr(reading, "secrets_of", lambda _: Kept())
+    monkeypatch.setattr(variables, "secrets_of", lambda _: Kept())
 
 
 def test_what_it_comes_to_is_shown_with_its_places(run: Run, tmp_path: Path) -> None:

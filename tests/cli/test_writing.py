@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import ordito.app.format.files as formatting
-from ordito.app.format.text import format_text
+import ordito.authoring.format as formatting
+from ordito.authoring.format import format_text
 from ordito.ensemble.files import put_whole
 from tests.cli.program import Finished, Run, command, environment, process
 

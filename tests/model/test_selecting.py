@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ordito.app.compile import compiled
+from ordito.app.services.compiled import compiled
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.context import Context
 from ordito.instances.evaluate import Evaluator

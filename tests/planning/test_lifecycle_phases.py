@@ -12,7 +12,7 @@ from ordito.engine.messages import Start, StepEnded
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.options import Hooking, PlanOptions, RolledBack, Upgrading
-from ordito.planning.workflows import ROLLBACK
+from ordito.planning.workflows import ROLLBACK_OF_JOB
 from ordito.work.hooks import Block, DoneHook, Hook, Moment, Script, Transition
 from ordito.work.plan import Action, Plan
 from ordito.work.records import JobOptions
@@ -230,7 +230,7 @@ def test_what_was_done_is_undone_around_what_takes_back_the_resources() -> None:
         rolled_back=RolledBack("job1", frozenset(i.id for i in made.instances)),
         hooking=Hooking(done=done, undoes=True),
     )
-    plan = world.plan(ROLLBACK, asked)
+    plan = world.plan(ROLLBACK_OF_JOB, asked)
     in_order(
         plan,
         "install.after.undo",

@@ -14,7 +14,7 @@ from ordito.instances.records import Delta
 from ordito.instances.states import TRANSITIONS
 from ordito.model.service import Service
 from ordito.planning.options import Goal, PlanOptions, RolledBack, Scaling
-from ordito.planning.workflows import ROLLBACK
+from ordito.planning.workflows import ROLLBACK_OF_JOB
 from ordito.work.invocation import Ending
 from ordito.work.plan import Action, Plan
 from tests.support.runs import OPTIONS, World, is_before, steps_of
@@ -241,7 +241,7 @@ def test_a_scale_out_that_fails_anywhere_leaves_what_was_there(
     )
     back = RolledBack(f"job{world.jobs}", frozenset(i.id for i in out.instances))
     world.jobs -= 1  # It is the same job that is rolled back.
-    world.run(ROLLBACK, options=replace(OPTIONS, rolled_back=back), random=random)
+    world.run(ROLLBACK_OF_JOB, options=replace(OPTIONS, rolled_back=back), random=random)
     assert world.failed == []
     assert {i.id: (i.state, i.host, i.index) for i in world.snapshot.instances.values() if i.exists} == before
     assert set(world.snapshot.links) == links

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions, RolledBack
 from ordito.planning.roll_back import cannot_be_taken_back, made
-from ordito.planning.workflows import ROLLBACK
+from ordito.planning.workflows import ROLLBACK_OF_JOB
 from ordito.work.invocation import Ending
 from ordito.work.plan import Action, Plan
 from tests.planning.test_random_topologies import QUICK, topologies
@@ -42,7 +42,7 @@ def test_what_a_job_made_goes_in_the_reverse_order() -> None:
     deployed = world.run(answers=failing("web_1.db.db_1.Configure.add_target"))
     back = rolled_back(world, deployed)
     assert made(world.snapshot, back) == ("server_1", "db_1", "web_1")
-    plan = world.run(ROLLBACK, options=options(back))
+    plan = world.run(ROLLBACK_OF_JOB, options=options(back))
     assert_order(
         plan,
         "web_1.db.db_1.Configure.remove_target",
@@ -62,7 +62,7 @@ def test_an_instance_that_was_there_is_stopped_and_what_it_keeps_is_said() -> No
     deployed = world.run(answers=failing("web_1.Standard.create"))
     back = rolled_back(world, deployed)
     assert cannot_be_taken_back(world.snapshot, back) == ("db_1 keeps what Standard.configure did",)
-    world.run(ROLLBACK, options=options(back))
+    world.run(ROLLBACK_OF_JOB, options=options(back))
     assert [s for s in world.ran if s.startswith("db_1")] == ["db_1.Standard.stop"]
     assert world.existing == ["db_1", "server_1"]
     assert (world.snapshot.instances["db_1"].state, world.snapshot.instances["db_1"].local) == ("configured", "pending")
@@ -75,7 +75,7 @@ def test_instances_that_a_job_removed_are_not_made_again() -> None:
     deployed = world.run()
     back = rolled_back(world, deployed)
     assert cannot_be_taken_back(world.snapshot, back) == ("web_2 was removed, and is not made again",)
-    assert world.plan(ROLLBACK, options(back)).is_empty
+    assert world.plan(ROLLBACK_OF_JOB, options(back)).is_empty
 
 
 @QUICK
@@ -88,7 +88,7 @@ def test_whatever_failed_in_a_first_deployment_nothing_is_left_of_it(
     unlucky = called[broken % len(called)] if called else ""
     deployed = world.run(random=random, answers=lambda step, _: None if step.id != unlucky else Ending.FAILED)
     back = rolled_back(world, deployed)
-    world.run(ROLLBACK, options=options(back), random=random)
+    world.run(ROLLBACK_OF_JOB, options=options(back), random=random)
     assert world.failed == []
     assert world.existing == []
     assert world.snapshot.links == {}

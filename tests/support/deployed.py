@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.job.replay import ReplayRequest, replay
 from ordito.app.job.report import JobReport
 from ordito.app.proposals.deploy import DeployAsked
-from ordito.app.replay import ReplayRequest, replay
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import read_ensemble

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import yaml
 
+from ordito.app.inputs.user_part import KNOWN
 from ordito.app.saved_plan import Basis, SavedPlan
-from ordito.app.user_part import KNOWN
 from ordito.ensemble.entity_change import AppliedChange, EntityChange
 from ordito.ensemble.job_format import ConfigChange, HookDone, JobFile, JobHead
 from ordito.ensemble.manifest_rows import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ordito.app.explain_word import WORDS
+from ordito.authoring.explain_words import WORDS
 from ordito.model.sensitivity import SENSITIVE
 from ordito.model.settings import ELSEWHERE, KNOWN, PREFIX, Kind
 from tools.reference.markdown import MADE, cell, code, joined, table

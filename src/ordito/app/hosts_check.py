@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,6 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.hosts import HostsRequest, Pool, broken_books, open_pool, read_books
-from ordito.app.open_keys import open_keys
 from ordito.executors.remote.executor import RemoteExecutor
 from ordito.providers.pool.allocations import PoolFailed
 from ordito.providers.pool.asking import measure, normal, shown
@@ -207,3 +207,32 @@ def _fingerprints(lines: frozenset[str]) -> Iterator[str]:
         if len(words) >= 3:
             digest = hashlib.sha256(base64.b64decode(words[2])).digest()
             yield f"{words[0]} {words[1]} SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
+
+
+# Files of private keys that others may read: OpenSSH uses no such key, so what works here would not work with it.
+
+OTHERS = 0o077
+"""What OpenSSH permits nobody but the owner of a key."""
+
+
+def is_open(path: Path) -> bool:
+    """Whether a file of this user can be used by others; that of somebody else is left to them, as by OpenSSH."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return found.st_uid == os.getuid() and bool(found.st_mode & OTHERS)
+
+
+def open_keys(target: Target) -> tuple[str, ...]:
+    """The files of private keys by which a host and those on the way to it are reached, and that others may use."""
+    return tuple(dict.fromkeys(file for file in _files(target.settings) if is_open(Path(file))))
+
+
+def _files(settings: Mapping[str, object]) -> Iterator[str]:
+    identity, jump = settings.get("identity"), settings.get("jump")
+    # The text of a key is no file; it is sensitive.
+    yield from (item for item in identity if isinstance(item, str)) if isinstance(identity, list | tuple) else ()
+    for hop in jump if isinstance(jump, list | tuple) else ():
+        if isinstance(hop, Mapping):
+            yield from _files(hop)

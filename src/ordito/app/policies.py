@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.hidden_values import Hidden
-from ordito.app.jobs import ensemble_place
+from ordito.app.job.jobs import ensemble_place
+from ordito.app.services.compiled import Hidden
 from ordito.app.services.in_use import service_in_use
 from ordito.app.unsupported import is_heeded
 from ordito.base.suggest import nearest

@@ -11,12 +11,12 @@ from typing import Protocol, Self, runtime_checkable
 
 import msgspec
 
-from ordito.app.inventory_file.read import NO_INVENTORY, Inventory
+from ordito.app.inputs.inventory import NO_INVENTORY, Inventory
+from ordito.app.inputs.used_spec import UsedSpec, use_spec
 from ordito.app.place import EnsembleState, Place
 from ordito.app.services.left_behind import Whole
 from ordito.app.services.pinned import PinnedService, ReadFiles
 from ordito.app.services.read import ReadService
-from ordito.app.used_spec import UsedSpec, use_spec
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.listing import listed
 from ordito.ensemble.errors import EnsembleError

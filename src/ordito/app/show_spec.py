@@ -7,20 +7,18 @@ from contextlib import suppress
 
 import msgspec
 
-from ordito.app.bound_inputs import secret_inputs
 from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.lifecycle_steps.blocks import StepSources
+from ordito.app.inputs.bound import secret_inputs
+from ordito.app.inputs.environments import Environment
+from ordito.app.inputs.gathered import GatheredInputs, gather_inputs, plain
+from ordito.app.inputs.sources import kind_of
+from ordito.app.inputs.used_spec import UsedSpec, use_spec
+from ordito.app.inputs.variables import evaluation_of, variables_of
 from ordito.app.place import place_of
-from ordito.app.plain_nodes import plain
 from ordito.app.services.chosen import weighed
 from ordito.app.services.read import read_service
-from ordito.app.spec.environments import Environment
-from ordito.app.spec.inputs import GatheredInputs, gather_inputs
-from ordito.app.spec.reading import evaluation_of
-from ordito.app.spec.sources import kind_of
-from ordito.app.spec.variables import variables_of
-from ordito.app.used_spec import UsedSpec, use_spec
+from ordito.app.services.step_blocks import StepSources
 from ordito.base.allowable import EVERY
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.sensitive import SHOWN, shown

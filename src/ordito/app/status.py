@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import msgspec
 
 from ordito.app.ensemble_checks import edited, no_ensemble
-from ordito.app.incomplete_revision import IncompleteRevision, incomplete_revision
-from ordito.app.jobs import INTERRUPTED, OpenJob, describe
+from ordito.app.job.jobs import INTERRUPTED, OpenJob, describe
 from ordito.app.place import EnsembleState, Place, place_of
+from ordito.app.revisions import IncompleteRevision, incomplete_revision
+from ordito.base.collector import let_go
 from ordito.base.sensitive import shown
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.lock import holder
 from ordito.ensemble.outline_file import kept_outline
 from ordito.ensemble.status import Status, known_forms
 from ordito.ensemble.store import EDITED_CURE, Ensemble, read_ensemble
@@ -195,7 +200,7 @@ def _failed(place: Place, ensemble: Ensemble) -> tuple[str, ...]:
     last = ensemble.status.last_job
     if last is None or last.status != "failed" or not last.workflow.startswith("workflow "):
         return ()
-    from ordito.app.jobs import failed_steps
+    from ordito.app.job.jobs import failed_steps
 
     return tuple(failed_steps(place, last.id))
 
@@ -224,3 +229,49 @@ def outline_in(place: Place, ensemble: Ensemble) -> tuple[Outline | None, str]:
 
     used, caveat = service_as_it_runs(place, ensemble)
     return outline_of(used.service, used.left) if used is not None else None, caveat
+
+
+# Follow the status of an ensemble: what other commands do to it is seen as it happens.
+
+PAUSE = 0.25
+"""Seconds between two looks at the files."""
+SHARE = 4
+"""Reading takes at most one part in so many of the time."""
+
+Seen = tuple[object, ...]
+
+
+def watch(request: StatusRequest) -> Iterator[StatusResult]:
+    """The status as it is, and again each time something has changed; it never ends by itself.
+
+    Raises ``Refused`` where there is no ensemble, and ``EnsembleError``.
+    """
+    layout = place_of(request.directory).layout
+    seen: Seen = ()
+    while True:
+        now = _look(layout)
+        if now != seen:
+            began = time.monotonic()
+            yield status(request)
+            seen = now
+            # What was read for it, the service above all, is read again for the next one.
+            let_go()
+            time.sleep(max(PAUSE, (time.monotonic() - began) * SHARE))
+        else:
+            time.sleep(PAUSE)
+
+
+def _look(layout: Layout) -> Seen:
+    """What is other when anything that the status shows is."""
+    journal = layout.journal
+    files = (layout.manifest, journal, journal.with_name(f"{journal.name}-wal"))
+    owner = holder(layout) if layout.exists else None
+    return (*(_file(file) for file in files), str(owner) if owner else "")
+
+
+def _file(path: Path) -> object:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -10,7 +10,7 @@ from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.place import Place, place_of
 from ordito.app.proposals.workflow import nothing_deployed
 from ordito.app.services.pinned import read_pinned
-from ordito.app.template_workflows import MADE, OVERRIDES, overriding, workflow_named
+from ordito.app.services.workflows import MADE, OVERRIDES, overriding, workflow_named
 from ordito.ensemble.status import deployed_form
 from ordito.ensemble.store import read_ensemble
 from ordito.model.imperative import Activity, Assertion, Condition, Step, Workflow

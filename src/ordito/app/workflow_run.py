@@ -7,7 +7,7 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.ensemble_checks import edited, no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
-from ordito.app.git_keeping import refuse_uncommittable
+from ordito.app.job.git_keeping import refuse_uncommittable
 from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_new
 from ordito.app.place import Place, place_of

@@ -157,7 +157,7 @@ def interrupted(session: Session) -> ExitCode:
 
 def _offer_resume(session: Session) -> bool:
     """Name the command that continues a job which was cut off, if there is one."""
-    from ordito.app.jobs import open_job
+    from ordito.app.job.jobs import open_job
     from ordito.app.place import place_of
 
     try:

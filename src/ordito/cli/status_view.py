@@ -7,7 +7,7 @@ from itertools import islice
 
 import msgspec
 
-from ordito.app.jobs import OpenJob
+from ordito.app.job.jobs import OpenJob
 from ordito.app.status import InstanceStatus, StatusResult
 from ordito.base.listing import listed, spans
 from ordito.base.sensitive import shown

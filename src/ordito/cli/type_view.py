@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from ordito.app.explain import Explained
+from ordito.authoring.explain import Explained
 from ordito.cli.channel import Channel
 from ordito.cli.text_width import printable
 from ordito.model.catalogue import PLURALS, Member, Origin, TypeView

@@ -42,7 +42,7 @@ def verb(
         def run(context: click.Context, /, **arguments: Any) -> ExitCode:
             # What explains failures knows the rooms below, which help and a wrong command line do not need.
             from ordito.cli.failures import EXPECTED, interrupted, present
-            from ordito.cli.handling_view import handle_afterwards
+            from ordito.cli.waiting_notices import handle_afterwards
 
             inputs = inputs_of(context)
             if takes_inputs:

@@ -65,7 +65,7 @@ from ordito.work.workflows import ALIASES, workflow_of
 
 Transform = Callable[[Draft], None]
 
-ROLLBACK = "rollback of a job"
+ROLLBACK_OF_JOB = "rollback of a job"
 """What is planned when a job has failed and is to be rolled back; no command asks for it by name."""
 
 UNDOING = "undoing of lifecycle steps"
@@ -199,7 +199,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "discover": (check_requirements, existing, looking("discover"), install_waits, tell_changes, reduce),
     "tell": (check_requirements, existing, tell_changes, reduce),
     "run": (check_requirements, existing, run_operation, run_waits, check_called_inputs, tell_changes, reduce),
-    ROLLBACK: (
+    ROLLBACK_OF_JOB: (
         check_requirements,
         choose_made,
         install_chains,

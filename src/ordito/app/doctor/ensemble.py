@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from ordito.app.doctor.finding import BROKEN, ENSEMBLE, LOOK, MISSING, OK, Finding
-from ordito.app.doctor.uses import joined, of_inventory, of_service
 from ordito.app.errors import Refused
-from ordito.app.inventory_file.read import Inventory
+from ordito.app.inputs.inventory import Inventory
+from ordito.app.inputs.used_spec import use_spec
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
+from ordito.app.services.files import artifacts
 from ordito.app.services.in_use import service_in_use
-from ordito.app.used_spec import use_spec
 from ordito.base.diagnostics import InvalidDocument, Severity
 from ordito.base.git_process import GitFailed
 from ordito.ensemble.errors import EnsembleError
@@ -27,6 +27,8 @@ from ordito.ensemble.lock import holder
 from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.ensemble.vault import MARK, Vault
 from ordito.model.service import Service
+from ordito.providers.registry import CLOUD, CONTAINER, POOL
+from ordito.source.nodes import Scalar
 from ordito.work.records import JobSources
 
 MIB = 1 << 20
@@ -171,3 +173,55 @@ def _directory(root: Path) -> Iterator[Finding]:
     else:
         cure = f"give this user leave to write to {here}, or name another directory with -e DIR"
         yield Finding(ENSEMBLE, "directory", BROKEN, "cannot be written to", cure=cure, needed=HERE)
+
+
+# What of this machine an ensemble uses: by its service, and by its inventory.
+
+BASH, PYTHON = "tosca.artifacts.Implementation.Bash", "tosca.artifacts.Implementation.Python"
+ANSIBLE = "ordito.artifacts.Implementation.Ansible"
+BY_ARTIFACT = {
+    BASH: ("bash", "operations of the service"),
+    PYTHON: ("python3", "operations of the service"),
+    ANSIBLE: ("ansible-playbook", "playbooks of the service"),
+}
+BY_SECTION = {POOL: ("asyncssh", "hosts of {file}"), CLOUD: ("apache-libcloud", "the cloud of {file}")}
+BY_BLOCK = {
+    "ordito.dev/lifecycle/dns@v1#Register": "nsupdate",
+    "ordito.dev/lifecycle/dns@v1#Deregister": "nsupdate",
+}
+"""Blocks that cannot do without a program. Those of databases need one only where the database is PostgreSQL, which the
+values of inputs decide."""
+APPLICATION = "tosca.nodes.Container.Application"
+ENGINE = "engine"
+"""Stands for whichever engine of containers answers."""
+Uses = Iterator[tuple[str, str]]
+
+
+def of_service(service: Service) -> Uses:
+    """The programs that a service uses, each with why."""
+    kinds = {kind for artifact in artifacts(service) for kind in artifact.kinds}
+    yield from (used for kind, used in BY_ARTIFACT.items() if kind in kinds)
+    if any(APPLICATION in node.kinds for node in service.nodes.values()):
+        yield ENGINE, "containers of the service"
+    for step in service.hooks.values():
+        if step.fqn in BY_BLOCK:
+            yield BY_BLOCK[step.fqn], f"lifecycle step {step.name or step.id}"
+
+
+def of_inventory(inventory: Inventory) -> Uses:
+    """The programs and packages that an inventory uses, each with why."""
+    file = inventory.file.shown
+    for provider, (name, why) in BY_SECTION.items():
+        if provider in inventory.sections:
+            yield name, why.format(file=file)
+    if CONTAINER in inventory.sections:
+        engine = inventory.sections[CONTAINER].entries.get("engine")
+        yield engine.text if isinstance(engine, Scalar) else ENGINE, f"containers of {file}"
+
+
+def joined(uses: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """The first reason for each."""
+    found: dict[str, str] = {}
+    for name, why in uses:
+        found.setdefault(name, why)
+    return found

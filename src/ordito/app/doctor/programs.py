@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -13,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.doctor.finding import BROKEN, MACHINE, MISSING, OK, OLD, Finding
-from ordito.app.doctor.versions import is_older, shown
+from ordito import __version__
+from ordito.app.doctor.finding import BROKEN, MACHINE, MISSING, OK, OLD, PROGRAM, Finding
 from ordito.base.git_process import Git, GitFailed, NoGit
 from ordito.executors.ansible.program import NAME as ANSIBLE
 from ordito.executors.ansible.program import find_program
@@ -126,3 +128,78 @@ def _ask(command: Sequence[str]) -> tuple[int | None, str]:
         return None, error.strerror or "it cannot be started"
     lines = done.stdout.decode(errors="replace").strip().splitlines()
     return done.returncode, lines[-1 if done.returncode else 0].strip() if lines else ""
+
+
+# Versions in what programs and packages say of themselves.
+
+Version = tuple[int, ...]
+
+_NUMBERS = re.compile(r"\d+(?:\.\d+)+(?:p\d+)?")
+
+
+def shown(text: str) -> str:
+    """The first thing in a text that looks like a version; "" where there is none."""
+    found = _NUMBERS.search(text)
+    return found[0] if found else ""
+
+
+def numbers(version: str) -> Version:
+    """The numbers of a version, for comparing."""
+    return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+def is_older(version: str, least: str) -> bool:
+    """Whether a version is below the least one; where either is not known it is not."""
+    return bool(version and least) and numbers(version) < numbers(least)
+
+
+# The program itself: its version, its Python, and the packages that it uses, those of its extras included.
+
+ALWAYS_USED = "always"
+PURPOSES: Mapping[str, tuple[str, str]] = {
+    "asyncssh": ("ssh", "hosts that are reached by SSH"),
+    "apache-libcloud": ("cloud", "machines of a cloud"),
+}
+"""Packages of extras that the program imports: the extra, and what it is for. Ansible is a program of its own."""
+
+_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?:>=\s*(?P<least>[0-9.]+))?")
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """A package as the program's own metadata ask for it: the least version, and whether an extra brings it."""
+
+    name: str
+    least: str
+    is_extra: bool
+
+
+def find_packages(used: Mapping[str, str]) -> Iterator[Finding]:
+    """Look at the program and its packages; ``used`` says what of the ensemble uses a package, by its name."""
+    yield Finding(PROGRAM, "ordito", OK, __version__)
+    yield Finding(PROGRAM, "Python", OK, platform.python_version())
+    for package in _wanted():
+        if not package.is_extra or package.name in PURPOSES:
+            yield _package_finding(package, used)
+
+
+def _wanted() -> list[Wanted]:
+    try:
+        lines = metadata.requires("ordito") or []
+    except metadata.PackageNotFoundError:
+        # It runs from its sources: what it cannot do without is there, since this runs.
+        return [Wanted(name, "", is_extra=True) for name in PURPOSES]
+    found = [(_REQUIREMENT.match(line), "extra ==" in line) for line in lines]
+    return [Wanted(match["name"].lower(), match["least"] or "", extra) for match, extra in found if match]
+
+
+def _package_finding(package: Wanted, used: Mapping[str, str]) -> Finding:
+    extra, purpose = PURPOSES.get(package.name, ("", ""))
+    needed = used.get(package.name, "") if package.is_extra else ALWAYS_USED
+    cure = f"pip install 'ordito[{extra}]'" if extra else "pip install --force-reinstall ordito"
+    try:
+        version = metadata.version(package.name)
+    except metadata.PackageNotFoundError:
+        return Finding(PROGRAM, package.name, MISSING, "", purpose, cure, needed)
+    if is_older(version, package.least):
+        return Finding(PROGRAM, package.name, OLD, f"{version}, below {package.least}", purpose, cure, needed)
+    return Finding(PROGRAM, package.name, OK, version, purpose, "", needed)

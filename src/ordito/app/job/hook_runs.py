@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from ordito.app.job.step_conditions import decide
 from ordito.app.place import Place
 from ordito.app.services.pinned import read_pinned
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.masking import Masking
+from ordito.blocks.conditions.evaluator import evaluate, referenced
+from ordito.blocks.conditions.faults import ConditionFailed, NotACondition
+from ordito.blocks.conditions.parser import parse
 from ordito.ensemble.done_hooks import attempts
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.replay import rebuild
@@ -20,7 +22,7 @@ from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.work.hook_contexts import Before, HookContexts, RemembersRemoved, nothing_removed
 from ordito.work.hook_runs import HookRuns
-from ordito.work.hooks import Block, Moment, Transition
+from ordito.work.hooks import Block, Decided, Moment, Transition
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader
 
@@ -86,3 +88,23 @@ def hook_runs(  # noqa: PLR0913  (what a job is)
         decides=decide,
         variables=header.variables,
     )
+
+
+# Conditions of lifecycle steps, decided for who carries them out.
+
+
+def decide(text: str, context: Mapping[str, object]) -> Decided:
+    """What becomes of a condition, given as its text, in a context that has all names it may begin a path with."""
+    try:
+        tree = parse(text)
+    except NotACondition as wrong:
+        return Decided(problem=_said(wrong.message, wrong.hint))
+    values = referenced(tree, context)
+    try:
+        return Decided(holds=evaluate(tree, context), values=values)
+    except ConditionFailed as failed:
+        return Decided(problem=_said(failed.message, failed.hint), values=values)
+
+
+def _said(message: str, hint: str) -> str:
+    return f"{message} ({hint})" if hint else message

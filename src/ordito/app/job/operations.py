@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.app.compile import compiled
 from ordito.app.plugins import Plugins
-from ordito.app.services.earlier_forms import EarlierForms
+from ordito.app.services.compiled import compiled
+from ordito.app.services.earlier_forms import EarlierForms, Seen, linked, owners, with_mixed_forms
 from ordito.app.services.left_behind import Whole
-from ordito.app.services.mixed_forms import Seen, linked, owners, with_mixed_forms
 from ordito.base.masking import Masking
 from ordito.ensemble.store import Ensemble
 from ordito.ensemble.vault import Vault

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import msgspec
+
+from ordito.app.place import Place
 from ordito.app.plan_options import plan_options
 from ordito.app.plugins import Plugins
 from ordito.app.services.earlier_forms import EarlierForms
-from ordito.app.services.left_behind import Whole
+from ordito.app.services.left_behind import Whole, left_behind, whole_service
 from ordito.app.services.pinned import measured_files
 from ordito.app.services.read import ReadService
+from ordito.base.collector import paused_collector
+from ordito.base.diagnostics import InvalidDocument
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
-from ordito.instances.records import Snapshot
-from ordito.planning.options import Forms, Hooking, RolledBack
+from ordito.ensemble.status import Status
+from ordito.instances.records import Delta, Instance, Snapshot
+from ordito.planning.options import Former, Forms, Hooking, RolledBack, Upgrading
 from ordito.planning.refused import PlanRefused
 from ordito.planning.roll_back import cannot_be_taken_back, made
 from ordito.planning.undo_hooks import cannot_be_undone
-from ordito.planning.workflows import ROLLBACK, UNDOING, plan
+from ordito.planning.workflows import ROLLBACK_OF_JOB, UNDOING, plan
+from ordito.work.forms import not_made
 from ordito.work.hooks import DoneHook
-from ordito.work.plan import Plan
+from ordito.work.plan import Kind, Plan
 from ordito.work.records import JobHeader
 from ordito.work.rollback import WayBack
-from ordito.work.workflows import workflow_of
+from ordito.work.workflows import ROLLBACK, workflow_of
 
 
 def way_back(  # noqa: PLR0913  (what a job is)
@@ -48,10 +57,96 @@ def way_back(  # noqa: PLR0913  (what a job is)
         hooking=Hooking(which="none", done=done, undoes=True),
     )
     gone = made(snapshot, rolled_back)
-    workflow = UNDOING if workflow_of(header.workflow).removes else ROLLBACK
+    workflow = UNDOING if workflow_of(header.workflow).removes else ROLLBACK_OF_JOB
     try:
         back = plan(workflow, whole.service, snapshot, header.inputs, options)
     except PlanRefused as refused:
         problems = tuple(f"the rollback could not be planned: {d.message}" for d in refused.diagnostics)
-        return WayBack(Plan(ROLLBACK, (), (), (), ()), problems, gone)
+        return WayBack(Plan(ROLLBACK_OF_JOB, (), (), (), ()), problems, gone)
     return WayBack(back, (*cannot_be_undone(done, back), *cannot_be_taken_back(snapshot, rolled_back)), gone)
+
+
+# How a job that has changed what ran is rolled back: by planning what leads from what there is now to what was
+# deployed before, with the files and inputs of then. So going back is found by the same comparison as going forth.
+
+
+def leads_to_base(header: JobHeader) -> bool:
+    """Whether a job is rolled back to what was deployed completely before it; else to nothing."""
+    return workflow_of(header.workflow).describes and bool(header.base)
+
+
+class ToBase(msgspec.Struct, frozen=True):
+    """What a way back is planned from: the ensemble's place, the job's header and its service with what that has left
+    behind, earlier forms, what exists, and the status as it was when the job began. ``done`` gives the lifecycle steps
+    that the job has carried out, in that order; ``absent`` is what it was to make once more, as that was."""
+
+    place: Place
+    plugins: Plugins
+    header: JobHeader
+    read: ReadService
+    whole: Whole
+    forms: EarlierForms
+    snapshot: Snapshot
+    status: Status
+    done: Callable[[], tuple[DoneHook, ...]] = tuple
+    absent: tuple[Instance, ...] = ()
+
+    def way_back(self) -> WayBack:
+        """The plan that leads back, and what it cannot take back. What cannot be planned remains."""
+        try:
+            with paused_collector():
+                done = self.done()
+                absent = not_made(self.header, self.absent, self.snapshot)
+                back = self._plan(Hooking(which="none", undoes=True, done=done), absent, spares=True)
+        except (PlanRefused, InvalidDocument, EnsembleError) as refused:
+            return WayBack(Plan(ROLLBACK, (), (), (), ()), tuple(_problems(refused)))
+        replace, base = msgspec.structs.replace, self.header.base
+        # Who names no form is in the job's own until that has ended; what is made now is in the one to which it leads.
+        made = tuple(replace(record, form=base) for record in back.instances)
+        back = replace(back, instances=(*made, *absent))
+        return WayBack(back, cannot_be_undone(done, back))
+
+    def different(self) -> tuple[str, ...]:
+        """What is other than it was, for people, once the way back is done."""
+        try:
+            with paused_collector():
+                left = self._plan(Hooking(which="none"))
+        except (PlanRefused, InvalidDocument, EnsembleError) as refused:
+            return tuple(_problems(refused))
+        # What nothing is to be done about, and of which nothing has to be recorded, is as it was.
+        at_work = {step.instance for step in left.steps}
+        return tuple(f"{c.instance}: {c.reason}" for c in left.changes if c.kind != Kind.ADOPT or c.instance in at_work)
+
+    def _plan(self, hooking: Hooking, absent: tuple[Instance, ...] = (), *, spares: bool = False) -> Plan:
+        """What leads back. It ``spares`` what was found to be absent, before or meanwhile, and keeps data: nobody is
+        asked here whether that may be made once more. ``absent`` is what the job has not begun to make of it."""
+        snapshot = self.snapshot
+        if absent:
+            snapshot = snapshot.copy()
+            snapshot.apply(Delta(instances=absent))
+        header, layout, plugins = self.header, self.place.layout, self.plugins
+        form, read = header.forms[header.base], self.forms.read(header.base)
+        measured = measured_files(layout, read)
+        left = left_behind(read.service, snapshot, header)
+        whole = whole_service(self.place, read.service, left, measured.root)
+        options = replace(
+            plan_options(layout, plugins, whole, measured.digests),
+            allow_large=True,
+            kept=self.status.kept,
+            forms=Forms(self._former, base=header.id, own=header.base),
+            upgrading=Upgrading(prune="early"),
+            hooking=hooking,
+            spares_absent=spares,
+        )
+        return plan(ROLLBACK, whole.service, snapshot, form.inputs, options)
+
+    def _former(self, form: str) -> Former | None:
+        if form != self.header.id:
+            return self.forms.former(form)
+        digests = {**measured_files(self.place.layout, self.read).digests, **self.whole.digests}
+        return Former(self.whole.service, self.header.inputs, digests, self.whole.names)
+
+
+def _problems(refused: PlanRefused | InvalidDocument | EnsembleError) -> list[str]:
+    said = [refused.message] if isinstance(refused, EnsembleError) else [d.message for d in refused.diagnostics]
+    return [f"the rollback could not be planned: {message}" for message in said]

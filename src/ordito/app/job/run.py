@@ -8,10 +8,10 @@ from collections.abc import Callable
 import msgspec
 
 from ordito.app.conversation import Conversation
+from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.errors import Refused
-from ordito.app.git_keeping import refuse_uncommittable, shared_options, with_inventory
-from ordito.app.inventory_file.find import inventory_again
-from ordito.app.inventory_file.read import read_inventory
+from ordito.app.inputs.inventory import inventory_again, read_inventory
+from ordito.app.job.git_keeping import refuse_uncommittable, shared_options, with_inventory
 from ordito.app.job.report import JobReport
 from ordito.app.job.running import NO_LIMITS, Limits, RunningJob, Subject
 from ordito.app.place import Place, place_of
@@ -24,7 +24,7 @@ from ordito.base.clock import SystemClock
 from ordito.ensemble.git.keeper import JobFiles
 from ordito.ensemble.owner import current_user
 from ordito.ensemble.status import current_form, known_forms, new_id, stable_form
-from ordito.ensemble.store import Ensemble
+from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.ensemble.vault import Vault
 from ordito.work.records import (
@@ -159,3 +159,35 @@ def run_rest(
     inventory = read_inventory(place, inventory_again(place, header.hosts), header.environment)
     job = RunningJob(ensemble, header, unfinished.plan, subject, limits, inventory)
     return job.run(change_ids, conversation, unfinished.records, commit=commit)
+
+
+# Carry on with a job that was interrupted.
+
+
+class ResumeRequest(msgspec.Struct, frozen=True):
+    """Which ensemble; ``wait_lock`` is how many seconds to wait for another command, ``commit`` wins over what
+    the job was told about committing when it began."""
+
+    directory: str
+    wait_lock: float = 0.0
+    commit: str = ""
+
+
+class ResumeResult(msgspec.Struct, frozen=True):
+    """What came of it; ``report`` is None where no job was interrupted."""
+
+    report: JobReport | None = None
+
+
+def resume(request: ResumeRequest, conversation: Conversation) -> ResumeResult:
+    """Carry on with the same job under the same id: what is completed does not run again.
+
+    Raises ``Refused``, ``Locked``, ``EnsembleError``, and ``InvalidDocument`` where the pinned service was changed.
+    """
+    place = place_of(request.directory)
+    if not place.layout.private.exists() and not place.layout.exists:
+        raise no_ensemble(place.shown)
+    with open_ensemble(request.directory, command="jobs resume", wait_lock=request.wait_lock) as ensemble:
+        if ensemble.unfinished is None:
+            return ResumeResult()
+        return ResumeResult(run_rest(ensemble, place, ensemble.unfinished, conversation, commit=request.commit))

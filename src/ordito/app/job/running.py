@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
 from ordito.app.conversation import Conversation
-from ordito.app.git_keeping import keeper_of
 from ordito.app.given_changes import words_of_steps
 from ordito.app.given_part import part_as_told
-from ordito.app.inventory_file.read import Inventory
-from ordito.app.job.canceller import Canceller
+from ordito.app.inputs.inventory import Inventory
+from ordito.app.job.git_keeping import keeper_of
 from ordito.app.job.hook_runs import hook_runs
 from ordito.app.job.operations import JobOperations
 from ordito.app.job.report import JobReport
-from ordito.app.job.rollback import way_back
-from ordito.app.job.rollback_to_base import ToBase, leads_to_base
-from ordito.app.locked_hosts import locked_hosts
+from ordito.app.job.rollback import ToBase, leads_to_base, way_back
 from ordito.app.place import place_of
 from ordito.app.plugins import plugins_of
 from ordito.app.services.earlier_forms import EarlierForms
@@ -30,9 +28,10 @@ from ordito.base.clock import SystemClock
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.masking import Masking, net
+from ordito.engine.control import JobControl
 from ordito.engine.driver import JobResult, run_job
 from ordito.ensemble.done_hooks import attempts, done_in
-from ordito.ensemble.door import Door
+from ordito.ensemble.door import NOW, Door
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import ALWAYS
 from ordito.ensemble.logs import JobLog
@@ -45,6 +44,8 @@ from ordito.instances.records import Snapshot
 from ordito.instances.status import DEGRADED, effective_statuses
 from ordito.planning.decide import is_lacking
 from ordito.planning.operation_steps import can_be_undone
+from ordito.providers.registry import POOL
+from ordito.source.nodes import Mapping as MappingNode
 from ordito.work.events import StepFailed
 from ordito.work.formed_operations import FormedOperations
 from ordito.work.forms import form_after
@@ -60,7 +61,7 @@ from ordito.work.records import (
     StepProcessRecord,
 )
 from ordito.work.rollback import WayBack
-from ordito.work.targets import Target, Unreachable
+from ordito.work.targets import HOST, Target, Unreachable
 from ordito.work.workflows import workflow_of
 
 STOP = "stop"
@@ -337,3 +338,103 @@ class RunningJob:
         path = self._layout.private / f"crash-{result.job}.txt"
         path.write_text(net().text("\n\n".join(f"{crash.step}\n{crash.report}" for crash in result.crashes)))
         return str(path)
+
+
+# Hosts of the inventory that let nobody in, and where it stands by what they are tried.
+
+CREDENTIALS = ("identity", "password")
+
+
+def locked_hosts(
+    failures: Iterable[StepFailed], plan: Plan, snapshot: Snapshot, inventory: Inventory
+) -> dict[str, str]:
+    """The hosts of the pool that were tried and let nobody in, each with the place in the inventory of what says by
+    which key or password: one that is away is not among them, save where an instance keeps it since there is no
+    other."""
+    refused = {failed.step: failed.instance for failed in failures if failed.outcome.refused}
+    if not refused:
+        return {}
+    places = {step.id: step.runs_on for step in plan.steps if step.id in refused}
+    found: dict[str, str] = {}
+    for step, instance in refused.items():
+        host = snapshot.attributes.get(places.get(step) or instance, {}).get(HOST)
+        if isinstance(host, dict) and host.get("provider") == POOL:
+            name = str(host.get("id", ""))
+            found.setdefault(name, place_of_credentials(inventory, name))
+    return found
+
+
+def place_of_credentials(inventory: Inventory, host: str) -> str:
+    """Where the key or the password of a host stands, as ``FILE:LINE``: with the host, else in the defaults; where
+    neither names one, where the host stands."""
+    section = inventory.sections.get(POOL)
+    own = section.entries.get(host) if section is not None else None
+    if section is None or own is None:
+        return inventory.file.shown
+    for entries in (own.values if isinstance(own, MappingNode) else {}, section.defaults):
+        for name in CREDENTIALS:
+            if name in entries and (span := entries[name].span) is not None:
+                return f"{span.source.name}:{span.line}"
+    return f"{own.span.source.name}:{own.span.line}"
+
+
+# What cancels a running job: the user's interrupts, a request from another process, and the end of the time that the
+# command was given.
+
+GRACE = 10.0
+"""Seconds for which running steps may go on after the command's time is over."""
+
+
+class Canceller:
+    """Brings requests to the job, and tells the conversation of them. ``timed_out`` is whether the time was over."""
+
+    def __init__(self, conversation: Conversation, timeout: float | None) -> None:
+        self.control = JobControl()
+        self.timed_out = False
+        self._conversation = conversation
+        self._timeout = timeout
+
+    @contextmanager
+    def listening(self, door: Door) -> Iterator[None]:
+        """Listen while the context lasts, in which an event loop runs."""
+        loop = asyncio.get_running_loop()
+        timers: list[asyncio.TimerHandle] = []
+        if self._timeout is not None:
+            timers.append(loop.call_later(self._timeout, self._time_is_over))
+            timers.append(loop.call_later(self._timeout + GRACE, self._grace_is_over))
+        if door.handle >= 0:
+            loop.add_reader(door.handle, self._asked_at, door)
+        try:
+            with self._conversation.cancelling(lambda: _soon(loop, self._interrupted)):
+                yield
+        finally:
+            for timer in timers:
+                timer.cancel()
+            if door.handle >= 0:
+                loop.remove_reader(door.handle)
+
+    def _interrupted(self) -> None:
+        self._cancel("", at_once=False)
+
+    def _asked_at(self, door: Door) -> None:
+        for request in door.requests():
+            self._cancel("asked by `ordito jobs cancel`", at_once=request == NOW)
+
+    def _time_is_over(self) -> None:
+        # What somebody has cancelled before is not cancelled by the clock.
+        self.timed_out = not self.control.requests
+        self._cancel(f"{self._timeout:g} seconds are over", at_once=False)
+
+    def _grace_is_over(self) -> None:
+        self._cancel(f"{GRACE:g} seconds more are over", at_once=True)
+
+    def _cancel(self, why: str, *, at_once: bool) -> None:
+        if self.control.requests < 2 and not (why and not at_once and self.control.requests):
+            self.control.request_cancel(at_once=at_once)
+            self._conversation.cancel_asked(self.control.requests, why)
+
+
+def _soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
+    # A signal may come right when the loop has ended: then there is nothing left to cancel.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(callback)

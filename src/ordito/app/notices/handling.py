@@ -10,6 +10,7 @@ handled by who brought it.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Protocol
 
 import msgspec
@@ -17,23 +18,36 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.data_at_stake import refuse_unasked
 from ordito.app.errors import Refused
+from ordito.app.job.jobs import ensemble_place
 from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_new
-from ordito.app.jobs import ensemble_place
-from ordito.app.notices.reception import Reception, receive
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal, known_of, propose
 from ordito.app.proposals.tell import TellAsked
 from ordito.app.proposals.trigger import TriggerAsked
+from ordito.app.state.edit import Edit, Record, copied, deployed, write_down
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.listing import listed
+from ordito.base.sensitive import shown
 from ordito.ensemble.inbox import DECIDED, WAITING, Entry, Firing, Inbox
 from ordito.ensemble.job_history import job_lines
 from ordito.ensemble.owner import Locked
 from ordito.ensemble.status import WELL
 from ordito.ensemble.store import Ensemble, open_ensemble
+from ordito.executors.policy_rules import ask_rule, rule_for
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.topology_outputs import topology_outputs
+from ordito.model.imperative import Policy
 from ordito.planning.refused import PlanRefused
+from ordito.syntax.expressions import Value
+from ordito.work.artifact_workflows import snapshot_data
+from ordito.work.attribute_values import WrongValue
+from ordito.work.notices import NotHeard, Notice, changes_of
+from ordito.work.plan import Call
 from ordito.work.records import USUAL, JobOptions
+from ordito.work.telling import has_listeners
+from ordito.work.triggers import Decision, decide, hearing
 
 MOST_STEPS = 10_000
 """Steps that one command takes to handle what waits: more may come in while it does."""
@@ -261,3 +275,121 @@ class _Handler:
 def _said(firing: Firing) -> str:
     """What came of a trigger all of whose actions were carried out."""
     return "its actions were carried out" if firing.part else "there was nothing to do"
+
+
+# Receive a notice: write down what it changes, as a job of its own, and decide which triggers act on it.
+
+NOTIFY = "notify"
+"""The workflow's name of the jobs that record notices."""
+
+
+class Reception(Enum):
+    """What came of a notice: it changed nothing, it is recorded, or also somebody may have to be told of it."""
+
+    DROPPED = "dropped"
+    RECORDED = "recorded"
+    NEWS = "news"
+
+
+def receive(place: Place, ensemble: Ensemble, inbox: Inbox, entry: Entry, commit: str) -> Reception:
+    """Record a notice, whose attributes have their new values afterwards, and write down what triggers make of it.
+    What it is about may have gone while it waited; it is dropped then.
+
+    Raises ``Refused`` where the job's files must be committed and cannot, and ``EnsembleError``.
+    """
+    notice = entry.notice
+    if not ensemble.status.service:
+        inbox.drop(entry.number, "nothing is deployed any more")
+        return Reception.DROPPED
+    basis = deployed(place, ensemble)
+    service = basis.whole.service
+    try:
+        before = Evaluator(service, ensemble.snapshot, basis.inputs, root=basis.pinned.root)
+        delta = changes_of(before, notice)
+        snapshot = copied(ensemble.snapshot)
+        snapshot.apply(delta)
+        evaluator = Evaluator(service, snapshot, basis.inputs, root=basis.pinned.root)
+        # What was decided before a crash holds: evaluations that count were counted then.
+        decisions = _decisions(evaluator, notice, inbox) if entry.state == WAITING else _decided(entry)
+    except (NotHeard, WrongValue) as error:
+        inbox.drop(entry.number, str(error))
+        return Reception.DROPPED
+
+    def begins(job: str) -> None:
+        if entry.state == WAITING:
+            inbox.decide(entry.number, job, decisions)
+        else:
+            inbox.record_by(entry.number, job)
+
+    outputs, _ = topology_outputs(evaluator, ensemble.status.counts)
+    pair = "" if notice.node else notice.entity
+    edit = Edit(notice.instances[0], _summary(decisions), lambda _: delta, pair)
+    how = Record(NOTIFY, _call(notice), "told from outside", outputs)
+    write_down(ensemble, how, [edit], basis, commit, begins=begins)
+    inbox.recorded(entry.number)
+    return Reception.NEWS if has_listeners(service) else Reception.RECORDED
+
+
+def _decisions(evaluator: Evaluator, notice: Notice, inbox: Inbox) -> list[Decision]:
+    decisions = [decide(evaluator, notice, heard, inbox.evaluations) for heard in hearing(evaluator.service, notice)]
+    return [ruled(decision, evaluator, notice) for decision in decisions]
+
+
+def _decided(entry: Entry) -> list[Decision]:
+    return [Decision(f.policy, f.trigger, acts=not f.is_done, said=f.said) for f in entry.firings]
+
+
+def _summary(decisions: list[Decision]) -> str:
+    """What triggers make of it, for people."""
+    said = [f"trigger {d.policy}.{d.trigger}: {'acts' if d.acts else d.said}" for d in decisions]
+    return "; ".join(said) or "no trigger waits for it"
+
+
+def _call(notice: Notice) -> Call:
+    owner, side = (notice.node, "") if notice.node else (notice.relationship, "source")
+    return Call(owner, side, notice.interface or "event", notice.name)
+
+
+# What rules of others say to what triggers want to do (R-12-16).
+
+FORMAT = "ordito.policy-rule/1"
+
+
+def ruled(decision: Decision, evaluator: Evaluator, notice: Notice) -> Decision:
+    """The decision, after the rule for the policy's type was asked, where there is one: nothing acts that it does not
+    permit. What does not act anyhow is not asked about."""
+    policy = evaluator.service.policies[decision.policy]
+    kind = rule_for(policy.kinds) if decision.acts else ""
+    if not kind:
+        return decision
+    ruling = ask_rule(kind, _rule_call(policy, decision, evaluator, notice))
+    if ruling.acts:
+        return decision
+    said = ruling.said or f"the rule of {kind} says no"
+    return msgspec.structs.replace(decision, acts=False, said=said)
+
+
+def _rule_call(policy: Policy, decision: Decision, evaluator: Evaluator, notice: Notice) -> dict[str, object]:
+    """What a rule is given: plain data, and of sensitive values only that they are."""
+    return {
+        "format": FORMAT,
+        "policy": policy.name,
+        "type": policy.type,
+        "properties": {name: _value(evaluator, value) for name, value in policy.properties.items()},
+        "targets": list(policy.targets),
+        "nodes": list(policy.nodes),
+        "trigger": decision.trigger,
+        "event": notice.event,
+        "entity": notice.entity,
+        "at": notice.at,
+        "values": shown(dict(notice.values)),
+        "snapshot": snapshot_data(evaluator.snapshot),
+    }
+
+
+def _value(evaluator: Evaluator, value: Value) -> object:
+    try:
+        found = evaluator.evaluate(value, Context())
+    except EvaluationError:
+        return None
+    return None if isinstance(found, Nothing) else shown(found)

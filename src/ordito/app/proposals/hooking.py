@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.lifecycle_steps.blocks import in_pin
 from ordito.app.proposal import Known
 from ordito.app.services.read import ReadService
+from ordito.app.services.step_blocks import in_pin
 from ordito.ensemble.done_hooks import attempts
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import Pinned

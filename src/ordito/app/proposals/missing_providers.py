@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ordito.app.errors import Refused
-from ordito.app.inventory_file.find import InventoryFile
+from ordito.app.inputs.inventory import InventoryFile
 from ordito.base.listing import listed
 from ordito.instances.records import Snapshot
 from ordito.work.plan import Action, Plan

@@ -12,7 +12,8 @@ from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.given_changes import again, as_told, told_to_lose
 from ordito.app.given_part import part_as_told
-from ordito.app.jobs import find_job, steps_of, unknown_step
+from ordito.app.inputs.user_part import read_user_part
+from ordito.app.job.jobs import find_job, steps_of, unknown_step
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal, Risks
 from ordito.app.proposals.making import make_plan
@@ -24,8 +25,7 @@ from ordito.app.proposals.workflow_rest import rest_of_workflow
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.app.services.read import ReadService, read_service
-from ordito.app.template_workflows import is_written
-from ordito.app.user_part import read_user_part
+from ordito.app.services.workflows import is_written
 from ordito.base.allowable import EVERY
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import msgspec
 
-from ordito.app.called_inputs import CalledInputs
 from ordito.app.errors import Refused
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs.bound import CalledInputs
 from ordito.app.names import MOST_NAMED, operation_named
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ordito.app.called_inputs import CalledInputs
 from ordito.app.errors import Refused
+from ordito.app.inputs.bound import CalledInputs
 from ordito.app.names import MOST_NAMED, operation_named
 from ordito.app.proposals.filters import Filters
-from ordito.app.template_workflows import bound_inputs
+from ordito.app.services.workflows import bound_inputs
 from ordito.base.listing import listed
 from ordito.model.service import Service
 from ordito.planning.options import OfStandIn

@@ -9,30 +9,29 @@ from typing import ClassVar, Self
 
 import msgspec
 
-from ordito.app.bound_inputs import BoundInputs, bind_given
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks, told
 from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.given_part import EVERYTHING, GivenPart
-from ordito.app.inventory_file.as_service import hosts_as_service
-from ordito.app.inventory_file.unheeded import warn_of_unheeded
-from ordito.app.lifecycle_steps.blocks import StepSources
+from ordito.app.inputs.bound import BoundInputs, bind_given
+from ordito.app.inputs.gathered import gather_inputs
+from ordito.app.inputs.user_part import new_user_part
+from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import Place, relative_to
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.making import Made, make_plan
 from ordito.app.proposals.part import with_part
-from ordito.app.services.circumstances import check_choices, circumstances_of
+from ordito.app.services.chosen import check_choices, circumstances_of
+from ordito.app.services.existing_hosts import hosts_as_service, warn_of_unheeded
 from ordito.app.services.files import check_files
 from ordito.app.services.pinned import ReadFiles
 from ordito.app.services.read import ReadService, network, read_service
-from ordito.app.spec.inputs import gather_inputs
-from ordito.app.spec.reading import evaluation_of
-from ordito.app.template_workflows import in_place, without_own
+from ordito.app.services.step_blocks import StepSources
+from ordito.app.services.workflows import in_place, without_own
 from ordito.app.unsupported import check_supported
-from ordito.app.user_part import new_user_part
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.sensitive import is_sensitive

@@ -10,7 +10,7 @@ from ordito.app.given_part import EVERYTHING, GivenPart
 from ordito.app.proposal import KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.part import with_part
-from ordito.app.template_workflows import in_place
+from ordito.app.services.workflows import in_place
 from ordito.base.collector import paused_collector
 from ordito.work.workflows import UNDEPLOY
 

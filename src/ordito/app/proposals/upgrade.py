@@ -8,7 +8,7 @@ from ordito.app.errors import Refused
 from ordito.app.place import relative_to
 from ordito.app.proposal import Known
 from ordito.app.proposals.to_a_description import Named, ToDescriptionAsked, is_same
-from ordito.app.template_workflows import overriding
+from ordito.app.services.workflows import overriding
 from ordito.model.service import Service
 from ordito.work.records import GivenService
 from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of

@@ -13,7 +13,7 @@ from ordito.app.given_inputs import GivenInputs
 from ordito.app.place import Place
 from ordito.app.proposal import Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
-from ordito.app.template_workflows import NAMED, bound_inputs, given_values, workflow_named
+from ordito.app.services.workflows import NAMED, bound_inputs, given_values, workflow_named
 from ordito.base.collector import paused_collector
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ordito.app.jobs import WELL, step_of
+from ordito.app.job.jobs import WELL, step_of
 from ordito.app.place import Place
-from ordito.app.template_workflows import NAMED, is_written, overriding
+from ordito.app.services.workflows import NAMED, is_written, overriding
 from ordito.ensemble.job_history import RecordedJob, read_job
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions

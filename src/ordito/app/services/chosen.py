@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from ordito.app.given_changes import GivenHooks
+from ordito.app.given_choices import GivenChoices
 from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs.environments import Environment
+from ordito.app.inputs.gathered import GatheredInputs, gather_inputs, read_given
 from ordito.app.place import Place, place_of
-from ordito.app.spec.environments import Environment
-from ordito.app.spec.inputs import GatheredInputs, gather_inputs, read_given
+from ordito.app.services.read import ReadService, network, read_service
+from ordito.app.services.step_blocks import StepSources
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
+from ordito.model.choices import Choices
+from ordito.model.circumstances import Circumstances
+from ordito.model.resolve import resolve_service
+from ordito.model.service import Service
+from ordito.source.opening import open_package
 
 NO_INPUTS = GivenInputs()
 
@@ -56,7 +65,7 @@ def chosen_service(
         asked = read_given(inputs, found)
         gathered = GatheredInputs(asked=asked, values=asked)
         return ChosenService(given, InEnvironment(inputs=gathered, found=tuple(found)))
-    from ordito.app.user_part import read_user_part
+    from ordito.app.inputs.user_part import read_user_part
     from ordito.ensemble.given_service import given_service
 
     place = place_of(directory)
@@ -76,7 +85,7 @@ def chosen_service(
 
 
 def _within(environment: Environment, place: Place, inputs: GivenInputs) -> InEnvironment:
-    from ordito.app.spec.reading import evaluation_of
+    from ordito.app.inputs.variables import evaluation_of
 
     found = Diagnostics()
     gathered = gather_inputs(environment, {}, inputs, evaluation_of(place, found, environment), found)
@@ -88,3 +97,75 @@ def weighed(found: Diagnostic) -> Diagnostic:
     if found.code not in OF_THE_WORLD:
         return found
     return msgspec.structs.replace(found, severity=Severity.WARNING)
+
+
+# What a service is resolved with because of what a command gives and what was chosen before.
+
+
+def circumstances_of(
+    given: GivenChoices,
+    inputs: Mapping[str, object],
+    earlier: Choices,
+    diagnostics: Diagnostics,
+    *,
+    final: bool,
+    hosts: Callable[[], Service] | None = None,
+) -> Circumstances:
+    """What a service is resolved with: values of ``inputs`` as they are given, and choices; what was chosen ``earlier``
+    holds where the command says nothing else. Without an inventory ``hosts`` gives one.
+
+    Raises ``InvalidDocument`` where the inventory holds errors."""
+    return Circumstances(
+        inputs=inputs,
+        inventory=_inventory(given.inventory, diagnostics) if given.inventory else None,
+        hosts=hosts,
+        choices=msgspec.structs.replace(earlier, substitutes={**earlier.substitutes, **given.substitutes}),
+        final=final,
+        allowed=frozenset(given.allow),
+    )
+
+
+def check_choices(given: GivenChoices, service: Service, diagnostics: Diagnostics) -> None:
+    """See that the nodes exist for which a command chooses a topology. Raises ``InvalidDocument`` where one does
+    not."""
+    known = {*service.nodes, *service.substituted}
+    unknown = [name for name in given.substitutes if name not in known]
+    for name in unknown:
+        diagnostics.unknown("unknown-node", "node template", name, None, known, note="--substitute names it")
+    if unknown:
+        raise InvalidDocument(diagnostics.sorted())
+
+
+def _inventory(path: str, diagnostics: Diagnostics) -> Service:
+    """The service at a path, as an inventory. What is only worth knowing of it is not repeated here."""
+    found = Diagnostics()
+    package = open_package(path, found)
+    service = resolve_service(package, found) if package is not None else None
+    if service is None:
+        diagnostics.extend(found)
+        raise InvalidDocument(diagnostics.sorted())
+    return service
+
+
+# Reading the service that a command looks at and does nothing with, as far as its choices are made.
+
+
+def look_at(
+    service: str,
+    directory: str,
+    choices: GivenChoices,
+    diagnostics: Diagnostics,
+    *,
+    fetch: bool,
+    hooks: GivenHooks | None = None,
+) -> ReadService:
+    """The service that is named, or that ``chosen_service`` finds; ``hooks`` say where lifecycle steps and their blocks
+    are, None for who has nothing to do with them. Raises ``InvalidDocument``."""
+    chosen = chosen_service(service, directory, diagnostics)
+    circumstances = circumstances_of(choices, chosen.inputs.values, Choices(), diagnostics, final=False)
+    sources = StepSources(project=directory, looked_past=True)
+    if hooks is not None:
+        sources = StepSources(hooks.catalogs, hooks.lifecycle, directory)
+    read = read_service(chosen.path, diagnostics, network(fetch), circumstances, sources)
+    check_choices(choices, read.service, diagnostics)
+    return read

@@ -8,9 +8,8 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.place import Place
-from ordito.app.services.earlier_forms import EarlierForms
+from ordito.app.services.earlier_forms import EarlierForms, Seen, with_mixed_forms
 from ordito.app.services.left_behind import whole_service
-from ordito.app.services.mixed_forms import Seen, with_mixed_forms
 from ordito.app.services.pinned import read_pinned
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError

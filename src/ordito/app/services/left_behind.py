@@ -9,11 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.lifecycle_steps.blocks import in_pin
 from ordito.app.place import Place
 from ordito.app.services.files import artifact_files
 from ordito.app.services.pinned import read_pinned
 from ordito.app.services.read import ReadService
+from ordito.app.services.step_blocks import in_pin
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.paths import below
 from ordito.ensemble.errors import EnsembleError

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import msgspec
 
-from ordito.app.lifecycle_steps.blocks import NO_BLOCKS, StepBlocks, StepSources, blocks_of, search_of
-from ordito.app.lifecycle_steps.files import written_steps
+from ordito.app.services.step_blocks import NO_BLOCKS, StepBlocks, StepSources, blocks_of, search_of
+from ordito.app.services.step_files import written_steps
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.model.catalogue import read_types
 from ordito.model.circumstances import Circumstances
 from ordito.model.resolve import AS_WRITTEN, resolve_service
 from ordito.model.service import Service
+from ordito.model.types import Types
+from ordito.source.bundled import PROFILE_SCHEME, PROFILES
 from ordito.source.opening import open_package
 from ordito.source.package import Package
 from ordito.source.remote import Network
+from ordito.source.tree import Folder
+
+BUNDLED = f"{PROFILE_SCHEME}ordito/profile.yaml"
 
 
 def network(fetch: bool) -> Network:
@@ -70,3 +76,21 @@ def read_package(
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     return ReadService(package, service, steps)
+
+
+def types_of(service: str, diagnostics: Diagnostics, *, fetch: bool = False) -> Types:
+    """The types of a service, which may ``fetch`` what it names by URLs, or without one those that come with the
+    program. Raises ``InvalidDocument`` where the service cannot be read at all."""
+    return opened_types(service, diagnostics, fetch=fetch)[1]
+
+
+def opened_types(service: str, diagnostics: Diagnostics, *, fetch: bool = False) -> tuple[Package, Types]:
+    """The same, with the package that the types were read from."""
+    if service:
+        package = open_package(service, diagnostics, network(fetch))
+    else:
+        package = Package(Folder(PROFILES), BUNDLED, "types", "")
+    types = read_types(package, diagnostics) if package is not None else None
+    if package is None or types is None:
+        raise InvalidDocument(diagnostics.sorted())
+    return package, types

@@ -13,8 +13,7 @@ from ordito.app.place import place_of
 from ordito.app.proposal import Known, Proposal, known_of
 from ordito.app.proposals.making import options_of
 from ordito.app.services.pinned import measured_files
-from ordito.app.state.edit import Edit, Recorded, record
-from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
+from ordito.app.state.edit import Edit, Recorded, copied, new_basis, not_wanted, proposed, record
 from ordito.base.suggest import nearest
 from ordito.ensemble.store import open_ensemble
 from ordito.ensemble.vault import Vault

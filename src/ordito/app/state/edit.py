@@ -7,23 +7,27 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ordito.app.git_keeping import keeper_of, refuse_uncommittable, shared_options
-from ordito.app.services.left_behind import Whole
-from ordito.app.services.pinned import PinnedService
+from ordito.app.errors import Refused
+from ordito.app.job.git_keeping import keeper_of, refuse_uncommittable, shared_options
+from ordito.app.place import Place
+from ordito.app.proposal import Known, Proposal
+from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.services.left_behind import Whole, file_digests, left_behind, whole_service
+from ordito.app.services.pinned import PinnedService, pin_service, read_pinned
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.ensemble.git.keeper import JobFiles
 from ordito.ensemble.keeping import Kept
 from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.owner import current_user
-from ordito.ensemble.status import current_form, known_forms, stable_form
+from ordito.ensemble.status import current_form, deployed_form, known_forms, stable_form
 from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
-from ordito.instances.records import Delta
+from ordito.instances.records import Delta, Snapshot
 from ordito.instances.status import effective_statuses
 from ordito.work.forms import begun
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Call, KeptCount, Plan, Step
+from ordito.work.plan import Call, KeptCount, Kind, Plan, Step
 from ordito.work.records import GivenService, GivenValue, JobClosingRecord, JobHeader, JobOptions, StepFinishedRecord
 
 
@@ -161,3 +165,86 @@ def _header(
 def _step(edit: Edit, call: Call) -> Step:
     name = call.name if call.interface else call.operation
     return Step(f"{edit.link or edit.target}.{name}", instance=edit.target, link=edit.link, call=0)
+
+
+# What is deployed, as the ground on which records are changed by hand.
+
+
+def deployed(place: Place, ensemble: Ensemble) -> Basis:
+    """The service as it was deployed last, with what it has left behind.
+
+    Raises ``EnsembleError``, and ``InvalidDocument`` where the pinned service was changed.
+    """
+    status = ensemble.status
+    read = read_pinned(place, deployed_form(status))
+    root = read.package.root
+    left = left_behind(read.service, ensemble.snapshot, status)
+    whole = whole_service(place, read.service, left, root)
+    pinned = PinnedService(status.service, status.main, root)
+    digests = {**file_digests(place, status.service, read), **whole.digests}
+    whole = Whole(whole.service, status.left, whole.nodes, digests)
+    return Basis(whole, pinned, status.inputs, status.given, environment=status.environment, named=status.named)
+
+
+# Records changed together with the template: what is recorded afterwards must be what deploying would leave.
+
+replace = msgspec.structs.replace
+
+CHANGES = frozenset({Kind.RELINK, Kind.RESTART, Kind.RECONFIGURE, Kind.UPDATE, Kind.REPLACE})
+"""What is carried out on instances that run."""
+
+
+def proposed(known: Known, snapshot: Snapshot) -> Proposal:
+    """What deploying the service as it is written now would do if the records were these.
+
+    What runs and would be changed may not be recorded as if it had been. Raises ``InvalidDocument``, ``PlanRefused``,
+    ``Refused`` and ``EnsembleError``.
+    """
+    proposal = DeployAsked().propose(replace(known, snapshot=snapshot))
+    changed = next((c for c in proposal.plan.changes if c.kind in CHANGES), None)
+    if changed is not None:
+        raise Refused(
+            "changed",
+            f"{changed.instance} runs in another form than the template describes: {changed.reason}",
+            "deploy that first, or put the template back",
+            next_words=("plan",),
+            purpose="see what deploying would do",
+        )
+    return proposal
+
+
+def new_basis(known: Known, proposal: Proposal) -> Basis:
+    """The ground of records that belong to the service as it is written now, of which a copy is kept."""
+    pinned = pin_service(known.place.layout, proposal.read, proposal.measured, proposal.files)
+    plan = proposal.plan
+    return Basis(
+        proposal.whole,
+        pinned,
+        proposal.inputs,
+        proposal.given,
+        plan.counts,
+        proposal.environment,
+        plan.kept_counts,
+        proposal.named,
+        proposal.plan.older,
+    )
+
+
+def copied(snapshot: Snapshot) -> Snapshot:
+    """A snapshot of its own with the same records."""
+    copy = Snapshot()
+    copy.apply(
+        Delta(
+            instances=tuple(snapshot.instances.values()),
+            links=tuple(snapshot.links.values()),
+            attributes=snapshot.attributes,
+            outputs=snapshot.outputs,
+        )
+    )
+    copy.highest.update(snapshot.highest)
+    return copy
+
+
+def not_wanted(what: str, hint: str) -> Refused:
+    """That the template does not speak of something so."""
+    return Refused("not-wanted", what, hint, next_words=("plan",), purpose="see what deploying would do")

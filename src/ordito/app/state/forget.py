@@ -11,8 +11,7 @@ from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
 from ordito.app.names import Names
 from ordito.app.place import place_of
-from ordito.app.state.deployed import deployed
-from ordito.app.state.edit import Edit, Recorded, record
+from ordito.app.state.edit import Edit, Recorded, deployed, record
 from ordito.base.listing import listed
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Delta, Instance, Snapshot

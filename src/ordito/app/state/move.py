@@ -11,10 +11,8 @@ from ordito.app.given_choices import GivenChoices
 from ordito.app.place import place_of
 from ordito.app.proposal import Known, known_of
 from ordito.app.proposals.making import options_of
-from ordito.app.services.viewed import look_at
-from ordito.app.state.deployed import deployed
-from ordito.app.state.edit import Basis, Edit, Recorded, record
-from ordito.app.state.rebased import copied, new_basis, not_wanted, proposed
+from ordito.app.services.chosen import look_at
+from ordito.app.state.edit import Basis, Edit, Recorded, copied, deployed, new_basis, not_wanted, proposed, record
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.listing import listed
 from ordito.base.suggest import nearest

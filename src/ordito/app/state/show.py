@@ -9,7 +9,7 @@ import msgspec
 from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.names import Names
 from ordito.app.place import Place, place_of
-from ordito.app.state.deployed import deployed
+from ordito.app.state.edit import deployed
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.sensitive import shown
 from ordito.ensemble.errors import EnsembleError

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ordito.app.graph import Graph, GraphNode
+from ordito.authoring.graph import Graph, GraphNode
 from ordito.cli.text_width import width
 
 PAD = 12.0

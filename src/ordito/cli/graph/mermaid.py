@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ordito.app.graph import Graph, GraphNode
-from ordito.app.plan_graph import GraphStep, PlanGraph
+from ordito.authoring.graph import Graph, GraphNode, GraphStep, PlanGraph
 from ordito.cli.graph.layout import Forest, clipped, more_nodes, short_type
 from ordito.cli.graph.text import more_steps, step_name
 

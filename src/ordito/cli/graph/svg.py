@@ -9,8 +9,7 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
-from ordito.app.graph import Connection, Graph
-from ordito.app.plan_graph import GraphEdge, GraphStep, PlanGraph
+from ordito.authoring.graph import Connection, Graph, GraphEdge, GraphStep, PlanGraph
 from ordito.cli.graph.layout import CHARACTER, MARK, PAD, Box, Forest, Layout, clipped, layout, more_nodes, short_type
 from ordito.cli.graph.text import more_steps, step_name, step_says
 from ordito.cli.text_width import width

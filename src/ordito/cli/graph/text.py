@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ordito.app.graph import Connection, Graph
-from ordito.app.plan_graph import GraphStep, PlanGraph
+from ordito.authoring.graph import Connection, Graph, GraphStep, PlanGraph
 from ordito.cli.channel import Channel
 from ordito.cli.graph.layout import Forest, clipped, more_nodes, short_type
 from ordito.cli.progress.ledger import called, nothing, title

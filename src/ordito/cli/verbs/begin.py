@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from ordito.app.doctor.finding import ENSEMBLE, LOOK, MACHINE, OK, PROGRAM, Diagnosis, Finding
-from ordito.app.init import InitRequest, init
+from ordito.authoring.init import InitRequest, init
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand

@@ -23,7 +23,7 @@ from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.blocks import BlockPage, ConfigField
+    from ordito.authoring.blocks import BlockPage, ConfigField
 
 
 blocks_command = VerbGroup(
@@ -44,7 +44,7 @@ def list_command(session: Session, words: tuple[str, ...], service: str, catalog
     They are looked for in the folder "catalog" of the directory, in the catalogues that are given, in those of the
     user and in the one that comes with the program; with --service in that service too, and in "catalog" beside it.
     """
-    from ordito.app.blocks import BlockEntry, BlocksRequest, list_blocks
+    from ordito.authoring.blocks import BlockEntry, BlocksRequest, list_blocks
 
     def row(block: BlockEntry) -> tuple[str, ...]:
         undo = "yes" if block.can_be_undone else ""
@@ -81,7 +81,7 @@ def show_command(session: Session, name: str, service: str, catalogs: tuple[str,
 
     FQN is the name of the block, as in ordito.dev/lifecycle/notify@v1#Webhook; what stands behind the # is enough
     where there is no other of that name."""
-    from ordito.app.blocks import BlocksRequest, show_block
+    from ordito.authoring.blocks import BlocksRequest, show_block
 
     page = show_block(BlocksRequest(session.settings.directory, catalogs, service), name)
     session.result(msgspec.to_builtins(page), lambda channel: _text(page, channel))
@@ -142,8 +142,8 @@ def test_command(session: Session, name: str, inputs: GivenInputs, service: str,
 
     Its config is given as inputs are: -i KEY=VALUE, or -I FILE. Files of the archive that the config names are those
     of --root. With --undo what it did is undone afterwards. Nothing is recorded."""
-    from ordito.app.block_test import BlockTest, BlockTestRequest, Tried, test_block
-    from ordito.app.blocks import BlocksRequest
+    from ordito.authoring.block_test import BlockTest, BlockTestRequest, Tried, test_block
+    from ordito.authoring.blocks import BlocksRequest
 
     printed = _Printed(session)
     catalogs = tuple(map(str, given["catalogs"])) if isinstance(given["catalogs"], tuple) else ()
@@ -212,7 +212,7 @@ def import_command(session: Session, module: str, value: str, out: str) -> ExitC
 
     It asks the program `cue`, which you have to have (0.9 or later), on the path or where CUE_EXE says. Put the file
     beside the service as lifecycle.json, or give it with --lifecycle."""
-    from ordito.app.import_steps import ImportRequest, import_steps
+    from ordito.authoring.import_steps import ImportRequest, import_steps
 
     found = import_steps(ImportRequest(module, value, "" if out == "-" else out), os.environ)
     if found.out:

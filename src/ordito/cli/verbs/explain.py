@@ -19,10 +19,9 @@ from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.explain import ExplainRequest
-    from ordito.app.explain_function import FunctionView
-    from ordito.app.explain_word import WordView
-    from ordito.app.keynames import EntityView
+    from ordito.authoring.explain import ExplainRequest
+    from ordito.authoring.explain_words import FunctionView, WordView
+    from ordito.authoring.keynames import EntityView
     from ordito.cli.pages import Page
 
 
@@ -44,10 +43,9 @@ def explain_command(session: Session, word: str, service: str, kind: str | None,
     what it means, a document that gives it where one does, and what to do."""
     import msgspec
 
-    from ordito.app.explain import ExplainRequest
-    from ordito.app.explain_function import explain_function
-    from ordito.app.explain_word import explain_word
-    from ordito.app.keynames import explain_entity
+    from ordito.authoring.explain import ExplainRequest
+    from ordito.authoring.explain_words import explain_function, explain_word
+    from ordito.authoring.keynames import explain_entity
     from ordito.cli.pages import read_page
 
     page = read_page(word) if not service and kind is None else None
@@ -72,8 +70,8 @@ def explain_command(session: Session, word: str, service: str, kind: str | None,
 def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
     import msgspec
 
-    from ordito.app.explain import explain
-    from ordito.app.explain_word import explain_keyname
+    from ordito.authoring.explain import explain
+    from ordito.authoring.explain_words import explain_keyname
     from ordito.cli.type_view import explained_data, write_explained
 
     try:
@@ -93,8 +91,8 @@ def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
 
 def _with_codes(refusal: Refused, word: str) -> Refused:
     """A refusal that also names the codes or entities that may be meant."""
-    from ordito.app.explain_word import word_names
-    from ordito.app.keynames import entity_names, keyname_names
+    from ordito.authoring.explain_words import word_names
+    from ordito.authoring.keynames import entity_names, keyname_names
     from ordito.cli.pages import page_codes, read_page
     from ordito.syntax.functions import FUNCTIONS
 

@@ -18,9 +18,8 @@ from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.graph import Graph
-    from ordito.app.plan_graph import PlanGraph
     from ordito.app.proposal import Asked
+    from ordito.authoring.graph import Graph, PlanGraph
 
 
 # What `ordito graph` is about: a service, or with `--workflow` what a workflow would do, which has the words and
@@ -114,7 +113,7 @@ def of_service(
 
     With --workflow W, and the arguments of that workflow, the graph is of what it would do now: its operations, and
     what waits for what and why."""
-    from ordito.app.graph import GraphRequest, graph
+    from ordito.authoring.graph import GraphRequest, graph
     from ordito.cli.graph.text import graph_data, write_tree
 
     most = _most(session, limit)
@@ -139,7 +138,7 @@ def _of_workflow(workflow: str, arguments: Any) -> click.Command:
     def command(session: Session, asked: Asked, *, limit: int | None, out: str) -> ExitCode:
         """Show a workflow as a graph."""
         from ordito.app.plan import PlanRequest, plan
-        from ordito.app.plan_graph import plan_graph
+        from ordito.authoring.graph import plan_graph
         from ordito.cli.graph.text import plan_graph_data, write_plan_graph
 
         environment = environment_for(asked, session.settings.wanted_environment)

@@ -132,8 +132,7 @@ def release_command(session: Session, names: tuple[str, ...], *, force: bool) ->
     """Take hosts back from instances of an ensemble that is not there any more, and that nobody can undeploy.
 
     What runs on the hosts is not touched. A host whose ensemble is still there is only taken back with --force."""
-    from ordito.app.hosts import HostsRequest
-    from ordito.app.hosts_release import release_hosts
+    from ordito.app.hosts import HostsRequest, release_hosts
 
     settings = session.settings
     request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)

@@ -28,8 +28,8 @@ from ordito.work.plan import HOOK, UNDO
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
+    from ordito.app.job.replay import ReplayResult
     from ordito.app.proposals.retry import RetryAsked
-    from ordito.app.replay import ReplayResult
     from ordito.ensemble.job_format import ConfigChange
     from ordito.ensemble.job_history import RecordedJob
 
@@ -43,7 +43,7 @@ def list_command(session: Session) -> ExitCode:
 
     A job that still runs, or was interrupted, is shown by `ordito status` until it has ended. Deployments, upgrades
     and removals that were completed are revisions as well, which `ordito revisions` lists."""
-    from ordito.app.jobs import JobsRequest, list_jobs
+    from ordito.app.job.jobs import JobsRequest, list_jobs
 
     found = list_jobs(JobsRequest(session.settings.directory))
 
@@ -79,7 +79,7 @@ def show_command(session: Session, job: str | None) -> ExitCode:
     how it ended and how long it took; of the job also which steps were not run and why, and what a rollback has
     left. Of a job that has not ended it says how far it is. What operations printed is shown by `ordito jobs logs`.
     """
-    from ordito.app.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
+    from ordito.app.job.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
     from ordito.cli.status_view import open_job_line
 
     found = show_job(JobRequest(session.settings.directory, job or ""))
@@ -148,7 +148,7 @@ def logs_command(session: Session, job: str | None, step: str) -> ExitCode:
 
     JOB is its id or the beginning of it; without it, that of the latest job is read. Each line begins with the step
     that printed it, as in web_1.Standard.create; with --step, only what that one printed is shown, as it is."""
-    from ordito.app.jobs import JobRequest, job_log
+    from ordito.app.job.jobs import JobRequest, job_log
 
     found, pieces = job_log(JobRequest(session.settings.directory, job or "", step))
     if not session.writes_text:
@@ -177,7 +177,7 @@ def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: f
     JOB is its id or the beginning of it; without it, the job that has not ended is meant. Running steps finish and
     no other one starts; with --now they are ended. A job whose process is gone is closed: what it has not begun is
     left out, what was at work then is ended where it still runs, and the report says what is in doubt."""
-    from ordito.app.cancel import CancelRequest, cancel
+    from ordito.app.job.cancel import CancelRequest, cancel
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import report_data, write_report
 
@@ -213,7 +213,7 @@ def resume_command(session: Session, wait_lock: float, commit: str | None) -> Ex
 
     Afterwards, or where no job was interrupted, what was told meanwhile (`ordito notify`) and still waits is
     handled."""
-    from ordito.app.resume import ResumeRequest, resume
+    from ordito.app.job.run import ResumeRequest, resume
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import end_job
 
@@ -276,7 +276,7 @@ def replay_command(
     It says where the two differ, and which record is missing where one is. With --until or --first, it writes what
     existed then. With --write, what the records say takes the place of what ensemble.yaml and jobs.tsv say, as after
     a merge of two clones; what you wrote above the marker line stays."""
-    from ordito.app.replay import ReplayRequest, replay
+    from ordito.app.job.replay import ReplayRequest, replay
 
     if write and (until or first is not None):
         raise click.UsageError("--write takes all jobs: leave out --until and --first")
@@ -363,7 +363,7 @@ def unlock_command(session: Session, remote: bool) -> ExitCode:
     """Take away the lock that the clones of an ensemble share, from one that was killed and does not come back.
 
     Shows who holds it, and asks. A job that was cut off in another clone is not lost: it is to be resumed there."""
-    from ordito.app.unlock import held_lock, take_away
+    from ordito.app.job.jobs import held_lock, take_away
 
     if not remote:
         raise click.UsageError(

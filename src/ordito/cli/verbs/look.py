@@ -17,8 +17,7 @@ from ordito.cli.verb import verb
 from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
-    from ordito.app.incomplete_revision import IncompleteRevision
-    from ordito.app.revisions import RevisionLine
+    from ordito.app.revisions import IncompleteRevision, RevisionLine
     from ordito.app.status import StatusRequest, StatusResult
 
 
@@ -36,7 +35,7 @@ def status_command(session: Session, *, show_all: bool, watch: bool, detailed_ex
     Instances of a node that agree are one row; with -v each has its own. Works while a job runs, and shows it."""
     if watch and detailed_exitcode:
         raise click.UsageError("--watch never ends by itself, so --detailed-exitcode cannot go with it")
-    from ordito.app.jobs import INTERRUPTED
+    from ordito.app.job.jobs import INTERRUPTED
     from ordito.app.status import StatusRequest, status
     from ordito.cli.status_view import status_data, write_status
 
@@ -93,7 +92,7 @@ FINE = frozenset({"ok", "degraded", "pending"})
 
 
 def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
-    from ordito.app.watch import watch
+    from ordito.app.status import watch
     from ordito.cli.status_view import follow
 
     try:

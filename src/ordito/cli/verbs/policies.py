@@ -15,7 +15,7 @@ from ordito.cli.verb import verb
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
-    from ordito.app.notify import NotifyResult
+    from ordito.app.notices.notify import NotifyResult
 
 
 policy_command = VerbGroup("policy", POLICY_VERBS, {}, "Look at policies, and at what their triggers make of events.")
@@ -68,7 +68,7 @@ def notify_command(
     Interface.notification, or by its name alone where one interface has it."""
     if options.on_failure == "rollback":
         raise click.UsageError("what a trigger does cannot be taken back: use --on-failure abort, or continue")
-    from ordito.app.notify import NotifyRequest, notify
+    from ordito.app.notices.notify import NotifyRequest, notify
     from ordito.cli.handling_view import CliOnlooker
 
     request = NotifyRequest(session.settings.directory, about, event, inputs, options, wait_lock)

@@ -28,8 +28,8 @@ from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.format.files import Formatted, FormattedFile
     from ordito.app.show_spec import SpecResult
+    from ordito.authoring.format import Formatted, FormattedFile
 
 
 @verb("fmt")
@@ -43,7 +43,7 @@ def fmt_command(session: Session, paths: tuple[str, ...], *, check: bool, diff: 
     Indentation and empty lines become the usual ones; every line keeps its text and its place, comments go with what
     they speak of, and the meaning never changes. Line ends become those of Unix: CRLF becomes LF. A file with errors
     is left alone, and so is one that has several names (hard links) or that somebody else writes to meanwhile."""
-    from ordito.app.format.files import FormatRequest, format_files
+    from ordito.authoring.format import FormatRequest, format_files
 
     write = not (check or diff)
     made = format_files(FormatRequest(paths or (".",), write, fetch))
@@ -108,7 +108,7 @@ def schema_command(session: Session, service: str | None, of: str, out: str, *, 
 
     An editor that knows JSON Schema for YAML completes and checks templates by it, types of your own included. Name
     it in the first line of a template, as in: # yaml-language-server: $schema=tosca.schema.json"""
-    from ordito.app.json_schema.service import json_schema
+    from ordito.authoring.schema import json_schema
 
     if of != SERVICE:
         if service is not None:
@@ -122,7 +122,7 @@ def schema_command(session: Session, service: str | None, of: str, out: str, *, 
 
 
 def _of(kind: str) -> dict[str, Any]:
-    from ordito.app.json_schema.written import ensemble_schema, hosts_schema
+    from ordito.authoring.schema_of_files import ensemble_schema, hosts_schema
 
     return ensemble_schema() if kind == ENSEMBLE else hosts_schema()
 
@@ -160,7 +160,7 @@ def compile_command(  # noqa: PLR0913  (one for each option)
     described in docs/compiled.md."""
     import msgspec
 
-    from ordito.app.compile import CompileRequest, compile_service
+    from ordito.app.services.compiled import CompileRequest, compile_service
 
     directory = session.settings.directory
     request = CompileRequest(service or "", directory, positions, values_only, fetch, choices, hooks)
@@ -212,7 +212,7 @@ def package_command(  # noqa: PLR0913  (one for each option)
     and hosts.yaml, and other archives. DIR may also be a definitions file: then its folder is packed, with that file
     as its entry. The blocks of lifecycle steps come along from wherever they are. The same files make the same
     archive."""
-    from ordito.app.package import PackageRequest, package
+    from ordito.authoring.package import PackageRequest, package
 
     made = package(PackageRequest(service, out, others, created_by, only_named, fetch, choices, hooks))
     session.diagnostics(made.diagnostics)
@@ -234,7 +234,7 @@ def unpackage_command(session: Session, archive: str, out: str) -> ExitCode:
     """Unpack ARCHIVE (a CSAR) into a folder of its own.
 
     Nothing is overwritten, and an archive that holds what could do harm is refused as a whole."""
-    from ordito.app.unpackage import UnpackageRequest, unpackage
+    from ordito.authoring.package import UnpackageRequest, unpackage
 
     made = unpackage(UnpackageRequest(archive, out))
 

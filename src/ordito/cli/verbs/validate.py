@@ -23,7 +23,7 @@ from ordito.cli.structured import json_text
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.validate import ValidateRequest, ValidateResult
+    from ordito.authoring.validate import ValidateRequest, ValidateResult
 
 
 class _Checked(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ def validate_command(
 
     Without SERVICE, the one of the ensemble is checked, or where there is no ensemble that in the current directory.
     Nothing is touched, and no ensemble is needed. `ordito explain CODE` says more about a finding."""
-    from ordito.app.validate import ValidateRequest, validate
+    from ordito.authoring.validate import ValidateRequest, validate
 
     if len(services) > 1 and (hooks.lifecycle or not inputs.is_empty):
         what = "lifecycle steps" if hooks.lifecycle else "inputs"
@@ -86,7 +86,7 @@ def validate_command(
 
 
 def _check(request: ValidateRequest) -> _Checked:
-    from ordito.app.validate import validate
+    from ordito.authoring.validate import validate
 
     try:
         result = validate(request)

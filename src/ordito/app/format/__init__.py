@@ -1,1 +1,0 @@
-"""Formatting service templates: indentation and empty lines; never what they mean."""

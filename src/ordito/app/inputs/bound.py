@@ -1,0 +1,148 @@
+"""Values of inputs held to what a service declares, and what an ensemble is to remember of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+import msgspec
+
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs.gathered import GatheredInputs, plain, read_given
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.base.sensitive import Sensitive, revealed
+from ordito.base.sensitive import is_sensitive as has_sensitive_parts
+from ordito.model.inputs import bind_inputs, is_sensitive
+from ordito.model.operation import Input
+from ordito.model.schema import DataType, PropertyDefinition
+from ordito.model.sensitivity import Marks
+from ordito.model.service import Service
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, Sequence
+from ordito.work.records import GivenValue
+
+
+class BoundInputs(msgspec.Struct, frozen=True):
+    """The values of all inputs; ``asked`` are those of this command, ``given`` what an ensemble is to remember."""
+
+    inputs: dict[str, object]
+    asked: dict[str, object]
+    given: dict[str, GivenValue]
+
+
+def bind_given(
+    service: Service, gathered: GatheredInputs, diagnostics: Diagnostics, *, had: Collection[str] | None = ()
+) -> BoundInputs:
+    """Hold the values that were brought together to what is declared. Of those that came from a secret no message
+    shows anything, and none is remembered: a secret is asked for again. What is written in ensemble.yaml and stands in
+    ``had``, the inputs that the service was deployed with last, is left out where it has them no more; None for all
+    that is written, where that was for another service."""
+    kept = {name: value for name, value in gathered.kept.items() if name in service.inputs}
+    for name, value in kept.items():
+        if _is_default(value, service.inputs[name]):
+            continue  # It would be the same if nobody had given it.
+        diagnostics.note(
+            "remembered-input",
+            f'input "{name}" has the value of an earlier command{_shown(value, service.inputs[name])}',
+            service.inputs[name].span,
+            hint=f"give it with -i {name}=VALUE to change it, or write another value in ensemble.yaml;"
+            f" --forget-input {name} forgets it",
+        )
+    forgotten = (gathered.kept.keys() - kept.keys()) | set(_left_out(service, gathered, had, diagnostics))
+    values = {name: value for name, value in gathered.values.items() if name not in forgotten}
+    bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics, quiet=secret_inputs(service, gathered)))
+    now = {name: bound[name] for name in gathered.asked if name in bound}
+    new = {n: GivenValue(value, _written(gathered, n, service), gathered.environment) for n, value in now.items()}
+    return BoundInputs(bound, now, {**kept, **new})
+
+
+def _is_default(value: GivenValue, definition: PropertyDefinition) -> bool:
+    return value.over is None and definition.has_default and revealed(value.value) == definition.default
+
+
+def _left_out(
+    service: Service, gathered: GatheredInputs, had: Collection[str] | None, diagnostics: Diagnostics
+) -> Iterator[str]:
+    """The inputs that are written for an earlier form of the service, or another one, and that this one has not."""
+    for name, node in gathered.written.items():
+        if name not in service.inputs and name not in gathered.asked and (had is None or name in had):
+            diagnostics.warning(
+                "input-left-out",
+                f'service "{service.name}" has no input "{name}" any more: its value is left out',
+                node.span,
+                hint="take it out of ensemble.yaml when nothing is deployed any more that has this input",
+            )
+            yield name
+
+
+def secret_inputs(service: Service, gathered: GatheredInputs) -> frozenset[str]:
+    """The inputs of which no message shows anything, besides those that are declared sensitive: what came from a
+    secret, and what was made of an input that is declared sensitive, or of a type in which something is."""
+    marks = Marks(service.data_types)
+    declared = {name for name, definition in service.inputs.items() if marks.of(definition) is not None}
+    return gathered.secret | {name for name, inputs in gathered.made_of.items() if not declared.isdisjoint(inputs)}
+
+
+def _written(gathered: GatheredInputs, name: str, service: Service) -> object:
+    """What the ensemble says of an input, wrapped where that is sensitive."""
+    value = plain(gathered.written.get(name))
+    return Sensitive(value) if value is not None and is_sensitive(service.inputs[name]) else value
+
+
+def _shown(value: GivenValue, definition: PropertyDefinition) -> str:
+    hidden = is_sensitive(definition) or has_sensitive_parts(value.value)
+    return "" if hidden else f", {msgspec.json.encode(value.value).decode()}"
+
+
+# Values of inputs that a command gives to what it calls: held to what is declared there, where something is.
+
+
+class CalledInputs:
+    """The values that one command gives, for any number of operations that declare inputs of their own.
+
+    Raises ``InvalidDocument`` where a file of inputs cannot be read.
+    """
+
+    def __init__(self, given: GivenInputs) -> None:
+        diagnostics = Diagnostics()
+        self._given = read_given(given, diagnostics)
+        _raise(diagnostics)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of what is given."""
+        return tuple(self._given)
+
+    def plain(self) -> dict[str, object]:
+        """What is given, as it was written."""
+        return dict(self._given)
+
+    def bound(self, declared: Mapping[str, Input], data_types: Mapping[str, DataType]) -> dict[str, object]:
+        """The values for inputs that are declared so; what is declared to be sensitive comes wrapped. A name that is
+        not declared is an argument like others, whose value is what was written. Raises ``InvalidDocument``."""
+        definitions = {name: d for name, i in declared.items() if (d := _definition(i, data_types)) is not None}
+        topology = Service("", "", (), definitions, {}, {}, {}, {}, data_types)
+        diagnostics = Diagnostics()
+        typed = {name: value for name, value in self._given.items() if name in definitions}
+        bound: Mapping[str, object] = bind_inputs(topology, typed, diagnostics)
+        _raise(diagnostics)
+        return {name: bound[name] if name in typed else _plain(value) for name, value in self._given.items()}
+
+
+def _definition(declared: Input, data_types: Mapping[str, DataType]) -> PropertyDefinition | None:
+    schema = declared.schema
+    if schema is None or schema.type not in data_types:
+        return None
+    # Whether a value must be there is seen where it is known what the template gives.
+    return PropertyDefinition(declared.name, schema, required=False, metadata=declared.metadata, span=declared.span)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Scalar | Sequence | MappingNode):
+        node: Node = value
+        return plain(node)
+    return value
+
+
+def _raise(diagnostics: Diagnostics) -> None:
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())

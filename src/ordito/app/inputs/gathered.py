@@ -1,0 +1,131 @@
+"""Values of inputs brought together from what the ensemble says, what earlier commands said, and what this one says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs.environments import Environment
+from ordito.app.inputs.evaluate import Evaluation, Given, computable
+from ordito.base.diagnostics import Diagnostic, Diagnostics
+from ordito.base.sensitive import is_sensitive, revealed
+from ordito.base.span import SourceText
+from ordito.source.nodes import NULLS, Node, Scalar, Sequence, is_null
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.package import load_file
+from ordito.source.scalars import core_value
+from ordito.work.records import GivenValue
+
+
+class GatheredInputs(msgspec.Struct, frozen=True):
+    """Values by input, before the service is known that they are for: located nodes, texts and plain data.
+
+    ``written`` is what the ensemble says, as it stands there; ``kept`` what earlier commands said and still holds;
+    ``asked`` what this command says. ``values`` are what comes of all that, and ``secret`` the names of those that came
+    from a secret; ``made_of`` says of templates which other inputs are in them. ``environment`` is the name of the one
+    they are for, "" for none.
+    """
+
+    environment: str = ""
+    written: Mapping[str, Node] = {}
+    kept: Mapping[str, GivenValue] = {}
+    asked: Mapping[str, object] = {}
+    values: Mapping[str, object] = {}
+    secret: frozenset[str] = frozenset()
+    made_of: Mapping[str, frozenset[str]] = {}
+
+
+def gather_inputs(
+    environment: Environment,
+    remembered: Mapping[str, GivenValue],
+    given: GivenInputs,
+    evaluation: Evaluation,
+    diagnostics: Diagnostics,
+) -> GatheredInputs:
+    """Bring values together. What a command says wins over what is written, for as long as that stays as it was at the
+    time, and in the environment in which it was said; what does not win is not evaluated."""
+    written = environment.section.inputs
+    asked = read_given(given, diagnostics)
+    for name in given.forgotten:
+        if name not in remembered:
+            diagnostics.note(
+                "nothing-forgotten",
+                f'no earlier command has given input "{name}" a value that is remembered',
+                None,
+                hint=f"remembered are: {', '.join(sorted(remembered))}" if remembered else "",
+            )
+    kept = {
+        name: value
+        for name, value in remembered.items()
+        if name not in asked
+        and name not in given.forgotten
+        and value.environment == environment.name
+        and revealed(value.over) == plain(written.get(name))
+    }
+    known = {**{n: _seen(v.value) for n, v in kept.items()}, **{n: _seen(v) for n, v in asked.items()}}
+    own = evaluation.inputs(written, known)
+    values = {**own.values, **{name: value.value for name, value in kept.items()}, **asked}
+    return GatheredInputs(environment.name, written, kept, asked, values, own.secret, own.made_of)
+
+
+def _seen(value: object) -> Given:
+    """A value that was given, as templates see it."""
+    if isinstance(value, str):
+        # As if it were written without quotes, but no text becomes nothing.
+        source = SourceText("", value)
+        return Given(computable(Scalar(source, 1, 1, 1, 1, value, value not in NULLS)))
+    if isinstance(value, Scalar | Sequence | MappingNode):
+        return Given(computable(value))
+    return Given(revealed(value), is_sensitive(value))
+
+
+def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object]:
+    """The values of one command, by input: located nodes, texts, and plain data."""
+    values: dict[str, object] = dict(given.values)
+    for path in given.files:
+        values.update(_read_file(path, diagnostics))
+    values.update(given.texts)
+    return values
+
+
+def _read_file(path: str, diagnostics: Diagnostics) -> Mapping[str, object]:
+    before = len(diagnostics)
+    document = load_file(path, diagnostics)
+    hide_values(list(diagnostics)[before:])
+    if document is None or is_null(document.root):
+        return {}
+    if not isinstance(document.root, MappingNode):
+        diagnostics.error(
+            "bad-value",
+            f"a file of inputs holds a map of names and values, not {document.root.kind}",
+            document.root.span,
+            hint="write one input a line, as in: port: 8080",
+        )
+        return {}
+    return document.root.values
+
+
+def hide_values(found: Iterable[Diagnostic]) -> None:
+    """Show only the names of what a file holds that has faults: which of the values are sensitive is not known yet."""
+    for source in {id(f.span.source): f.span.source for f in found if f.span is not None}.values():
+        for number, line in enumerate(source.lines, 1):
+            indent = len(line) - len(line.lstrip())
+            begin = indent if line.startswith("-", indent) else line.find(":") + 1 or indent
+            begin += len(line[begin:]) - len(line[begin:].lstrip())
+            source.hide((number, begin + 1), (number, len(line) + 1))
+
+
+# Located values, as they stand in documents, for rooms that ask for the data only.
+
+
+def plain(node: Node | None) -> object:
+    """A located value as plain data, by the YAML 1.2 core schema; None for nothing."""
+    if node is None:
+        return None
+    if isinstance(node, Scalar):
+        return core_value(node)
+    if isinstance(node, Sequence):
+        return [plain(item) for item in node.items]
+    return {key: plain(value) for key, value in node.values.items()}

@@ -1,0 +1,288 @@
+"""Reading an inventory: its sections, and which provider makes which nodes.
+
+defaults: { user: deploy, identity: ~/.ssh/deploy }
+hosts:
+  web-1: { address: 192.0.2.11 }
+provide:
+  tosca.nodes.network.Network: acme
+
+What is below `defaults` and `provide` is read here; every other section belongs to a provider, which reads it itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.inputs.environments import Environment
+from ordito.app.inputs.evaluate import Evaluation, Names
+from ordito.app.inputs.gathered import hide_values
+from ordito.app.inputs.sources import TEMPLATE_MARKS, Reach, Sources, kind_of, secrets_of
+from ordito.app.inputs.variables import evaluation_of
+from ordito.app.place import Place, relative_to
+from ordito.base.diagnostics import Diagnostics, InvalidDocument, Severity
+from ordito.base.span import Span
+from ordito.providers.connection import DEFAULTS, has_credentials, hide_credentials, values_of
+from ordito.providers.registry import (
+    CONTAINER,
+    LOCALHOST,
+    NoFactory,
+    factory_of,
+    make_everywhere,
+    make_localhost,
+    provider_names,
+    section_names,
+    section_of,
+)
+from ordito.providers.section import NoValue, Section
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, is_null
+from ordito.source.package import load_file
+from ordito.work.providing import Provider, Providers
+from ordito.work.targets import Hands, Unreachable
+
+# Where the inventory lies that a command works with.
+
+HOSTS_FILE = "hosts.yaml"
+"""The inventory that is meant where nothing names one: the one in the ensemble's directory."""
+
+
+class InventoryFile(msgspec.Struct, frozen=True):
+    """An inventory's absolute ``path``, None where there is none; how people know it; and its path as seen from the
+    ensemble (``seen``). ``given`` is whether a command has named it, so that it is to be remembered."""
+
+    path: Path | None = None
+    shown: str = ""
+    seen: str = ""
+    given: bool = False
+
+
+NO_FILE = InventoryFile()
+
+
+def find_inventory(
+    place: Place, environment: Environment, wanted: str | None, remembered: str, diagnostics: Diagnostics
+) -> InventoryFile:
+    """The inventory that a command names (``wanted``; None where it names none, "" for what the environment says), else
+    the one that an earlier command named, else that of the environment, else the one beside the ensemble.
+
+    Raises ``Refused`` for one that is not there.
+    """
+    if wanted:
+        path = Path(os.path.abspath(wanted))  # noqa: PTH100  (links stay as they are)
+        if not path.is_file():
+            raise Refused("no-inventory", f"there is no inventory {wanted}", "give --hosts the path of a file of hosts")
+        return InventoryFile(path, wanted, relative_to(place.layout, wanted), given=True)
+    if wanted is None and remembered:
+        found = inventory_at(place, remembered, given=True)
+        if found.path is None:
+            raise Refused(
+                "no-inventory",
+                f"the inventory {found.shown} is not there any more, which an earlier command has named",
+                'put it back, name another with --hosts FILE, or what the environment says with --hosts ""',
+            )
+        return found
+    if environment.section.hosts is not None:
+        return _of_environment(place, environment, environment.section.hosts, diagnostics)
+    found = inventory_at(place, HOSTS_FILE)
+    return found if found.path is not None else NO_FILE
+
+
+def inventory_at(place: Place, seen: str, *, given: bool = False) -> InventoryFile:
+    """The inventory at a path as seen from the ensemble; without ``path`` where there is no such file."""
+    path = Path(os.path.normpath(place.layout.root / Path(seen).expanduser()))
+    shown = str(path) if Path(seen).is_absolute() or seen.startswith("~") else place.path(seen)
+    return InventoryFile(path if path.is_file() else None, shown, seen, given)
+
+
+def _of_environment(place: Place, environment: Environment, node: Node, diagnostics: Diagnostics) -> InventoryFile:
+    value = evaluation_of(place, diagnostics, environment).others({"": node}).values.get("")
+    if value is None or is_null(value):
+        return NO_FILE
+    if not isinstance(value, Scalar):
+        diagnostics.error("bad-value", f'"hosts" is the path of an inventory, not {value.kind}', node.span)
+        return NO_FILE
+    found = inventory_at(place, value.text)
+    if found.path is None:
+        diagnostics.error(
+            "missing-file",
+            f"there is no inventory {found.shown}",
+            node.span,
+            hint="write it, or name another; the path is seen from the ensemble's directory",
+        )
+        return NO_FILE
+    return found
+
+
+def inventory_again(place: Place, seen: str) -> InventoryFile:
+    """The inventory with which a job has begun, "" for none. Raises ``Refused`` where it is not there any more."""
+    found = inventory_at(place, seen) if seen else NO_FILE
+    if seen and found.path is None:
+        raise Refused("no-inventory", f"the inventory {found.shown} is not there any more", "put it back")
+    return found
+
+
+DEFAULTS_KEY, PROVIDE = "defaults", "provide"
+
+
+class Inventory(msgspec.Struct, frozen=True):
+    """An inventory: its ``file``, the ``sections`` of those providers that it has something to say of, by their names,
+    and the names of the providers of nodes that it chooses, by node template or type (``chosen``), which stand there
+    ``chosen_at``. ``has_credentials`` is whether a credential is written out in it, instead of where it is kept."""
+
+    file: InventoryFile = NO_FILE
+    sections: Mapping[str, Section] = {}
+    chosen: Mapping[str, str] = {}
+    chosen_at: Mapping[str, Span] = {}
+    defaults: Section | None = None
+    diagnostics: Diagnostics = msgspec.field(default_factory=Diagnostics)
+    has_credentials: bool = False
+
+    def providers(self, hands: Hands) -> Providers:
+        """The providers, with this machine as the last. Raises ``InvalidDocument`` with all that is wrong with the
+        inventory."""
+        # Who offers providers is looked up only where somebody wants one.
+        wanted = [name for name in provider_names() if name in self.sections] if self.sections else []
+        made = [p for name in wanted if (p := self._make(name, hands)) is not None]
+        made += make_everywhere(self.sections.get(CONTAINER), hands)
+        if self.diagnostics.has_errors:
+            raise InvalidDocument(self.diagnostics.sorted())
+        return Providers((*made, make_localhost()), self.chosen)
+
+    def settings(self) -> Mapping[str, object]:
+        """The settings for hosts that are not in the inventory, as they are now. Raises ``Unreachable``."""
+        if self.defaults is None:
+            return {}
+        try:
+            return values_of(self.defaults, self.defaults.defaults, f'"{DEFAULTS_KEY}"')
+        except NoValue as problem:
+            raise Unreachable(str(problem)) from problem
+
+    def _make(self, name: str, hands: Hands) -> Provider | None:
+        section = self.sections[name]
+        try:
+            return factory_of(name)(section, hands)
+        except NoFactory as problem:
+            place = section.node.span if section.node is not None else None
+            hint = "install what it needs, or take it out of the inventory"
+            self.diagnostics.error("bad-value", str(problem), place, hint=hint)
+            return None
+
+
+NO_INVENTORY = Inventory()
+
+OF_PLUGINS = "the section of a provider that is a plug-in is known once that is installed beside Ordito"
+
+
+def read_inventory(place: Place, file: InventoryFile, environment: str) -> Inventory:
+    """Read an inventory; what is wrong with it is reported once its providers are made, together with what they
+    find. ``environment`` is the name of the one that is worked in, for templates."""
+    if file.path is None:
+        return Inventory()
+    diagnostics = Diagnostics()
+    inventory = Inventory(file, diagnostics=diagnostics)
+    document = load_file(file.shown if Path(file.shown).is_file() else str(file.path), diagnostics)
+    hide_values(diagnostics)
+    root = document.root if document is not None else None
+    if root is None or is_null(root):
+        return inventory
+    if not isinstance(root, MappingNode):
+        diagnostics.error("bad-value", f"an inventory is a map, not {root.kind}", root.span)
+        return inventory
+    known = (DEFAULTS_KEY, *section_names(), PROVIDE)
+    for key in root.keys:
+        if key.text not in known:
+            diagnostics.unknown("unknown-keyname", "section", key.text, key.span, known, note=OF_PLUGINS)
+    return _with_sections(inventory, root, Elsewhere(place, file, environment))
+
+
+class Elsewhere:
+    """Looks up values of an inventory that stand elsewhere, as they are now."""
+
+    def __init__(self, place: Place, file: InventoryFile, environment: str) -> None:
+        self._place = place
+        self._folder = (file.path or Path()).parent
+        self._shown = os.path.dirname(file.shown) or "."  # noqa: PTH120  (as people know it)
+        self._environment = environment
+
+    @property
+    def ensemble(self) -> str:
+        """The absolute path of the ensemble's directory."""
+        return str(self._place.layout.root)
+
+    def is_here(self, node: Node) -> bool:
+        """Whether a value means what is written there."""
+        if isinstance(node, Scalar):
+            return not any(mark in node.text for mark in TEMPLATE_MARKS)
+        return not kind_of(node)
+
+    def fetch(self, node: Node) -> tuple[Node, bool]:
+        """The value that is meant, and whether it is secret. Raises ``NoValue``."""
+        diagnostics = Diagnostics()
+        layout = self._place.layout
+        reach = Reach(self._folder, self._shown)
+        sources = Sources(reach, os.environ, secrets_of(layout), diagnostics)
+        names = Names(os.environ, self._environment, {"directory": str(layout.root), "name": layout.root.name})
+        found = Evaluation(sources, names, diagnostics).others({"": node})
+        for problem in diagnostics.sorted():
+            if problem.severity is Severity.ERROR:
+                raise NoValue(f"{problem.span}: {problem.message}" + (f"; {problem.hint}" if problem.hint else ""))
+        return found.values[""], bool(found.secret)
+
+
+def _with_sections(inventory: Inventory, root: MappingNode, elsewhere: Elsewhere) -> Inventory:
+    diagnostics, path = inventory.diagnostics, inventory.file.path or Path()
+    defaults = root.values.get(DEFAULTS_KEY)
+
+    def section(name: str) -> Section:
+        node = root.values.get(name)
+        return Section(
+            name=name,
+            node=None if node is None or is_null(node) else node,
+            diagnostics=diagnostics,
+            folder=path.parent,
+            file=inventory.file.shown,
+            later=lambda node: not elsewhere.is_here(node),
+            fetch=elsewhere.fetch,
+            defaults=defaults.values if isinstance(defaults, MappingNode) else {},
+            ensemble=elsewhere.ensemble,
+        )
+
+    hide_credentials(root)
+    _ = section(DEFAULTS_KEY).check(defaults, DEFAULTS, f'"{DEFAULTS_KEY}"')
+    chosen = _chosen(root.values.get(PROVIDE), diagnostics)
+    names = [n for n in provider_names() if n != LOCALHOST]
+    said = [n for n in names if section(section_of(n)).node is not None or n in chosen.values()]
+    sections = {n: section(section_of(n)) for n in said}
+    return msgspec.structs.replace(
+        inventory,
+        sections=sections,
+        chosen=chosen,
+        chosen_at=_places(root.values.get(PROVIDE)),
+        defaults=section(DEFAULTS_KEY),
+        has_credentials=has_credentials(root, elsewhere.is_here),
+    )
+
+
+def _places(node: Node | None) -> dict[str, Span]:
+    """Where the names stand for which providers are chosen."""
+    return {key.text: key.span for key in node.keys} if isinstance(node, MappingNode) else {}
+
+
+def _chosen(node: Node | None, diagnostics: Diagnostics) -> dict[str, str]:
+    """Which provider makes which nodes, where the inventory says it."""
+    if node is None or is_null(node):
+        return {}
+    if not isinstance(node, MappingNode):
+        diagnostics.error("bad-value", f'"{PROVIDE}" is a map of node templates and types, not {node.kind}', node.span)
+        return {}
+    names = provider_names()
+    for value in node.values.values():
+        if not isinstance(value, Scalar) or value.text not in names:
+            text = value.text if isinstance(value, Scalar) else value.kind
+            diagnostics.unknown("bad-value", "provider", text, value.span, names)
+    return {name: value.text for name, value in node.values.items() if isinstance(value, Scalar)}

@@ -1,0 +1,402 @@
+"""Merging: what a document brings in from elsewhere, deep in maps, appended in lists, before anything else is read.
+
+A map with directives is a stack of layers: its own entries above, then what each directive names, the last one first.
+What stands at a key is the stack of what the layers have there. Stacks are followed by need, so a document can name
+parts of itself; only what would stand inside itself is an error. Nodes keep their places, whichever file they are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from ordito.app.inputs.sources import Reach, Unreadable
+from ordito.base.diagnostics import Diagnostics, Related
+from ordito.source.loader import MOST_DEPTH, load
+from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null, same_data
+
+MOST_BYTES = 4 * 1024 * 1024
+"""The largest file that is brought in."""
+MOST_FILES = 100
+MOST_NODES = 200_000
+"""How many values a merged document may have."""
+
+
+class Merged(msgspec.Struct, frozen=True):
+    """A document with everything it brings in, and the paths of the files that came from."""
+
+    root: Node
+    files: tuple[str, ...] = ()
+
+
+class _Document:
+    """A file that is read once: where it lies, and its root, None where it cannot be read."""
+
+    __slots__ = ("folder", "root")
+
+    def __init__(self, folder: Path, root: Node | None) -> None:
+        self.folder = folder
+        self.root = root
+
+
+class _Layer(msgspec.Struct, frozen=True):
+    """One node of a stack, and the file in which it stands."""
+
+    node: Node
+    document: _Document
+
+
+_Stack = list[_Layer]
+
+
+def merged(root: Node, reach: Reach, diagnostics: Diagnostics) -> Merged:
+    """A document of the ensemble's directory with everything it brings in; with errors only a part of that."""
+    if not has_directives(root):
+        return Merged(root)
+    return _Merging(reach, diagnostics).run(root)
+
+
+class _Refused(Exception):
+    """What was to be brought in leads back to itself, or is too much; it is reported."""
+
+
+class _Merging:
+    def __init__(self, reach: Reach, diagnostics: Diagnostics) -> None:
+        self._reach = reach
+        self._diagnostics = diagnostics
+        self._documents: dict[Path, _Document] = {}
+        self._files: list[str] = []
+        self._stacks: dict[int, _Stack] = {}
+        self._open: dict[int, Mapping] = {}
+        self._within: dict[int, Node] = {}
+        self._listed: set[int] = set()
+        self._nodes = 0
+
+    def run(self, root: Node) -> Merged:
+        document = _Document(self._reach.root, root)
+        self._documents[(self._reach.root / "ensemble.yaml").resolve()] = document
+        try:
+            if isinstance(root, Mapping) and strategy_of(root, self._diagnostics):
+                place = root.key(STRATEGY).span
+                said = "there is nothing below the whole document that it could be merged with"
+                self._diagnostics.error("bad-merge", said, place, hint="remove it here")
+            stack = self._stack(root, document)
+            return Merged(self._built(stack, 0) if stack else root, tuple(self._files))
+        except _Refused:
+            return Merged(root, tuple(self._files))
+
+    # ------------------------------------------------------------------------------------------------- stacks
+
+    def _stack(self, node: Node, document: _Document) -> _Stack:
+        """A node with what its directives bring in below it."""
+        if not isinstance(node, Mapping):
+            return [_Layer(node, document)]
+        known = self._stacks.get(id(node))
+        if known is not None:
+            return known
+        directives = directives_of(node, self._diagnostics)
+        if id(node) in self._open:
+            self._refuse_circle(directives)
+        self._open[id(node)] = node
+        below: _Stack = []
+        for directive in reversed(directives):
+            below += self._target(directive, document)
+        del self._open[id(node)]
+        own = [_Layer(node, document)]
+        if below and not isinstance(below[0].node, Mapping):
+            # What is brought in is no map, and stands in the place of the whole.
+            if any(not is_directive(key) for key in node.keys):
+                key = next(key for key in node.keys if is_directive(key))
+                said = f'"{key.text}" brings in {below[0].node.kind}, beside which nothing can stand'
+                self._diagnostics.error("bad-merge", said, key.span, hint="remove the other keys, or name a map")
+            own = []
+        stack = [*own, *(layer for layer in below if not own or isinstance(layer.node, Mapping))]
+        self._stacks[id(node)] = stack
+        return stack
+
+    def _refuse_circle(self, directives: list[Directive]) -> None:
+        around = [directive for node in self._open.values() for directive in self._directives(node)]
+        names = " -> ".join(f"{d.key.text} ({d.key.span})" for d in around)
+        place = directives[0].key.span if directives else None
+        self._diagnostics.error(
+            "bad-merge",
+            f"what is brought in leads back to itself: {names}",
+            place,
+            hint="name a part that does not bring in this one",
+        )
+        raise _Refused
+
+    def _directives(self, node: Mapping) -> Iterator[Directive]:
+        yield from directives_of(node, Diagnostics())
+
+    def _target(self, directive: Directive, document: _Document) -> _Stack:
+        """What a directive names; nothing where that is missing, which is reported unless it may."""
+        if directive.file:
+            found = self._document(directive, document)
+            if found is None:
+                return []
+            document = found
+        if document.root is None:
+            return []
+        stack = self._stack(document.root, document)
+        for number, step in enumerate(directive.path):
+            below = self._child(stack, step)
+            if not below:
+                if not directive.may_miss:
+                    self._report_missing(directive, number, stack)
+                return []
+            stack = below
+        return stack
+
+    def _report_missing(self, directive: Directive, number: int, stack: _Stack) -> None:
+        path = "/".join(("", *directive.path[:number]))
+        known = {key.text for layer in stack if isinstance(layer.node, Mapping) for key in _own(layer.node)}
+        hint = self._diagnostics.suggestion(directive.path[number], known, note="+? is for what may be missing")
+        where = f' in "{path}"' if path else ""
+        name = stack[0].node.source.name
+        said = f'there is no "{directive.path[number]}"{where} of {name}'
+        self._diagnostics.error("bad-merge", said, directive.key.span, hint=hint)
+
+    def _document(self, directive: Directive, document: _Document) -> _Document | None:
+        """The file of a directive, read once; None where it is missing or cannot be read."""
+        try:
+            path = self._reach.find(directive.file, document.folder)
+            known = self._documents.get(path.resolve())
+            if known is not None:
+                return known
+            content = self._reach.read(directive.file, document.folder, MOST_BYTES)
+        except Unreadable as error:
+            if not (error.missing and directive.may_miss):
+                self._diagnostics.error("bad-merge", error.message, directive.key.span, hint=error.hint)
+            return None
+        self._files.append(str(path))
+        if len(self._files) > MOST_FILES:
+            said = f"more than {MOST_FILES} files are brought in"
+            self._diagnostics.error("bad-merge", said, directive.key.span, hint="put them together")
+            raise _Refused
+        loaded = load(self._reach.name(path), content, self._diagnostics)
+        found = _Document(path.parent, loaded.root if loaded is not None else None)
+        self._documents[path.resolve()] = found
+        return found
+
+    def _child(self, stack: _Stack, step: str) -> _Stack:
+        """What a stack has at a key, or at an index of a list."""
+        if stack and isinstance(stack[0].node, Sequence):
+            items = list(self._items(stack))
+            return items[int(step)] if step.isdecimal() and step.isascii() and int(step) < len(items) else []
+        found: _Stack = []
+        strategy = ""
+        for key, value, document in _entries(stack, step):
+            own = strategy_of(value, self._diagnostics)
+            if own == "nullout":
+                return found or [_Layer(_null(value), document)]
+            if own == "whiteout" or (found and not self._goes_on(found, strategy or own, key)):
+                break
+            below = self._stack(value, document)
+            if found and below and not _fit(found[0].node, below[0].node):
+                break
+            found += below
+            strategy = strategy or own
+        return found
+
+    def _goes_on(self, found: _Stack, strategy: str, key: Scalar) -> bool:
+        """Whether what stands below is merged with what was found above it."""
+        if strategy == "error":
+            self._diagnostics.error(
+                "bad-merge",
+                f'"{key.text}" is not to be merged with anything, and stands in both places',
+                found[0].node.span,
+                hint="give it another name in one of them, or remove +%: error",
+                related=(Related("the other one is here", key.span),),
+            )
+        return strategy not in {"error", "replace"}
+
+    # ------------------------------------------------------------------------------------------------ building
+
+    def _built(self, stack: _Stack, depth: int) -> Node:
+        """The node that a stack comes to."""
+        top = stack[0].node
+        self._nodes += 1
+        if self._nodes > MOST_NODES or depth > MOST_DEPTH:
+            said = f"merged, this has more than {MOST_NODES:,} values or {MOST_DEPTH} levels"
+            self._diagnostics.error("bad-merge", said, top.span, hint="bring in less")
+            raise _Refused
+        if isinstance(top, Scalar):
+            return top
+        self._enter(stack)
+        if isinstance(top, Sequence):
+            node: Node = self._list(top, stack, depth)
+        else:
+            node = self._map(top, stack, depth)
+        for layer in stack:
+            self._within.pop(id(layer.node), None)
+        return node
+
+    def _enter(self, stack: _Stack) -> None:
+        for layer in stack:
+            if id(layer.node) in self._within:
+                said = "what is brought in would stand inside itself, again and again"
+                self._diagnostics.error(
+                    "bad-merge", said, layer.node.span, hint="name a part that does not hold this one"
+                )
+                raise _Refused
+        for layer in stack:
+            self._within[id(layer.node)] = layer.node
+
+    def _map(self, top: Mapping, stack: _Stack, depth: int) -> Mapping:
+        keys: list[Scalar] = []
+        values: dict[str, Node] = {}
+        seen: set[str] = set()
+        for layer in stack:
+            for key in _own(layer.node) if isinstance(layer.node, Mapping) else ():
+                if key.text in seen:
+                    continue
+                seen.add(key.text)
+                below = self._child(stack, key.text)
+                if below:
+                    keys.append(key)
+                    values[key.text] = self._built(below, depth + 1)
+        return Mapping(top.source, top.line, top.column, top.end_line, top.end_column, keys, values)
+
+    def _list(self, top: Sequence, stack: _Stack, depth: int) -> Sequence:
+        items: list[Node] = []
+        for below in self._items(stack):
+            item = self._built(below, depth + 1)
+            if not any(same_data(item, known) for known in items):
+                items.append(item)
+        return Sequence(top.source, top.line, top.column, top.end_line, top.end_column, items)
+
+    def _items(self, stack: _Stack) -> Iterator[_Stack]:
+        """The items of lists, those of the lowest first; a directive that names a list gives its items."""
+        for layer in reversed(stack):
+            if not isinstance(layer.node, Sequence):
+                continue
+            if id(layer.node) in self._listed:
+                self._refuse_inside(layer.node)
+            self._listed.add(id(layer.node))
+            for item in layer.node.items:
+                below = self._stack(item, layer.document)
+                if below and isinstance(below[0].node, Sequence) and below[0].node is not item:
+                    yield from self._items(below)
+                elif below:
+                    yield below
+            self._listed.discard(id(layer.node))
+
+    def _refuse_inside(self, node: Node) -> None:
+        said = "what is brought in would stand inside itself, again and again"
+        self._diagnostics.error("bad-merge", said, node.span, hint="name a part that does not hold this one")
+        raise _Refused
+
+
+def _entries(stack: _Stack, step: str) -> Iterator[tuple[Scalar, Node, _Document]]:
+    """What each layer of a stack has at a key, the highest first."""
+    for layer in stack:
+        if isinstance(layer.node, Mapping) and step in layer.node.values:
+            key = layer.node.key(step)
+            if not is_directive(key):
+                yield key, layer.node.values[step], layer.document
+
+
+def _fit(upper: Node, lower: Node) -> bool:
+    """Whether two values are put together: two maps, or two lists; else the upper one hides the lower."""
+    return isinstance(upper, Mapping | Sequence) and type(upper) is type(lower)
+
+
+def _own(node: Mapping) -> Iterator[Scalar]:
+    """The keys of a map that are no directives."""
+    return (key for key in node.keys if not is_directive(key))
+
+
+def _null(at: Node) -> Scalar:
+    return Scalar(at.source, at.line, at.column, at.end_line, at.end_column, "null", True)
+
+
+# The keys that merge: `+[?][FILE][/PATH]` brings in what stands elsewhere, `+%` says how a map is merged.
+
+STRATEGIES = ("merge", "replace", "whiteout", "nullout", "error")
+STRATEGY = "+%"
+FILES = (".yaml", ".yml", ".json")
+"""How names of files end in a directive: so it is clear where the path in the file begins."""
+
+AS_IT_IS = "a key that is meant as it stands is written in quotes"
+
+
+class Directive(msgspec.Struct, frozen=True):
+    """One directive: the file it names, "" for the one that it stands in; the path of keys in that; whether what it
+    names ``may_miss``; and its key."""
+
+    file: str
+    path: tuple[str, ...]
+    may_miss: bool
+    key: Scalar
+
+
+def is_directive(key: Scalar) -> bool:
+    """Whether a key of a map belongs to merging."""
+    return key.plain and key.text.startswith("+")
+
+
+def has_directives(root: Node) -> bool:
+    """Whether there is anything to merge in a document."""
+    waiting: list[Node] = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            if any(is_directive(key) for key in node.keys):
+                return True
+            waiting.extend(node.values.values())
+        elif not isinstance(node, Scalar):
+            waiting.extend(node.items)
+    return False
+
+
+def directives_of(node: Mapping, diagnostics: Diagnostics) -> list[Directive]:
+    """The directives of a map, in written order; what is none is reported."""
+    found = []
+    for key, value in node.entries():
+        if is_directive(key) and key.text != STRATEGY:
+            directive = _directive(key, diagnostics)
+            if directive is not None and not is_null(value):
+                diagnostics.error(
+                    "bad-merge",
+                    f'"{key.text}" takes no value: what is your own stands beside it',
+                    value.span,
+                    hint="leave it empty",
+                )
+            elif directive is not None:
+                found.append(directive)
+    return found
+
+
+def strategy_of(node: Node, diagnostics: Diagnostics) -> str:
+    """How a map says that it is merged, "" where it says nothing."""
+    said = node.values.get(STRATEGY) if isinstance(node, Mapping) else None
+    if said is None or not isinstance(node, Mapping) or not node.key(STRATEGY).plain:
+        return ""
+    text = said.text if isinstance(said, Scalar) else ""
+    if text not in STRATEGIES:
+        diagnostics.unknown("bad-merge", "way to merge", text, said.span, STRATEGIES)
+        return ""
+    return text
+
+
+def _directive(key: Scalar, diagnostics: Diagnostics) -> Directive | None:
+    text = key.text[1:]
+    may_miss = text.startswith("?")
+    parts = text.removeprefix("?").split("/")
+    end = next((i for i, part in enumerate(parts) if part.endswith(FILES) and part not in FILES), None)
+    if end is None and (parts[0] or len(parts) == 1):
+        diagnostics.error(
+            "bad-merge",
+            f'"{key.text}" names neither a file (its name ends with {", ".join(FILES)}) nor a path that begins with /',
+            key.span,
+            hint=AS_IT_IS,
+        )
+        return None
+    file = "/".join(parts[: end + 1]) if end is not None else ""
+    path = parts[end + 1 :] if end is not None else parts[1:]
+    # As in a JSON pointer (RFC 6901).
+    steps = tuple(part.replace("~1", "/").replace("~0", "~") for part in path if part)
+    return Directive(file, steps, may_miss, key)

@@ -1,0 +1,116 @@
+"""The variables that an environment gives to every operation: those it names, and the properties of its connections."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from ordito.app.inputs.environments import Connection, Environment, variable_of
+from ordito.app.inputs.evaluate import Evaluation, Names
+from ordito.app.inputs.gathered import plain
+from ordito.app.inputs.sources import Reach, Sources, secrets_of
+from ordito.app.place import Place
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.sensitive import Sensitive, is_sensitive, revealed
+from ordito.base.text import as_text
+from ordito.model.schema import Schema
+from ordito.model.sensitivity import Marks
+from ordito.model.service import Service
+from ordito.model.values import Values
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, is_null
+
+
+def variables_of(
+    place: Place, environment: Environment, service: Service, diagnostics: Diagnostics
+) -> dict[str, object]:
+    """The variables by name, each a text, ``Sensitive`` where a secret is in it; variables that come to nothing are
+    left out. A variable wins over a connection's property of the same name."""
+    evaluation = evaluation_of(place, diagnostics, environment)
+    found: dict[str, object] = {}
+    for name, connection in environment.section.connections.items():
+        for property_, value in _properties(name, connection, evaluation, service, diagnostics).items():
+            found[variable_of(name, property_)] = value
+    evaluated = evaluation.others(environment.section.variables)
+    for name, node in evaluated.values.items():
+        text = _text(node)
+        if text is not None:
+            found[name] = Sensitive(text) if name in evaluated.secret else text
+    return found
+
+
+def _text(node: Node) -> str | None:
+    """The text of a value, None where it is null. What stands there is the text, whatever YAML takes it for."""
+    if isinstance(node, Scalar):
+        return None if is_null(node) else node.text
+    return as_text(plain(node))
+
+
+def _properties(
+    name: str, connection: Connection, evaluation: Evaluation, service: Service, diagnostics: Diagnostics
+) -> dict[str, object]:
+    evaluated = evaluation.others(connection.properties)
+    secret = set(evaluated.secret)
+    texts: dict[str, object] = {}
+    if len(evaluated.values) < len(connection.properties):
+        # That something is missing is said, and nothing else that follows from it.
+        return {}
+    if connection.type:
+        values = _typed(name, connection, evaluated.values, bool(secret), service, diagnostics)
+        secret |= {key for key, value in values.items() if is_sensitive(value)}
+        texts = {key: as_text(revealed(value)) for key, value in values.items() if value is not None}
+    else:
+        texts = {key: text for key, node in evaluated.values.items() if (text := _text(node)) is not None}
+    return {key: Sensitive(text) if key in secret else text for key, text in texts.items()}
+
+
+def _typed(
+    name: str,
+    connection: Connection,
+    values: Mapping[str, Node],
+    secret: bool,
+    service: Service,
+    diagnostics: Diagnostics,
+) -> dict[str, object]:
+    """The properties as their data type has them, completed with its defaults."""
+    data_type = service.data_types.get(connection.type)
+    if data_type is None or data_type.base:
+        complex_types = [t.name for t in service.data_types.values() if not t.base]
+        diagnostics.unknown("unknown-type", "data type", connection.type, connection.type_span, complex_types)
+        return {}
+    at = connection.span
+    node = connection.node or MappingNode(at.source, at.line, at.column, at.end_line, at.end_column, [], {})
+    keys = [key for key in node.keys if key.text in values]
+    given = MappingNode(node.source, node.line, node.column, node.end_line, node.end_column, keys, dict(values))
+    found = Diagnostics()
+    reader = Values(service.data_types, found)
+    reader.literal = True
+    value = reader.read(given, Schema(connection.type), f'connection "{name}"')
+    if secret and found.has_errors:
+        diagnostics.error(
+            "bad-value",
+            f'the connection "{name}" is not as {connection.type} declares it',
+            at,
+            hint="no more is said: a secret is in it",
+        )
+    else:
+        diagnostics.extend(found)
+    marks = Marks(service.data_types)
+    marked = marks.wrap(value, marks.by(Schema(connection.type), {}))
+    if isinstance(marked, Sensitive):
+        # The type as a whole is sensitive, and so is each of its fields.
+        return {key: Sensitive(field) for key, field in value.items()} if isinstance(value, dict) else {}
+    return dict(marked) if isinstance(marked, dict) else {}
+
+
+# The user's part of an ensemble as one command reads it: evaluated with the variables and files there are now.
+
+NO_ENVIRONMENT = Environment()
+
+
+def evaluation_of(place: Place, diagnostics: Diagnostics, environment: Environment = NO_ENVIRONMENT) -> Evaluation:
+    """What evaluates the values of an ensemble, in an environment."""
+    sources = Sources(Reach(place.layout.root, place.shown), os.environ, secrets_of(place.layout), diagnostics)
+    root = place.layout.root
+    names = Names(os.environ, environment.name, {"directory": str(root), "name": root.name})
+    return Evaluation(sources, names, diagnostics)

@@ -1,0 +1,84 @@
+"""End a job: ask the process that runs it, or close it where there is none."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.conversation import Conversation
+from ordito.app.errors import Refused
+from ordito.app.job.jobs import OpenJob, ensemble_place, find_job, open_job
+from ordito.app.job.report import JobReport
+from ordito.app.job.run import run_rest
+from ordito.app.job.running import Limits
+from ordito.app.place import Place
+from ordito.ensemble.door import CANCEL, NOW, ask
+from ordito.ensemble.owner import Locked
+from ordito.ensemble.store import Ensemble, open_ensemble
+
+
+class CancelRequest(msgspec.Struct, frozen=True):
+    """Which ensemble and which job (its id or the beginning of it, "" for the one that is not closed); ``now`` ends its
+    running steps. ``wait_lock`` is how many seconds to wait for another command; ``commit`` wins over what the job was
+    told about committing when it began, where nobody runs it any more."""
+
+    directory: str
+    job: str = ""
+    now: bool = False
+    wait_lock: float = 0.0
+    commit: str = ""
+
+
+class CancelResult(msgspec.Struct, frozen=True):
+    """What came of it: no ``job`` where there was none to cancel; no ``report`` where the process that runs it was
+    asked, which is at work on that."""
+
+    job: str = ""
+    report: JobReport | None = None
+
+
+def cancel(request: CancelRequest, conversation: Conversation) -> CancelResult:
+    """Cancel a job, whoever runs it.
+
+    Raises ``Refused``, ``Locked``, ``EnsembleError``, and ``InvalidDocument`` where the pinned service was changed.
+    """
+    place = ensemble_place(request.directory)
+    found = open_job(place)
+    if request.job or found is not None:
+        _check(place, request.job, found)
+    if found is None:
+        return CancelResult()
+    if found.holder and ask(place.layout, found.job, NOW if request.now else CANCEL):
+        return CancelResult(found.job)
+    # Nobody listens: it was interrupted, or is being closed. Whoever holds the lock decides.
+    with _opened(request) as ensemble:
+        if ensemble.unfinished is None:
+            return CancelResult()
+        _check(place, request.job or found.job, open_job(place))
+        limits = Limits(cancelled=True)
+        report = run_rest(ensemble, place, ensemble.unfinished, conversation, limits, commit=request.commit)
+        return CancelResult(found.job, report)
+
+
+def _opened(request: CancelRequest) -> Ensemble:
+    try:
+        return open_ensemble(request.directory, command="jobs cancel", wait_lock=request.wait_lock)
+    except Locked as locked:
+        if locked.owner is not None and locked.owner.pid:
+            locked.hint = (
+                "its process hears no requests: it begins or ends just now, or the file system knows no named pipes; "
+                f"try again, or `kill -INT {locked.owner.pid}` on {locked.owner.machine}, which is Ctrl-C from afar"
+            )
+        raise
+
+
+def _check(place: Place, wanted: str, found: OpenJob | None) -> None:
+    """Refuse a job that has ended."""
+    job = find_job(place, wanted, found) if wanted else ""
+    if job and (found is None or job != found.job):
+        raise Refused(
+            "job-ended",
+            f"job {job} has ended: there is nothing to cancel",
+            "to take back what it did, undeploy" if found is None else f"the job that has not ended is {found.job}",
+            next_words=("jobs", "show", job),
+            purpose="see how it ended",
+        )

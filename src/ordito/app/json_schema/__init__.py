@@ -1,1 +1,0 @@
-"""A JSON Schema (2020-12) of service templates, made from the types of one, so that editors complete and check them."""

@@ -1,1 +1,0 @@
-"""Lifecycle steps as a service declares them: their file, the blocks that carry them out, the paths they name."""

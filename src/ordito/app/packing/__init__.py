@@ -1,1 +1,0 @@
-"""What goes into an archive of a service (CSAR)."""

@@ -1,0 +1,104 @@
+"""The workflows of a template: which there are, which take the place of those that are made, and what they take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs.gathered import GatheredInputs, read_given
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.base.suggest import nearest
+from ordito.model.imperative import Workflow
+from ordito.model.inputs import bind_inputs
+from ordito.model.service import Service
+from ordito.planning.options import PlanOptions
+from ordito.work.workflows import ALIASES, WORKFLOWS
+
+NAMED = "workflow "
+"""How the workflow of a job begins that was written by somebody: its name follows, which may be that of another."""
+
+OVERRIDES: Mapping[str, tuple[str, ...]] = {name: (name, alias) for alias, name in ALIASES.items()}
+"""The workflows that are made, and the names of those that take their place (§7.1)."""
+
+
+def is_written(workflow: str) -> bool:
+    """Whether a job's workflow is one of the template, run by its own name."""
+    return workflow.startswith(NAMED)
+
+
+MADE: Mapping[str, str] = {workflow.name: workflow.summary for workflow in WORKFLOWS.values() if workflow.summary}
+"""The workflows that every service has, each a verb of its own."""
+
+
+def overriding(service: Service, workflow: str) -> Workflow | None:
+    """The workflow of the template that takes the place of one that is made; None where there is none."""
+    return next((service.workflows[n] for n in OVERRIDES.get(workflow, ()) if n in service.workflows), None)
+
+
+def workflow_named(service: Service, name: str) -> Workflow:
+    """A workflow of the template. Raises ``Refused`` where it has none of this name."""
+    if name in service.workflows:
+        return service.workflows[name]
+    made = ALIASES.get(name, name)
+    if made in MADE:
+        raise Refused(
+            "unknown-workflow",
+            f'"{name}" is made for every service, and the template of the one that is deployed has none of that name',
+            next_words=(made, "--help"),
+            purpose="it is a command of its own",
+        )
+    near = nearest(name, service.workflows)
+    named = ", ".join(service.workflows)
+    hint = f'did you mean "{near[0]}"?' if near else f"there are: {named}" if named else "the template has none"
+    raise Refused(
+        "unknown-workflow",
+        f'the service that is deployed has no workflow "{name}"',
+        hint,
+        next_words=("workflow", "list"),
+        purpose="see all of them",
+    )
+
+
+def given_values(given: GivenInputs) -> dict[str, object]:
+    """The values that a command gives. Raises ``InvalidDocument``."""
+    diagnostics = Diagnostics()
+    values = read_given(given, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    return values
+
+
+def bound_inputs(workflow: Workflow, values: Mapping[str, object], service: Service) -> dict[str, object]:
+    """The inputs of a workflow: each of its type and within its constraints, completed with defaults, sensitive ones
+    wrapped. Raises ``InvalidDocument``."""
+    diagnostics = Diagnostics()
+    takes = Service(workflow.name, "", (), workflow.inputs, {}, {}, {}, {}, service.data_types)
+    bound = bind_inputs(takes, values, diagnostics, whose=f'workflow "{workflow.name}"')
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    return dict(bound)
+
+
+def without_own(gathered: GatheredInputs, service: Service) -> GatheredInputs:
+    """What was given for inputs of the topology: not for those that only the workflow has which deploys it."""
+    found = overriding(service, "deploy")
+    own = set(found.inputs) - set(service.inputs) if found is not None else set()
+    if own.isdisjoint(gathered.asked):
+        return gathered
+    values = {name: value for name, value in gathered.values.items() if name not in own}
+    asked = {name: value for name, value in gathered.asked.items() if name not in own}
+    return msgspec.structs.replace(gathered, values=values, asked=asked)
+
+
+def in_place(service: Service, options: PlanOptions, workflow: str, values: Mapping[str, object]) -> PlanOptions:
+    """What planning is told where the template has a workflow in the place of one that is made; of ``values`` those
+    count that it declares. Raises ``InvalidDocument``."""
+    found = overriding(service, workflow)
+    if found is None:
+        return options
+    own = {name: value for name, value in values.items() if name in found.inputs}
+    return replace(options, written=found.name, given=bound_inputs(found, own, service))

@@ -1,0 +1,1 @@
+"""What serves authors of templates: checks, explanations, pictures, formatting, schemas and archives."""

@@ -1,0 +1,102 @@
+"""Explain a type, or a part of one, of a service or of those that come with the program."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.services.read import types_of
+from ordito.base.diagnostics import Diagnostic, Diagnostics, suggestion
+from ordito.model.catalogue import ASKED, Catalogue, Member, TypeView
+
+
+class ExplainRequest(msgspec.Struct, frozen=True):
+    """``words`` are the name of a type of any kind (or only of ``kind``), possibly followed by the names of parts,
+    joined by dots. ``service`` is the one whose types are known besides those of the program; it may ``fetch`` what it
+    names by URLs."""
+
+    words: str
+    service: str = ""
+    kind: str = ""
+    fetch: bool = False
+
+
+class Explained(msgspec.Struct, frozen=True):
+    """A type, the ``path`` to the part of it that was asked for, and the parts that this leads to (several where an
+    interface and a requirement, say, have one name). ``others`` are types of other kinds that the name means as well,
+    ``diagnostics`` what is wrong with the service."""
+
+    type: TypeView
+    path: tuple[str, ...]
+    members: tuple[Member, ...]
+    others: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def explain(request: ExplainRequest) -> Explained:
+    """Find what the words mean. Raises ``InvalidDocument``, and ``Refused`` where they mean nothing."""
+    diagnostics = Diagnostics()
+    catalogue = Catalogue(types_of(request.service, diagnostics, fetch=request.fetch))
+    kinds = (request.kind,) if request.kind else ASKED
+    readings = [
+        (view, path) for kind in kinds if (found := _find(catalogue, kind, request.words)) for view, path in [found]
+    ]
+    if not readings:
+        raise _unknown_type(request, catalogue)
+    fitting = [
+        (view, path, members) for view, path in readings if (members := _members(catalogue, view, path)) or not path
+    ]
+    if not fitting:
+        raise _unknown_member(catalogue, *readings[0])
+    view, path, members = fitting[0]
+    others = tuple(f"{other.kind} type {other.name}" for other, _, _ in fitting[1:])
+    return Explained(view, path, members, others, tuple(diagnostics.sorted()))
+
+
+def _find(catalogue: Catalogue, kind: str, words: str) -> tuple[TypeView, tuple[str, ...]] | None:
+    """The type with the longest name that the words begin with, and the words that are left."""
+    parts = words.split(".")
+    for end in range(len(parts), 0, -1):
+        view = catalogue.find(kind, ".".join(parts[:end]))
+        if view is not None:
+            return view, tuple(parts[end:])
+    return None
+
+
+def _members(catalogue: Catalogue, view: TypeView, path: tuple[str, ...]) -> tuple[Member, ...]:
+    """The parts that a path of names leads to."""
+    found: tuple[Member, ...] = ()
+    for step, name in enumerate(path):
+        found = tuple(m for m in _parts(catalogue, view, found, step) if m.name == name)
+    return found
+
+
+def _parts(catalogue: Catalogue, view: TypeView, found: tuple[Member, ...], step: int) -> list[Member]:
+    """What the next word of a path may name: parts of the type, of its part, or of the data type of its part."""
+    if not step:
+        return list(view.members)
+    parts: list[Member] = []
+    for member in found:
+        inner = catalogue.inner(member) if member.schema is not None else None
+        parts += [*member.members, *(inner.members if inner is not None else ())]
+    return parts
+
+
+def _unknown_type(request: ExplainRequest, catalogue: Catalogue) -> Refused:
+    named = f": `ordito explain --service SERVICE {request.words}`" if request.words else " with --service"
+    note = "" if request.service else f"name the service that defines it{named}"
+    hint = suggestion(request.words, catalogue.names(), note=note)
+    what = f"{request.kind} type" if request.kind else "type"
+    return Refused("unknown-type", f'no {what} is called "{request.words}"', hint)
+
+
+def _unknown_member(catalogue: Catalogue, view: TypeView, path: tuple[str, ...]) -> Refused:
+    for length in range(len(path)):
+        found = _members(catalogue, view, path[:length])
+        parts = _parts(catalogue, view, found, length)
+        if not any(part.name == path[length] for part in parts):
+            break
+    owner = ".".join((view.name, *path[:length]))
+    names = sorted({part.name for part in parts})
+    hint = suggestion(path[length], names) or f"it has: {', '.join(names)}"
+    return Refused("unknown-member", f'{owner} has no part "{path[length]}"', hint)

@@ -1,0 +1,152 @@
+"""Check a service, and the inputs given with it. Needs no ensemble and touches nothing."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
+from ordito.app.given_choices import GivenChoices
+from ordito.app.given_inputs import GivenInputs
+from ordito.app.inputs.bound import secret_inputs
+from ordito.app.inputs.environments import Environment
+from ordito.app.inputs.gathered import GatheredInputs
+from ordito.app.place import Place
+from ordito.app.services.chosen import check_choices, chosen_service, circumstances_of, weighed
+from ordito.app.services.files import check_files
+from ordito.app.services.read import ReadService, network, read_service
+from ordito.app.services.step_blocks import StepSources
+from ordito.app.unsupported import check_supported
+from ordito.base.collector import paused_collector
+from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
+from ordito.instances.static_values import check_static_values
+from ordito.model.choices import Choices
+from ordito.model.inputs import bind_inputs
+from ordito.model.service import Service
+from ordito.planning.lossy_steps import check_service
+from ordito.planning.static_inputs import check_operation_inputs
+from ordito.source.package import About
+
+MISSING_INPUT = "missing-input"
+
+
+class ValidateRequest(msgspec.Struct, frozen=True):
+    """Which service: a definitions file or a folder, "" for that of the ensemble in ``directory``, or where there is
+    none for that in the directory itself; values to check against its inputs; whether warnings are errors
+    (``strict``); whether what it names by URLs is fetched; what is chosen where it leaves a choice; and the environment
+    whose inputs are bound, None for the first; and the inventory, None for that of each environment.
+    ``hooks`` say where lifecycle steps and their blocks are."""
+
+    service: str = ""
+    inputs: GivenInputs = GivenInputs()
+    directory: str = "."
+    strict: bool = False
+    fetch: bool = False
+    choices: GivenChoices = GivenChoices()
+    environment: str | None = None
+    hosts: str | None = None
+    hooks: GivenHooks = USUAL_HOOKS
+
+
+class ValidateResult(msgspec.Struct, frozen=True):
+    """A service without errors; ``diagnostics`` are warnings and notes. ``about`` is what a CSAR says of itself."""
+
+    name: str
+    nodes: int
+    relationships: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    about: About | None = None
+
+
+def validate(request: ValidateRequest) -> ValidateResult:
+    """Check a service. Raises ``InvalidDocument`` with everything that is wrong with it or with the inputs."""
+    diagnostics = Diagnostics()
+    with paused_collector():
+        chosen = chosen_service(request.service, request.directory, diagnostics, request.inputs, request.environment)
+        circumstances = circumstances_of(request.choices, chosen.inputs.values, Choices(), diagnostics, final=False)
+        sources = StepSources(request.hooks.catalogs, request.hooks.lifecycle, request.directory)
+        read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances, sources)
+        service = read.service
+        check_choices(request.choices, service, diagnostics)
+        check_files(read, diagnostics, required=False)
+        check_service(service, diagnostics)
+        for within in (chosen.chosen, *chosen.others()):
+            diagnostics.extend(within.found)
+            _check_inputs(service, within.inputs, diagnostics)
+            if chosen.place is not None:
+                _check_variables(chosen.place, within.environment, service, diagnostics)
+                _check_hosts(chosen.place, within.environment, request.hosts, read, diagnostics)
+        _tell_what_is_not_carried_out(service, diagnostics)
+    found = diagnostics.sorted()
+    if request.strict:
+        # What its author has allowed stays so.
+        found = [d if d.code in diagnostics.allowed else _weighed(d) for d in found]
+    if any(d.severity is Severity.ERROR for d in found):
+        raise InvalidDocument(found)
+    return ValidateResult(
+        service.name,
+        len(service.nodes),
+        sum(len(node.requirements) for node in service.nodes.values()),
+        tuple(service.inputs),
+        tuple(service.outputs),
+        tuple(found),
+        read.package.about,
+    )
+
+
+def _tell_what_is_not_carried_out(service: Service, diagnostics: Diagnostics) -> None:
+    """Note what is valid, and what planning will refuse or warn of all the same."""
+    found = Diagnostics()
+    check_supported(service, found)
+    diagnostics.extend(msgspec.structs.replace(d, severity=Severity.NOTE) for d in found)
+
+
+def _weighed(found: Diagnostic) -> Diagnostic:
+    """A finding where warnings are errors."""
+    if found.severity is not Severity.WARNING:
+        return found
+    return msgspec.structs.replace(found, severity=Severity.ERROR)
+
+
+def _check_variables(place: Place, environment: Environment, service: Service, diagnostics: Diagnostics) -> None:
+    """Check the variables and connections of an environment."""
+    from ordito.app.inputs.variables import variables_of
+
+    found = Diagnostics()
+    variables_of(place, environment, service, found)
+    diagnostics.extend(map(weighed, found))
+
+
+def _check_hosts(
+    place: Place, environment: Environment, hosts: str | None, read: ReadService, diagnostics: Diagnostics
+) -> None:
+    """Check the inventory of an environment, but for what stands elsewhere."""
+    from ordito.app.inputs.inventory import find_inventory, read_inventory
+    from ordito.app.plugins import plugins_of
+    from ordito.app.services.existing_hosts import warn_of_unheeded
+
+    file = find_inventory(place, environment, hosts, "", diagnostics)
+    if file.path is None:
+        return
+    inventory = read_inventory(place, file, environment.name)
+    try:
+        providers = plugins_of(place.layout, inventory).providers
+    except InvalidDocument:
+        diagnostics.extend(inventory.diagnostics)
+    else:
+        warn_of_unheeded(inventory, providers, read, diagnostics)
+
+
+def _check_inputs(service: Service, inputs: GatheredInputs, diagnostics: Diagnostics) -> None:
+    """Check the values that are given; an input without a value is no fault of a service that is only looked at."""
+    found = Diagnostics()
+    bound = bind_inputs(service, inputs.values, found, quiet=secret_inputs(service, inputs))
+    if all(d.severity is not Severity.ERROR or d.code == MISSING_INPUT for d in found):
+        check_static_values(service, bound, found)
+        check_operation_inputs(service, bound, found)
+    for diagnostic in found:
+        if diagnostic.code == MISSING_INPUT:
+            diagnostics.extend([msgspec.structs.replace(diagnostic, severity=Severity.NOTE)])
+        else:
+            diagnostics.extend([diagnostic])
