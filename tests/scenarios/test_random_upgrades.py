@@ -331,6 +331,11 @@ STOPPED_TWICE: dict[str, object] = {
     "size": 1,
     "scripts": {},
 }
+NOT_STOPPED: dict[str, object] = {"runs": "stop", "cloudify": "lifecycle.start", "size": 1, "scripts": {}}
+LEFT: dict[str, object] = {"runs": "", "size": 1, "scripts": {}}
+LINKS = {"n2": {**NOT_STOPPED, "connects": {"n1": "add_target remove_target"}}}
+NOT_STOPPED_BUT_UNLINKED = ({**ALONE, "n1": {**LEFT, "hosted_on": {"n0": ""}}, **LINKS}, {"n1": LEFT, **LINKS})
+"""What had failed is a stop, and what starts it counts still: the way back only links it."""
 HALF_STOPPED = ({**ALONE, "n1": {**STOPPED_TWICE, "hosted_on": {"n0": ""}}}, {"n1": STOPPED_TWICE})
 """One of two operations that stop it was carried out, and there is none that would start it by that."""
 
@@ -347,6 +352,7 @@ HALF_STOPPED = ({**ALONE, "n1": {**STOPPED_TWICE, "hosted_on": {"n0": ""}}}, {"n
 @example(LINKED_FOR_GOOD, 0, 2, False)
 @example(FAILED_TO_LINK, 0, 1, False)
 @example(HALF_STOPPED, 0, 2, True)
+@example(NOT_STOPPED_BUT_UNLINKED, 0, 2, True)
 def test_whatever_fails_it_can_be_gone_back(two: tuple[Nodes, Nodes], seed: int, place: int, by_itself: bool) -> None:
     with placed(two, seed) as both:
         both.fresh(1)

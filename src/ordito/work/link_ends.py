@@ -41,6 +41,9 @@ class LinkEnds:
         # What belongs to a pair and comes before the source has started is part of its making.
         fails = not outcome.succeeded and not step.tolerant and source.state in (CREATED, CONFIGURED)
         state = ERROR if fails and outcome.ending not in NEVER_STARTED else source.state
+        if outcome.succeeded and step.closes and state == ERROR:
+            # It came up long ago, and what had failed since, as a stop that nothing takes back, is made good.
+            state = STARTED
         record = msgspec.structs.replace(source, local=local, state=state)
         key, succeeded = f"{step.link}/{call.name}", outcome.succeeded
         record = with_failures(source, record, key, happened, succeeded=succeeded, applies=applies)
