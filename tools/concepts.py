@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ordito.instances.lifecycle import INSTALL, UNINSTALL, Placed
 from ordito.instances.states import ERROR, TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
-from ordito.planning.lifecycle import INSTALL, UNINSTALL, Placed
 from ordito.work.workflows import WORKFLOWS, Effect
 
 FOLDER = Path(__file__).parent.parent / "docs" / "concepts"

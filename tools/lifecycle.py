@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ordito.instances.lifecycle import DELEGATE, INSTALL, UNINSTALL, Per, Placed, Row, Side
 from ordito.model.service import RELATIONSHIP_LIFECYCLE
-from ordito.planning.lifecycle import INSTALL, UNINSTALL, Per, Placed, Row, Side
-from ordito.work.plan import DELEGATE
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "lifecycle.md"
 
@@ -47,7 +46,7 @@ def _often(row: Row) -> str:
         return f"{often}, of hosts that are not this machine"
     if row.of_hosts:
         often += ", of hosts"
-    return f"{often}, if `{row.undoes.rpartition('.')[2]}` was begun" if row.undoes else often
+    return f"{often}, if `{row.undoes[0]}` was begun" if row.if_begun else often
 
 
 def document(text: str) -> str:

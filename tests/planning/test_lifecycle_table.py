@@ -1,19 +1,21 @@
 """The lifecycle table: rows in an order that respects their points."""
 
-from ordito.instances.states import TRANSITIONS, takes_back
-from ordito.planning.lifecycle import (
+import msgspec
+
+from ordito.instances.lifecycle import (
     INSTALL,
     INSTALL_REACHED_BY_LINK,
-    LINKED_BY,
-    MAKES,
-    REMOVES,
+    MAKE_STAGE,
+    REMOVE_STAGE,
     UNINSTALL,
     Per,
     Row,
     Side,
     Stage,
     in_order,
+    takes_back,
 )
+from ordito.instances.states import TRANSITIONS
 
 ARTIFACTS = ["Artifact.deploy", "Artifact.deploy_on_host"]
 AGENT = ["monitoring_agent.install", "monitoring_agent.start"]
@@ -84,18 +86,21 @@ def test_uninstall_mirrors_it() -> None:
 
 def test_what_a_row_undoes_is_a_row_of_the_installation() -> None:
     rows = {p.row.name: p.row for p in INSTALL}
-    undoing = [p.row for p in UNINSTALL if p.row.undoes]
-    assert {row.undoes for row in undoing} == {*AGENT, *WATCHING, *ARTIFACTS}
-    for row in undoing:
-        assert rows[row.undoes].interface == row.interface
-        assert takes_back("i", row.operation, f"i.{rows[row.undoes].operation}")
-        assert not takes_back("i", row.operation, f"other.{rows[row.undoes].operation}")
-    assert set(rows) >= LINKED_BY
+    at_once = set()
+    for row in (p.row for p in UNINSTALL):
+        for operation in row.undoes:
+            name = msgspec.structs.replace(row, operation=operation).name
+            assert rows[name].side is row.side
+            assert takes_back("i", row.operation, f"i.{operation}")
+            assert takes_back("i", operation, f"i.{row.operation}")
+            assert takes_back("i", row.operation, f"other.{operation}") is (row.operation == "delete")
+            at_once |= {name} if row.if_begun else set()
+    assert at_once == {*AGENT, *WATCHING, *ARTIFACTS}
 
 
 def test_stages_are_transitions_of_the_node_states() -> None:
     """R-5.8.4-1, R-5.8.4-4."""
-    found = {p.stage for p in (*INSTALL, *UNINSTALL) if p.stage} | {MAKES, REMOVES}
+    found = {p.stage for p in (*INSTALL, *UNINSTALL) if p.stage} | {MAKE_STAGE, REMOVE_STAGE}
     assert len(found) == 7
     for stage in found:
         assert stage.leave in TRANSITIONS[stage.enter]

@@ -1,4 +1,4 @@
-"""Node states as TOSCA names them (§3.4.1), and what an operation takes back of what others have done."""
+"""Node states as TOSCA names them (§3.4.1), and which may follow which."""
 
 from __future__ import annotations
 
@@ -36,58 +36,3 @@ provider makes. Any state becomes ``deleted`` where the host is deleted with the
 
 TRANSITIONAL = frozenset({CREATING, CONFIGURING, STARTING, STOPPING, DELETING})
 """The states during which an operation is at work."""
-
-TAKES_BACK: Mapping[str, frozenset[str]] = {
-    "start": frozenset({"stop"}),
-    "stop": frozenset({"start"}),
-    "delete": frozenset(
-        {
-            "create",
-            "pre_configure_source",
-            "pre_configure_target",
-            "configure",
-            "post_configure_source",
-            "post_configure_target",
-            "start",
-            "install",
-            "monitor_start",
-        }
-    ),
-    "create": frozenset({"delete"}),
-    "install": frozenset({"uninstall"}),
-    "uninstall": frozenset({"install"}),
-    "monitor_start": frozenset({"monitor_stop"}),
-    "monitor_stop": frozenset({"monitor_start"}),
-    "add_target": frozenset({"remove_target"}),
-    "add_source": frozenset({"remove_source"}),
-    "remove_target": frozenset({"add_target"}),
-    "remove_source": frozenset({"add_source"}),
-    "preconfigure": frozenset({"unlink"}),
-    "postconfigure": frozenset({"unlink"}),
-    "establish": frozenset({"unlink"}),
-    "unlink": frozenset({"preconfigure", "postconfigure", "establish"}),
-    "deploy": frozenset({"undeploy"}),
-    "undeploy": frozenset({"deploy"}),
-    "deploy_on_host": frozenset({"undeploy_from_host"}),
-    "undeploy_from_host": frozenset({"deploy_on_host"}),
-}
-"""By an operation's name: the operations that no longer count as carried out once it was at work, well or not. The
-last four are about artifacts, and the first two of these also what is delegated to a provider."""
-
-UNDONE_BY_STOP = frozenset({"add_target", "add_source"})
-"""The operations of a pair that do not count as carried out any more once one of its ends was stopped, whether or not
-an operation undoes them: they are carried out again when it is started."""
-
-OF_EVERY_INTERFACE = frozenset({"delete"})
-"""What takes back the operations of every interface; all else takes back those of its own alone, since names such as
-``start`` stand in several."""
-
-
-def takes_back(interface: str, operation: str, key: str) -> bool:
-    """Whether an operation takes back the one that is remembered under ``key``: ``Interface.operation``, which may have
-    a relationship's key and ``/`` before it."""
-    names = TAKES_BACK.get(operation)
-    if not names:
-        return False
-    of, _, name = key.rpartition(".")
-    return name in names and (operation in OF_EVERY_INTERFACE or of.rpartition("/")[2] == interface)

@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 
 from ordito.base.suggest import nearest
+from ordito.instances.lifecycle import DELETES, Side
 from ordito.instances.states import DELETED
 from ordito.model.imperative import Activity
 from ordito.model.interface_names import interface_named
@@ -20,7 +21,6 @@ from ordito.model.service import STANDARD, NodeTemplate
 from ordito.planning.delegated import DELEGATED, DEPLOYS, UNDEPLOYS, deploys, undeploys
 from ordito.planning.draft import Draft
 from ordito.planning.implemented import where_run
-from ordito.planning.lifecycle import Side
 from ordito.planning.mapped_inputs import refuse_of_caller, warn_of_unused, workflow_inputs
 from ordito.planning.members import DraftStep
 from ordito.planning.recipe import Where
@@ -87,7 +87,7 @@ class Inlines(Protocol):
 def is_delete(node: NodeTemplate, operation: Operation) -> bool:
     """Whether an operation is the one by which instances of a node go."""
     interface = node.interfaces.get(operation.interface)
-    return operation.name == "delete" and interface is not None and STANDARD in interface.kinds
+    return operation.name in DELETES and interface is not None and STANDARD in interface.kinds
 
 
 class Names:

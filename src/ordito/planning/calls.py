@@ -10,6 +10,7 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.instances.context import Context
+from ordito.instances.lifecycle import DELEGATE
 from ordito.instances.records import Instance
 from ordito.model.artifacts import ANSIBLE
 from ordito.model.deploying import PLACING, TEMPLATE
@@ -23,7 +24,7 @@ from ordito.planning.options import PlanOptions
 from ordito.planning.referenced_outputs import referenced_outputs
 from ordito.work.activities import Written
 from ordito.work.needs import JINJA
-from ordito.work.plan import ARTIFACTS, DELEGATE, SCRIPTS, Call, Scope
+from ordito.work.plan import ARTIFACTS, SCRIPTS, Call, Scope
 
 SETTLE = Call("", "", "ordito", "settle")
 """What stands for the end of a chain of which everything was carried out already."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ordito.instances.lifecycle import Side, Stage
 from ordito.instances.states import DELETED
 from ordito.model.service import Relationship
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.forms import Formed
-from ordito.planning.lifecycle import Side, Stage
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.needs import Needs
 from ordito.planning.recipe import Entry, Making, Where

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ordito.instances.lifecycle import INSTALL, Per, Row, Side
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.planning.draft import Draft
 from ordito.planning.implemented import implementations, of_row
-from ordito.planning.lifecycle import INSTALL, Per, Row, Side
 from ordito.syntax.expressions import Call, Value, calls
 
 OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ordito.base.sensitive import shown
+from ordito.instances.lifecycle import CONFIGURES, LINKS, PREPARES_LINK, PREPARES_SOURCE, STARTS, WATCHES, Side
 from ordito.instances.states import CONFIGURING, CREATING
 from ordito.model.made_of import images_of
 from ordito.model.service import ARTIFACT, MAINTAIN, NodeTemplate, Relationship
@@ -15,7 +16,6 @@ from ordito.planning.differences import Before, Differences, readable, reads, sa
 from ordito.planning.differences import shown_digest as digest
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
-from ordito.planning.lifecycle import Side
 from ordito.planning.recipe import Entry
 from ordito.syntax.expressions import Call, calls
 from ordito.work.plan import Difference, Kind
@@ -194,12 +194,8 @@ def _linking(relationship: Relationship) -> Iterator[tuple[str, str]]:
     """The operations that link pairs, with what they run."""
     for interface in relationship.interfaces.values():
         for operation in interface.operations.values():
-            if operation.implementation is not None and operation.name in LINKS:
+            if operation.implementation is not None and operation.name in LINKS | PREPARES_LINK:
                 yield f"{interface.name}.{operation.name}", operation.implementation.file
-
-
-LINKS = frozenset({"add_target", "add_source", "preconfigure", "postconfigure", "establish"})
-"""Operations of pairs that link them."""
 
 
 def _artifacts(draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: Before) -> Iterator[Cause]:
@@ -256,7 +252,7 @@ def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Caus
         for name, interface in relationship.interfaces.items():
             for operation in interface.operations.values():
                 key = f"{relationship.key}/{name}.{operation.name}"
-                if operation.implementation is not None and operation.name in NEAR and key not in wanted:
+                if operation.implementation is not None and operation.name in PREPARES_SOURCE and key not in wanted:
                     what = f"what {name}.{operation.name} of {relationship.requirement} runs"
                     difference = Difference(what, operation.implementation.file, None, _declared(node))
                     found[key] = Cause(Kind.ADOPT, difference)
@@ -269,14 +265,9 @@ def is_implemented(node: NodeTemplate, interface: str, operation: str) -> bool:
     return found is not None and found.implementation is not None
 
 
-NEAR = frozenset({"pre_configure_source", "post_configure_source"})
-"""Operations of relationships by which a source is made."""
-
-
 OF_GONE: Mapping[str, Kind] = {
-    "configure": Kind.RECONFIGURE,
-    "start": Kind.RESTART,
-    "monitor_start": Kind.RESTART,
+    **dict.fromkeys(CONFIGURES, Kind.RECONFIGURE),
+    **dict.fromkeys(STARTS | WATCHES, Kind.RESTART),
 }
 """What it asks for that an operation is not wanted any more which was carried out."""
 
@@ -288,9 +279,9 @@ def kind_of(entry: Entry, operation: str) -> Kind:
     """What an operation asks for that is wanted in another form than it was carried out, by its place in the chain."""
     if entry.delegated:
         return Kind.RESTART if entry.stage is None else Kind.REPLACE
-    if operation == "configure":
+    if operation in CONFIGURES:
         return Kind.RECONFIGURE  # Of what a provider makes as well.
-    if entry.stage is None or operation == "start":
+    if entry.stage is None or operation in STARTS:
         return Kind.RESTART
     if entry.stage.enter == CREATING:
         return Kind.REPLACE

@@ -9,6 +9,7 @@ failed are carried out again. What runs in another form than is wanted is change
 from __future__ import annotations
 
 from ordito.base.change_ids import job_of
+from ordito.instances.lifecycle import CONFIGURES, STARTS, Side
 from ordito.instances.records import Applied, Instance
 from ordito.instances.states import CONFIGURING, ERROR, STARTED, STARTING, STOPPING
 from ordito.instances.status import DEGRADED, OPERATIONAL
@@ -19,7 +20,6 @@ from ordito.planning.dependencies import lacks
 from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.lifecycle import Side
 from ordito.planning.members import Member
 from ordito.planning.recipe import Entry
 from ordito.work.plan import Kind
@@ -239,7 +239,7 @@ def differs_at_first(draft: Draft, member: Member) -> bool:
 
 def _place_of(draft: Draft, entries: tuple[Entry, ...], kind: Kind) -> int:
     """The place of the first operation that a class has carried out again."""
-    names = {Kind.RECONFIGURE: ("configure",), Kind.UPDATE: ("configure",), Kind.RESTART: ("start",)}.get(kind, ())
+    names = {Kind.RECONFIGURE: CONFIGURES, Kind.UPDATE: CONFIGURES, Kind.RESTART: STARTS}.get(kind)
     places = (place for place, e in enumerate(entries) if names and draft.calls.all[e.call].operation in names)
     return next(places, len(entries))
 

@@ -10,6 +10,7 @@ from ordito.base.paths import seen_from
 from ordito.base.sensitive import shown
 from ordito.base.span import Span
 from ordito.instances.context import Context
+from ordito.instances.lifecycle import DELEGATE
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.model.settings import IGNORE
@@ -19,7 +20,7 @@ from ordito.planning.forms import OWN, Formed, FormsOfPlan
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.syntax.expressions import Call as FunctionCall
 from ordito.syntax.expressions import as_written, calls
-from ordito.work.plan import DELEGATE, Call, Difference
+from ordito.work.plan import Call, Difference
 
 MOST_SHOWN = 24
 """Differences of one operation that are named."""

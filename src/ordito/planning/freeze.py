@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ordito.base.diagnostics import Severity
+from ordito.instances.lifecycle import DELEGATE, PROVIDE
 from ordito.planning.adopt import older
-from ordito.planning.delegated import DEPLOYS
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.in_turn import outages
 from ordito.planning.losing import losing, lost_if
 from ordito.planning.members import UNCHANGED, DraftStep, Member
-from ordito.work.plan import DELEGATE, Action, Change, Plan, Step
+from ordito.work.plan import Action, Change, Plan, Step
 
 JOIN, KEEP, CONTINUE = Action.JOIN, Fate.KEEP, Fate.CONTINUE
 
@@ -187,7 +187,7 @@ def _makers(draft: Draft, calls: list[int]) -> dict[str, str]:
     """Who makes the nodes of which instances are made, save those that are this machine."""
     found: dict[str, str] = {}
     for call in (draft.calls.all[number] for number in calls):
-        if call.interface == DELEGATE and call.operation == DEPLOYS:
+        if call.interface == DELEGATE and call.operation == PROVIDE:
             maker = draft.options.maker(call.owner, draft.service.nodes[call.owner].kinds)
             if maker.looks:
                 found[call.owner] = maker.name

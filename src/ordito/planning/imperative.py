@@ -15,6 +15,7 @@ import msgspec
 from ordito.instances.conditions import Conditions
 from ordito.instances.entities import LinkEntity, NodeEntity
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import Side
 from ordito.instances.records import Delta, Snapshot
 from ordito.model.imperative import Activity, Precondition, Step, Workflow
 from ordito.model.service import Relationship
@@ -22,7 +23,6 @@ from ordito.planning.activities import NO_FILTERS, Names, Setting, Weaver, Woven
 from ordito.planning.artifact_workflows import external
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.lifecycle import Side
 from ordito.planning.members import Member
 from ordito.planning.spots import Spot, spots_named, spots_of
 from ordito.work.activities import of_output, of_precondition, of_step

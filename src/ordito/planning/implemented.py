@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ordito.instances.lifecycle import DELEGATE, INSTALL, UNINSTALL, Row, Side
 from ordito.model.operation import Interface, Operation
 from ordito.model.service import RELATIONSHIP_LIFECYCLE, STANDARD, NodeTemplate, Relationship
-from ordito.planning.lifecycle import INSTALL, UNINSTALL, Row, Side
 from ordito.planning.recipe import Where
-from ordito.work.plan import DELEGATE
 
 OWN, HOST, FAR, ORCHESTRATOR = Where.OWN, Where.HOST, Where.FAR, Where.ORCHESTRATOR
 

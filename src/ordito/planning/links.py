@@ -14,15 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby, pairwise
 
 from ordito.base.change_ids import job_of
+from ordito.instances.lifecycle import UNDONE_BY_STOP, Side
 from ordito.instances.records import Applied, Instance, Link, link_id
-from ordito.instances.states import UNDONE_BY_STOP
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.decide import tell_relinked
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.forms import Formed
 from ordito.planning.left_out import warn_of_left_out
-from ordito.planning.lifecycle import Side
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.needs import Needs
 from ordito.planning.options import MOST_PAIRS

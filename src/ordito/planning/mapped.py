@@ -13,8 +13,18 @@ from itertools import pairwise
 
 import msgspec
 
+from ordito.instances.lifecycle import (
+    DELETES,
+    INSTALL,
+    MAKES,
+    PROVIDE,
+    STARTS,
+    STOPS,
+    UNINSTALL,
+    UNPROVIDE,
+    Placed,
+)
 from ordito.model.service import STANDARD, Substituted
-from ordito.planning.delegated import DEPLOYS, UNDEPLOYS
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.imperative import weave_target
@@ -22,8 +32,16 @@ from ordito.planning.mapped_inputs import workflow_inputs
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.work.plan import Action
 
-UP: Mapping[Up, tuple[str, ...]] = {Up.MAKE: ("create", "configure", "start"), Up.START: ("start",)}
-DOWN: Mapping[Down, tuple[str, ...]] = {Down.REMOVE: ("stop", "delete"), Down.STOP: ("stop",)}
+
+def _in_order(table: tuple[Placed, ...], operations: frozenset[str]) -> tuple[str, ...]:
+    return tuple(p.row.operation for p in table if p.row.interface == STANDARD and p.row.operation in operations)
+
+
+UP: Mapping[Up, tuple[str, ...]] = {Up.MAKE: _in_order(INSTALL, MAKES), Up.START: _in_order(INSTALL, STARTS)}
+DOWN: Mapping[Down, tuple[str, ...]] = {
+    Down.REMOVE: _in_order(UNINSTALL, STOPS | DELETES),
+    Down.STOP: _in_order(UNINSTALL, STOPS),
+}
 """The operations of the normative lifecycle on each way of an instance."""
 
 Target = str | tuple[str, str, str]
@@ -182,7 +200,7 @@ class _Mapping:
     def _is_made(self, number: int) -> bool:
         """Whether a step makes or removes a whole instance."""
         step = self._draft.steps[number]
-        return step.action is Action.DELEGATE and self._draft.calls.all[step.call].operation in (DEPLOYS, UNDEPLOYS)
+        return step.action is Action.DELEGATE and self._draft.calls.all[step.call].operation in (PROVIDE, UNPROVIDE)
 
     def _is_inside(self, relationship: str) -> bool:
         nodes = set(self._substituted.nodes)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ordito.instances.lifecycle import Stage
 from ordito.instances.records import Applied, Instance
 from ordito.instances.states import STARTED
 from ordito.instances.status import OPERATIONAL, UNKNOWN
 from ordito.model.service import NodeTemplate
 from ordito.planning.fates import FALLING, GOING, RISING, Fate
-from ordito.planning.lifecycle import Stage
 from ordito.work.plan import Action, Condition, Difference, Gate, Kind
 
 

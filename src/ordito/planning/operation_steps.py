@@ -12,6 +12,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.lifecycle import Side
 from ordito.model.interface_names import interface_named
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Operation
@@ -19,7 +20,6 @@ from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
 from ordito.planning.implemented import where_run
-from ordito.planning.lifecycle import Side
 from ordito.planning.members import DraftStep, Member
 from ordito.planning.recipe import Where
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.instances.lifecycle import DELEGATE, INSTALL, PREPARES_LINK, PROVIDE, Per, Placed, Side, Stage
 from ordito.instances.states import STARTED, STOPPING
 from ordito.model.operation import Operation
 from ordito.model.service import LIFECYCLE, STANDARD, NodeTemplate, Relationship, Service
 from ordito.planning.calls import Calls
 from ordito.planning.implemented import Implementations, of_row, where_run
-from ordito.planning.lifecycle import INSTALL, LINKED_BY, Per, Placed, Side, Stage
 from ordito.planning.recipe import Entry, PairEntry, Pairs
 
 SOURCE = Side.SOURCE
@@ -101,27 +101,27 @@ class PairRecipes:
     ) -> PairEntry:
         row = placed.row
         near = relationship.source if row.side is SOURCE else relationship.target
-        makes = row.operation.endswith("configure")
+        makes = row.operation in PREPARES_LINK
         where = where_run(operation, self._service.nodes[near], row.side, lifecycle=makes)
         call = self._calls.of_relationship(relationship, row.side, operation)
         return PairEntry(call, self._calls.all[call].name, stage or placed.stage, where, row.side)
 
     def _begin_each(self, relationship: Relationship) -> bool:
         """Whether there are operations that begin pairs one by one."""
-        rows = (p.row for p in INSTALL if p.row.name in LINKED_BY and p.row.per is Per.PAIR)
+        rows = (p.row for p in INSTALL if p.row.begins and p.row.per is Per.PAIR)
         return any(self._implemented.operation(relationship, row) is not None for row in rows)
 
     def _evidence(self, node: NodeTemplate, relationship: Relationship) -> tuple[str, ...]:
         """Keys in the source's record that show that pairs were begun: those of near operations that begin them, or
         where no operation begins them, of the start of the source."""
-        rows = [p.row for p in INSTALL if p.row.name in LINKED_BY]
+        rows = [p.row for p in INSTALL if p.row.begins]
         begun = [r for r in rows if self._implemented.operation(relationship, r) is not None]
         if begun:
             near = [r for r in begun if r.per is NEAR and r.side is SOURCE]
             found = [self._implemented.operation(relationship, r) for r in near]
             return tuple(f"{relationship.key}/{o.interface}.{o.name}" for o in found if o is not None)
         if self._is_delegated(node):
-            return ("delegate.deploy",)
+            return (f"{DELEGATE}.{PROVIDE}",)
         starts = self._implemented.operations(node, STANDARD, "start") or self._implemented.operations(
             node, LIFECYCLE, "start"
         )

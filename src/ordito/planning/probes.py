@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+from ordito.instances.lifecycle import Side
 from ordito.instances.status import ERROR, UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.implemented import where_run
-from ordito.planning.lifecycle import Side
 from ordito.planning.losing import at_stake, holds_data
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.recipe import Where

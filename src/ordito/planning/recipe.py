@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import msgspec
 
+from ordito.instances.lifecycle import Side, Stage
 from ordito.model.service import Relationship
-from ordito.planning.lifecycle import Side, Stage
 
 
 class Where(StrEnum):

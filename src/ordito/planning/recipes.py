@@ -10,8 +10,28 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.instances.context import Context, EvaluationError
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import (
+    CREATES,
+    DELEGATE,
+    INSTALL,
+    INSTALL_REACHED_BY_LINK,
+    LIFECYCLE_TYPES,
+    MAKE_STAGE,
+    PROVIDE,
+    REMOVE_STAGE,
+    REMOVES,
+    START_STAGE,
+    STARTS,
+    STOP_STAGE,
+    UNINSTALL,
+    UNPROVIDE,
+    Per,
+    Placed,
+    Row,
+    Side,
+    Stage,
+)
 from ordito.instances.states import CONFIGURING, DELETED, STARTING
-from ordito.model.deploying import DEPLOY, UNDEPLOY
 from ordito.model.made_of import MACHINE_IMAGE, images_of, is_image
 from ordito.model.operation import Operation
 from ordito.model.service import (
@@ -26,25 +46,9 @@ from ordito.model.settings import PREFIX
 from ordito.planning.calls import Calls
 from ordito.planning.deployed_artifacts import is_deployed
 from ordito.planning.implemented import NONE, Implementations, is_own, where_run
-from ordito.planning.lifecycle import (
-    DELEGATED,
-    INSTALL,
-    INSTALL_REACHED_BY_LINK,
-    MAKES,
-    REMOVES,
-    STARTS,
-    STOPS,
-    UNINSTALL,
-    Per,
-    Placed,
-    Row,
-    Side,
-    Stage,
-)
 from ordito.planning.options import PlanOptions
 from ordito.planning.pair_recipes import PairRecipes, in_reverse
 from ordito.planning.recipe import Entry, Making, Removing, Where
-from ordito.work.plan import DELEGATE
 from ordito.work.targeting import ENDPOINT, makes_itself
 from ordito.work.targets import SSH
 
@@ -101,7 +105,7 @@ class Recipes:
         if recipe is None:
             reached_by = self._reached_by(node)
             table = INSTALL_REACHED_BY_LINK if reached_by else INSTALL
-            delegated = MAKES if self.is_delegated(node) else None
+            delegated = MAKE_STAGE if self.is_delegated(node) else None
             laid = self._lay(node, table, delegated)
             link = self._pairs.of_node(node, table, None, laid.places)
             if delegated is not None:
@@ -116,7 +120,7 @@ class Recipes:
         """How instances of a node template are removed."""
         recipe = self._removing.get(node.name)
         if recipe is None:
-            delegated = REMOVES if self.is_delegated(node) else None
+            delegated = REMOVE_STAGE if self.is_delegated(node) else None
             laid = self._lay(node, UNINSTALL, delegated)
             recipe = self._removing[node.name] = Removing(
                 unlink=in_reverse(self._pairs.of_node(node, UNINSTALL, delegated, laid.places)),
@@ -132,7 +136,7 @@ class Recipes:
         if node.existing or not self._options.provides(node.name, node.kinds):
             return False
         every = self._implemented.of(node.interfaces)
-        if not any(kind in DELEGATED for kind, _ in every):
+        if not any(kind in LIFECYCLE_TYPES for kind, _ in every):
             return True
         images = (o.implementation for _, o in every.get((STANDARD, "create"), NONE) if is_image(o))
         takes = self._options.takes
@@ -172,8 +176,8 @@ class Recipes:
         places: dict[str, int] = {}
         every = self._implemented.of(node.interfaces)
         near = self._beside(node, frozenset() if table is UNINSTALL else self._lost)
-        if delegated is MAKES:
-            found.append(self._of_provider(node, "deploy", delegated))
+        if delegated is MAKE_STAGE:
+            found.append(self._of_provider(node, PROVIDE, delegated))
         for placed in table:
             row = placed.row
             if row.per is PAIR:
@@ -186,8 +190,8 @@ class Recipes:
                 pass  # Most rows are not about a node, which has to be seen quickly.
             elif (delegated is None or is_own(row, every)) and (node.is_compute or not row.of_hosts):
                 found.extend(self._of_node(node, placed, delegated if placed.stage is not None else None))
-        if delegated is REMOVES:
-            found.append(self._of_provider(node, "undeploy", delegated))
+        if delegated is REMOVE_STAGE:
+            found.append(self._of_provider(node, UNPROVIDE, delegated))
         return Laid(tuple(found), places)
 
     def _of_provider(self, node: NodeTemplate, name: str, stage: Stage) -> Entry:
@@ -228,27 +232,30 @@ class Recipes:
         """The part of an installation that starts. What a provider has made it starts again, if it can do that: else
         only the state changes."""
         if install and install[0].delegated and install[0].stage is not None:
-            starts = (msgspec.structs.replace(e, stage=STARTS) for e in install[1:] if self._is_called(e, "start"))
-            return (self._move(node, "start", STARTS), *starts, *(e for e in install if e.stage is None))
+            starts = (msgspec.structs.replace(e, stage=START_STAGE) for e in install[1:] if self._is_called(e, STARTS))
+            return (self._move(node, "start", START_STAGE), *starts, *(e for e in install if e.stage is None))
         return tuple(dropwhile(lambda e: e.stage is None or e.stage.enter != STARTING, install))
 
     def _configure(self, node: NodeTemplate, install: tuple[Entry, ...]) -> tuple[Entry, ...]:
         """The part of an installation that configures and starts. What a provider has made is configured once that
         runs again."""
         if install and install[0].delegated and install[0].stage is not None:
-            again = (e for e in install[1:] if e.stage is not None and not self._is_called(e, "create", DEPLOY))
-            own = (msgspec.structs.replace(e, stage=STARTS) for e in again)
-            return (self._move(node, "start", STARTS), *own, *(e for e in install if e.stage is None))
+            again = (e for e in install[1:] if e.stage is not None and not self._is_called(e, CREATES))
+            own = (msgspec.structs.replace(e, stage=START_STAGE) for e in again)
+            return (self._move(node, "start", START_STAGE), *own, *(e for e in install if e.stage is None))
         return tuple(dropwhile(lambda e: e.stage is None or e.stage.enter not in (CONFIGURING, STARTING), install))
 
     def _stop(self, node: NodeTemplate, uninstall: tuple[Entry, ...]) -> tuple[Entry, ...]:
         """The part of a removal that stops; as for ``_start``."""
         if uninstall and uninstall[-1].delegated:
-            before = (e for e in uninstall[:-1] if not self._is_called(e, "delete", UNDEPLOY))
-            return (*(msgspec.structs.replace(e, stage=STOPS) for e in before), self._move(node, "stop", STOPS))
+            before = (e for e in uninstall[:-1] if not self._is_called(e, REMOVES))
+            return (
+                *(msgspec.structs.replace(e, stage=STOP_STAGE) for e in before),
+                self._move(node, "stop", STOP_STAGE),
+            )
         return tuple(takewhile(lambda e: e.stage is None or e.stage.leave != DELETED, uninstall))
 
-    def _is_called(self, entry: Entry, *operations: str) -> bool:
+    def _is_called(self, entry: Entry, operations: frozenset[str]) -> bool:
         return entry.stage is not None and self._calls.all[entry.call].operation in operations
 
     def _move(self, node: NodeTemplate, operation: str, stage: Stage) -> Entry:
@@ -271,7 +278,7 @@ class Recipes:
             call = self._calls.of_node(node, interface, row.operation, wanted)
             where = where_run(operation, node, NODE, lifecycle=row.is_delegated)
             entry = self._entry(call, stage or placed.stage, where)
-            if row.undoes:
+            if row.if_begun:
                 entry = msgspec.structs.replace(entry, evidence=self._begun_by(node, row, interface))
             found.append(entry)
         if (
@@ -304,7 +311,7 @@ class Recipes:
     def _begun_by(self, node: NodeTemplate, row: Row, interface: str) -> tuple[str, ...]:
         """The keys of the operations that a row undoes, where they are implemented: that of the same interface, else
         all."""
-        operation = row.undoes.rpartition(".")[2]
+        (operation,) = row.undoes
         if operation in node.interfaces[interface].operations:
             return (f"{interface}.{operation}",)
         return tuple(f"{name}.{operation}" for name, _ in self._implemented.operations(node, row.interface, operation))

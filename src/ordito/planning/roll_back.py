@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ordito.instances.lifecycle import REMOVES, TAKES_BACK, takes_back
 from ordito.instances.records import Instance, Snapshot
-from ordito.instances.states import TAKES_BACK, takes_back
 from ordito.planning.chains import in_sequence
 from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft
@@ -16,9 +16,6 @@ from ordito.planning.fates import Fate
 from ordito.planning.members import Member
 from ordito.planning.options import RolledBack
 from ordito.planning.recipe import Entry
-
-REMOVES = frozenset({"delete", "undeploy"})
-"""Operations that remove an instance: never called for one that is to stay."""
 
 TAKEN_BACK = frozenset().union(*(done for name, done in TAKES_BACK.items() if name not in REMOVES))
 """Operations that another takes back while the instance stays."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.instances.lifecycle import INSTALL, STARTS, UNINSTALL, Side, Stage
 from ordito.instances.states import CONFIGURED, CONFIGURING, CREATED, CREATING, STARTED
 from ordito.instances.status import OPERATIONAL
 from ordito.model.operation import Interface
@@ -16,7 +17,6 @@ from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.imperative import weave_target
 from ordito.planning.implemented import where_run
-from ordito.planning.lifecycle import INSTALL, UNINSTALL, Side, Stage
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.options import OfStandIn
 from ordito.planning.recipe import Where
@@ -96,7 +96,7 @@ def _of_node(draft: Draft, node: NodeTemplate) -> _OfNode:
         name=draft.calls.all[number].name,
         where=where_run(operation, node, Side.NODE, lifecycle=is_standard),
         stage=stage,
-        before=_before(interface) if stage is not None and run.operation == "start" else None,
+        before=_before(interface) if stage is not None and run.operation in STARTS else None,
     )
 
 
@@ -109,7 +109,7 @@ def _stage(operation: str) -> Stage | None:
 
 def _before(interface: Interface) -> tuple[str, ...]:
     """The keys of what makes an instance, before it is started."""
-    own = (p.row.operation for p in INSTALL if p.row.interface == STANDARD and p.row.operation != "start")
+    own = (p.row.operation for p in INSTALL if p.row.interface == STANDARD and p.row.operation not in STARTS)
     return tuple(f"{interface.name}.{name}" for name in own)
 
 

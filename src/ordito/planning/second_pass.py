@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import CONFIGURES
 from ordito.instances.states import STARTED
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate
@@ -65,7 +66,7 @@ def _configures(draft: Draft, node: NodeTemplate) -> tuple[Entry, Operation] | N
     """What configures the instances of a node, if anything does."""
     for entry in draft.recipes.making(node).configure:
         call = draft.calls.all[entry.call]
-        if entry.relationship is None and call.operation == "configure" and call.artifact:
+        if entry.relationship is None and call.operation in CONFIGURES and call.artifact:
             return entry, node.interfaces[call.interface].operations[call.operation]
     return None
 

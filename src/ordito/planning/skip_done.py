@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ordito.instances.states import CONFIGURED, STARTED, STARTING, STOPPING, UNDONE_BY_STOP
+from ordito.instances.lifecycle import START_STAGE, UNDONE_BY_STOP
+from ordito.instances.states import CONFIGURED, STARTED, STARTING, STOPPING
 from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate
-from ordito.planning.lifecycle import STARTS
 from ordito.planning.members import DraftStep, Member
 from ordito.work.plan import Action, Condition
 
@@ -60,7 +60,7 @@ def _skip_installed(draft: Draft, member: Member) -> None:
         settle.reason = draft.why("everything was carried out")
         if member.record.state in (CONFIGURED, STOPPING):
             # There is nothing by which it could be started, and it counts as started now.
-            settle.stage = STARTS
+            settle.stage = START_STAGE
         runs_nothing = all(step.done for step in steps)
         if member.record.local == ERROR or (runs_nothing and _is_unknown(member)):
             settle.condition = Condition.IF_MENDED

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from ordito.instances.lifecycle import Side
 from ordito.instances.records import link_id
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.draft import Draft
-from ordito.planning.lifecycle import Side
 from ordito.planning.members import Member
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.pairing import Pairing

@@ -3,9 +3,9 @@ close an instance's chain."""
 
 from __future__ import annotations
 
+from ordito.instances.lifecycle import Stage
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Up
-from ordito.planning.lifecycle import Stage
 from ordito.planning.members import Chain, DraftStep
 
 REMOVE, MAKE = Down.REMOVE, Up.MAKE

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import Side
 from ordito.instances.records import Instance, link_id
 from ordito.instances.states import STARTED
 from ordito.model.operation import Operation
@@ -21,7 +22,6 @@ from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate
 from ordito.planning.implemented import where_run
-from ordito.planning.lifecycle import Side
 from ordito.planning.members import DraftStep, Member
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.referenced_outputs import declared_values

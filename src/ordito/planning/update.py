@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.instances.lifecycle import Side, Stage
 from ordito.instances.states import CONFIGURING, STARTED
 from ordito.planning.differences import readable
 from ordito.planning.draft import Draft
 from ordito.planning.implemented import where_run
-from ordito.planning.lifecycle import Side, Stage
 from ordito.planning.members import Chain, DraftStep, Member
 from ordito.planning.needs import Needs
 from ordito.planning.recipe import Where

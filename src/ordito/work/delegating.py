@@ -9,6 +9,7 @@ from ordito.base.paths import below, is_url
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed, sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import PROVIDE, UNPROVIDE
 from ordito.instances.records import Snapshot
 from ordito.model.made_of import IMAGE, MACHINE_IMAGE, image_of_create, images_of, values_of_create
 from ordito.model.operation import Artifact
@@ -22,8 +23,8 @@ from ordito.work.targeting import Targets
 from ordito.work.targets import Target
 
 VERBS: Mapping[str, Verb] = {
-    "deploy": Verb.CREATE,
-    "undeploy": Verb.DELETE,
+    PROVIDE: Verb.CREATE,
+    UNPROVIDE: Verb.DELETE,
     "look": Verb.LOOK,
     "reach": Verb.REACH,
     "start": Verb.START,

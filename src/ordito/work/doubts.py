@@ -6,6 +6,7 @@ its finding decides where it can: what is absent was not created, or was deleted
 
 from __future__ import annotations
 
+from ordito.instances.lifecycle import DELEGATE, LIFECYCLE_TYPES, MAKES, PROVIDE
 from ordito.instances.states import DELETED
 from ordito.instances.status import ABSENT, OK
 from ordito.work.found_ends import BY_CHECK
@@ -16,8 +17,8 @@ from ordito.work.probes import found_status
 IN_DOUBT = "in_doubt"
 """The variable that names the operation in doubt, as ``Interface.operation``."""
 
-BROUGHT_UP = frozenset({"create", "configure", "start", "deploy"})
-LIFECYCLES = frozenset({"Standard", "lifecycle", "delegate"})
+BROUGHT_UP = frozenset({*MAKES, PROVIDE})
+LIFECYCLES = frozenset({DELEGATE, *(kind.rpartition(".")[2] for kind in LIFECYCLE_TYPES)})
 """Operations that have done their work if an instance is ok, and the interfaces, by the last part of their names, whose
 operations these are. Of any other, a backup for example, that says nothing."""
 

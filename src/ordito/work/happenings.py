@@ -7,11 +7,12 @@ from typing import TypeVar
 
 import msgspec
 
+from ordito.instances.lifecycle import OF_LIFECYCLE, STOPS, TAKES_BACK, takes_back
 from ordito.instances.records import Applied, Instance, Link, Snapshot
 from ordito.instances.states import ERROR as FAILED
-from ordito.instances.states import STARTED, TAKES_BACK, takes_back
+from ordito.instances.states import STARTED
 from ordito.instances.status import DEGRADED, ERROR, OPERATIONAL, UNKNOWN, Happened, failure
-from ordito.model.service import ARTIFACT, LIFECYCLE, STANDARD, Service
+from ordito.model.service import Service
 from ordito.work.change_marks import NEVER_STARTED
 from ordito.work.invocation import Outcome
 from ordito.work.news import News
@@ -22,11 +23,8 @@ T = TypeVar("T")
 DELEGATE = Action.DELEGATE
 UNSTARTED, SUCCEEDED, CHAIN_ENDED = Happened.NEVER_STARTED, Happened.SUCCEEDED, Happened.CHAIN_ENDED
 
-STOPS = ".stop"
 DOUBTFUL = frozenset({UNKNOWN, ERROR, DEGRADED})
 """The statuses in which a failure can leave an instance."""
-OF_LIFECYCLE = frozenset({STANDARD, LIFECYCLE, ARTIFACT})
-"""The interface types of what brings an instance about: without it there is none."""
 
 
 class Happenings:
@@ -50,7 +48,7 @@ class Happenings:
             return failure(outcome.changed, optional=step.dispensable)
         if step.closes or (record.failed and self._news.tells(call) and [*record.failed] == [call.key]):
             return self.chain_ended(record, step, call)
-        if not step.link and call.operation == "stop" and self._stops(step, call, applies=applies):
+        if not step.link and call.operation in STOPS and self._stops(step, call, applies=applies):
             return Happened.STOPPED
         return SUCCEEDED
 
@@ -133,6 +131,11 @@ def without(found: Mapping[str, T], key: str, call: Call) -> Mapping[str, T]:
 def of_what_is_up(applied: Mapping[str, Applied]) -> Mapping[str, Applied]:
     """What counts as carried out of an instance that is up: nothing that stops it, as one of several operations that do
     may have, though there was nothing to start it by again."""
-    if not any(key.endswith(STOPS) for key in applied):
+    if not any(_name(key) in STOPS for key in applied):
         return applied
-    return {key: one for key, one in applied.items() if not key.endswith(STOPS)}
+    return {key: one for key, one in applied.items() if _name(key) not in STOPS}
+
+
+def _name(key: str) -> str:
+    """The name of an operation by what it is remembered by."""
+    return key.rpartition(".")[2]

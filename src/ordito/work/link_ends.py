@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.instances.lifecycle import TAKES_BACK, UNDONE_BY_STOP
 from ordito.instances.records import Delta, Instance, Link, Snapshot
-from ordito.instances.states import CONFIGURED, CREATED, ERROR, STARTED, TAKES_BACK, UNDONE_BY_STOP
+from ordito.instances.states import CONFIGURED, CREATED, ERROR, STARTED
 from ordito.instances.status import DEGRADED, UNKNOWN, local_after
 from ordito.instances.status import ERROR as BROKEN
 from ordito.work.called import Called

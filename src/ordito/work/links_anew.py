@@ -7,22 +7,15 @@ from collections.abc import Container, Mapping
 
 import msgspec
 
+from ordito.instances.lifecycle import LINKS, UNDONE_BY_START, UNLINKS
 from ordito.instances.records import Applied, Delta, Snapshot
 from ordito.instances.states import STARTED
-
-OF_PAIRS = frozenset({"remove_target", "remove_source", "unlink"})
-OF_INSTANCES = frozenset({"stop", "uninstall", "monitor_stop"})
-"""Operations, in all interfaces, that do not count as carried out any more once an instance was started. That by
-which it was started may be another one than that which it has to undo them."""
-
-LINKS = frozenset({"add_target", "add_source", "establish"})
-"""Operations that link a pair: once one was at work, well or not, nothing of ``OF_PAIRS`` counts for it any more."""
 
 
 def linked_again(operation: str, applied: Mapping[str, Applied]) -> Mapping[str, Applied]:
     """What counts as carried out of a pair after an operation was at work on it: with one that links it nothing undoes
     it any more. Its ends need not have been started for that, and what undoes it may stand at its other side."""
-    return _without(applied, OF_PAIRS) if operation in LINKS and _is_of(applied, OF_PAIRS) else applied
+    return _without(applied, UNLINKS) if operation in LINKS and _is_of(applied, UNLINKS) else applied
 
 
 def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta, relationships: Container[str]) -> Delta:
@@ -30,9 +23,9 @@ def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta, relation
     or its other end, was: whether or not an operation does all that anew, the next stop undoes it. A pair whose other
     end is not started stays undone until that is, and one of none of the ``relationships`` there are for good."""
     records = delta.instances
-    if any(_is_of(record.applied, OF_INSTANCES) for record in records if record.id == instance):
+    if any(_is_of(record.applied, UNDONE_BY_START) for record in records if record.id == instance):
         records = tuple(
-            msgspec.structs.replace(record, applied=_without(record.applied, OF_INSTANCES))
+            msgspec.structs.replace(record, applied=_without(record.applied, UNDONE_BY_START))
             if record.id == instance
             else record
             for record in records
@@ -41,8 +34,8 @@ def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta, relation
     for name in snapshot.links_of(instance):
         link = changed.get(name) or snapshot.links[name]
         other = snapshot.instances[link.target if link.source == instance else link.source]
-        if other.state == STARTED and link.relationship in relationships and _is_of(link.applied, OF_PAIRS):
-            changed[name] = msgspec.structs.replace(link, applied=_without(link.applied, OF_PAIRS))
+        if other.state == STARTED and link.relationship in relationships and _is_of(link.applied, UNLINKS):
+            changed[name] = msgspec.structs.replace(link, applied=_without(link.applied, UNLINKS))
     if records is delta.instances and not changed:
         return delta
     return msgspec.structs.replace(delta, instances=records, links=tuple(changed.values()))

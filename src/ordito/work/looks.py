@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import DELEGATE
 from ordito.instances.records import CANNOT_BE_ASKED, FOUND_ABSENT, Delta, Snapshot
 from ordito.instances.states import CONFIGURED, CREATED, INITIAL
 from ordito.instances.status import ABSENT, OPERATIONAL, PENDING, UNKNOWN
@@ -17,7 +18,7 @@ from ordito.work.called import Called
 from ordito.work.change_marks import NEVER_STARTED, drifted, is_news, marked
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.lost_hosts import noted
-from ordito.work.plan import DELEGATE, Call, Step
+from ordito.work.plan import Call, Step
 from ordito.work.probes import found_attributes, found_status, state_found
 
 NOT_UP_YET = frozenset((PENDING, state) for state in (INITIAL, CREATED, CONFIGURED))

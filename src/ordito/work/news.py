@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from ordito.instances.lifecycle import LINKS, PROVIDE, STARTS, UNLINKS
 from ordito.instances.records import Delta, Link, Snapshot
 from ordito.instances.states import STARTED
 from ordito.model.service import Relationship, Service
 from ordito.work.plan import Call, Plan, Step
-from ordito.work.telling import TELLS, UNLINKS, Telling, is_telling, noted, pair_id
+from ordito.work.telling import TELLS, Telling, is_telling, noted, pair_id
 
-LINKS = frozenset({"add_target", "add_source", "establish"})
-"""Operations after which a pair is linked."""
-
-STARTS = frozenset({"start", "deploy"})
-"""Operations that start an instance."""
+BRINGS_UP = frozenset({*STARTS, PROVIDE})
+"""Operations after which an instance is started."""
 
 
 class News:
@@ -142,7 +140,7 @@ class News:
         """Whether an instance was started by this job."""
         applied = self._snapshot.instances[instance].applied
         return any(
-            one.change >= self._job and key.rpartition(".")[2] in STARTS and "/" not in key
+            one.change >= self._job and key.rpartition(".")[2] in BRINGS_UP and "/" not in key
             for key, one in applied.items()
         )
 

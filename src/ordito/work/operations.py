@@ -12,6 +12,7 @@ import msgspec
 
 from ordito.base.masking import Masking
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import STARTS, STOPS
 from ordito.instances.records import (
     CANNOT_BE_REACHED,
     Applied,
@@ -264,7 +265,7 @@ class Operations:
             is_kept = self._is_kept(step, outcome)
             delta = self._stays(step) if is_kept else self._removal.deleted(step, change, applies=applies)
         else:
-            stops = call.operation == "stop"
+            stops = call.operation in STOPS
             links = self._link_ends.stopped(step, call, outcome, applies=applies) if stops else ()
             delta = Delta(instances=(self._end_of_node(step, call, outcome, change, applies=applies),), links=links)
         return self._not_begun.ended(owner, outcome, delta, is_of_pair=bool(step.link))
@@ -286,7 +287,7 @@ class Operations:
         return outcome, Given()
 
     def _linked_anew(self, step: Step, call: Call, outcome: Outcome, delta: Delta, *, applies: bool) -> Delta:
-        starts = call.operation == "start" and not call.side and outcome.succeeded and applies
+        starts = call.operation in STARTS and not call.side and outcome.succeeded and applies
         known = self._called.relationships
         return to_be_undone_again(self._snapshot, step.instance, delta, known) if starts else delta
 

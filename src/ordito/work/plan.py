@@ -82,9 +82,6 @@ SCRIPTS = ("tosca.artifacts.Implementation.Bash", "tosca.artifacts.Implementatio
 WORKFLOW = "workflow"
 """The interface name of a workflow that is carried out as a whole."""
 
-DELEGATE = "delegate"
-"""The interface name of what a provider is asked to do."""
-
 HOOK = "hook"
 """The interface name of a lifecycle step: its operation is the id of the step."""
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import DELEGATE
 from ordito.instances.records import Delta
 from ordito.instances.states import DELETED, ERROR, STARTED
 from ordito.instances.status import ABSENT, DEGRADED, OK, UNKNOWN, WORSE
@@ -20,7 +21,7 @@ from ordito.model.service import MAINTAIN, NodeTemplate, Service
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.outputs import found_values
 from ordito.work.places import Place
-from ordito.work.plan import DELEGATE, Call, Condition, Step
+from ordito.work.plan import Call, Condition, Step
 
 CHECK = "check"
 DISCOVER = "discover"

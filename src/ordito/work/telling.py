@@ -29,9 +29,6 @@ from ordito.syntax.functions import OF_ENTITIES
 TELLS: Mapping[str, str] = {"source": "target_changed", "target": "source_changed"}
 """The operation that tells the instance at a side of a relationship of changes at the other side."""
 
-UNLINKS = frozenset({"remove_target", "remove_source", "unlink"})
-"""Operations after which a pair is not linked any more."""
-
 DIGEST_LENGTH = 16
 UP, DOWN = "started", "not-started"
 

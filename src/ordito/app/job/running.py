@@ -39,6 +39,7 @@ from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.pins import changed_files
 from ordito.ensemble.status import WELL
 from ordito.ensemble.store import Ensemble
+from ordito.instances.lifecycle import STOPS
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import DEGRADED, effective_statuses
@@ -64,7 +65,6 @@ from ordito.work.rollback import WayBack
 from ordito.work.targets import HOST, Target, Unreachable
 from ordito.work.workflows import workflow_of
 
-STOP = "stop"
 OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
 
 
@@ -180,7 +180,7 @@ class RunningJob:
         """Whether what could not be stopped is recorded no more. What was on a host that was given up is told of where
         that was."""
         record = self._ensemble.snapshot.instances.get(failed.instance)
-        is_stop = failed.operation.rpartition(".")[2] == STOP and failed.outcome.ending not in OUT_OF_REACH
+        is_stop = failed.operation.rpartition(".")[2] in STOPS and failed.outcome.ending not in OUT_OF_REACH
         return is_stop and not (record is not None and record.exists)
 
     def _what_stands(self, result: JobResult) -> tuple[str, ...]:

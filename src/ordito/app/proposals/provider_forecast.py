@@ -9,14 +9,13 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import revealed
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import PROVIDE, UNPROVIDE
 from ordito.instances.records import Snapshot
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.refused import PlanRefused
 from ordito.work.kept_apart import kept_apart
 from ordito.work.plan import Action, Plan
 from ordito.work.providing import Delegation, Foresees, Verb, recorded_with
-
-MADE, REMOVED = "deploy", "undeploy"
 
 
 def foresee(
@@ -27,8 +26,8 @@ def foresee(
     foreseeing = {p.name: f for p in plugins.providers.all if (f := _foresees(p)) is not None}
     if not foreseeing:
         return
-    asking, going = _Asking(service, snapshot, plan, inputs, ensemble), frozenset(_delegated(plan, REMOVED))
-    for instance in _delegated(plan, MADE):
+    asking, going = _Asking(service, snapshot, plan, inputs, ensemble), frozenset(_delegated(plan, UNPROVIDE))
+    for instance in _delegated(plan, PROVIDE):
         asked = asking.of(instance)
         attributes = {} if instance in going else snapshot.attributes.get(instance, {})
         provider = plugins.providers.for_instance(asked.node, asked.kinds, attributes)

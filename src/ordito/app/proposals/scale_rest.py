@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ordito.app.place import Place
 from ordito.ensemble.job_history import RecordedJob, job_lines
+from ordito.instances.lifecycle import REMOVES, STOPS
 from ordito.instances.records import Instance, Snapshot
 from ordito.instances.states import STARTED
 from ordito.instances.status import OPERATIONAL
@@ -14,9 +15,6 @@ from ordito.model.service import Service
 from ordito.planning.options import Goal, Scaling
 from ordito.work.invocation import Ending
 from ordito.work.workflows import SCALE
-
-REMOVING = frozenset({"stop", "delete", "undeploy"})
-"""Operations of instances that leave."""
 
 WELL = frozenset({"no-op", Ending.SUCCEEDED})
 
@@ -91,5 +89,5 @@ def _not_removed(record: RecordedJob) -> Iterator[str]:
     )
     for step in (*failed, *record.file.skipped):
         instance, _, operation = step.partition(".")
-        if operation.count(".") == 1 and operation.rpartition(".")[2] in REMOVING:
+        if operation.count(".") == 1 and operation.rpartition(".")[2] in STOPS | REMOVES:
             yield instance

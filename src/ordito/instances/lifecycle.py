@@ -5,6 +5,10 @@ the node states that the chain passes through and other rows. A row applies wher
 carries the interface, so another vocabulary is just more rows: those of TOSCA and those of Cloudify stand in one table,
 and where both implement something at one place, TOSCA's come first.
 
+What an operation does to an instance or a pair follows from its place in the table: which ones make, start, stop and
+remove, which link and unlink, and which take back what others did. The sets at the end are derived from it, and hold
+names of operations, since records remember operations by their names.
+
 | side | per | where the operation runs | how often |
 |---|---|---|---|
 | node | instance | the instance itself | once |
@@ -14,6 +18,7 @@ and where both implement something at one place, TOSCA's come first.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from itertools import pairwise
 
@@ -42,7 +47,15 @@ from ordito.model.service import (
     RELATIONSHIP_LIFECYCLE,
     STANDARD,
 )
-from ordito.work.plan import DELEGATE
+
+DELEGATE = "delegate"
+"""The interface name of what a provider, or who reaches hosts, is asked to do."""
+
+PROVIDE, UNPROVIDE = "deploy", "undeploy"
+"""The operations of ``delegate`` by which a provider makes a whole instance, and removes it."""
+
+LIFECYCLE_TYPES = frozenset({STANDARD, LIFECYCLE})
+"""The interface types whose operations make and remove a node."""
 
 
 class Side(StrEnum):
@@ -62,21 +75,27 @@ class Per(StrEnum):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One operation in the table. ``after`` and ``before`` are node states or names of rows of the same chain, "" for
-    none. ``always`` says that the call appears even where the operation has no implementation. ``undoes`` is the name
-    of the row without which there is nothing to do: it is called only for what that one was started for, where it is
-    implemented. ``of_hosts`` is for nodes derived from Compute alone. What is ``delegate.`` anything is no operation of
-    a template: it is done by a provider, or by who reaches hosts."""
+    """One operation in the table. What is ``delegate.`` anything is no operation of a template: it is done by a
+    provider, or by who reaches hosts."""
 
     interface: str
+    """The interface type."""
     operation: str
     side: Side
     per: Per
     after: str = ""
+    """A node state, or the name of a row of the same chain, "" for none; ``before`` likewise."""
     before: str = ""
     always: bool = False
-    undoes: str = ""
+    """The call appears even where the operation has no implementation."""
+    undoes: tuple[str, ...] = ()
+    """Operations of the same interface and side that this one takes back, and that take this one back."""
+    if_begun: bool = False
+    """It is called only for what an operation that it undoes was started for, where that is implemented."""
+    begins: bool = False
+    """A pair is unlinked only if an operation of such a row was started for it."""
     of_hosts: bool = False
+    """It is for nodes derived from Compute alone."""
 
     @property
     def name(self) -> str:
@@ -87,7 +106,7 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def is_delegated(self) -> bool:
         """Whether a provider that makes a node, or removes it, does this as well."""
-        return self.interface in DELEGATED
+        return self.interface in LIFECYCLE_TYPES
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -135,11 +154,9 @@ def in_order(states: tuple[str, ...], rows: tuple[Row, ...]) -> tuple[Placed, ..
     return tuple(placed)
 
 
-DELEGATED = frozenset({STANDARD, LIFECYCLE})
-"""The interface types whose operations make and remove a node."""
-
 ESTABLISHED = "relationship_lifecycle.establish@target"
 AGENT = "monitoring_agent.start"
+LINKED = ("preconfigure", "postconfigure", "establish")
 
 
 def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
@@ -150,7 +167,7 @@ def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
             Row(ARTIFACT, DEPLOY, Side.NODE, Per.INSTANCE, CREATING, "Standard.create"),
             Row(STANDARD, "create", Side.NODE, Per.INSTANCE, CREATING, CREATED, always=True),
             Row(LIFECYCLE, "create", Side.NODE, Per.INSTANCE, "Standard.create", CREATED),
-            Row(RELATIONSHIP_LIFECYCLE, "preconfigure", Side.SOURCE, Per.PAIR, CREATED, CONFIGURING),
+            Row(RELATIONSHIP_LIFECYCLE, "preconfigure", Side.SOURCE, Per.PAIR, CREATED, CONFIGURING, begins=True),
             Row(
                 RELATIONSHIP_LIFECYCLE,
                 "preconfigure",
@@ -158,8 +175,11 @@ def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
                 Per.PAIR,
                 "relationship_lifecycle.preconfigure@source",
                 CONFIGURING,
+                begins=True,
             ),
-            Row(CONFIGURE, "pre_configure_source", Side.SOURCE, Per.NEAR, CONFIGURING, "Standard.configure"),
+            Row(
+                CONFIGURE, "pre_configure_source", Side.SOURCE, Per.NEAR, CONFIGURING, "Standard.configure", begins=True
+            ),
             Row(CONFIGURE, "pre_configure_target", Side.TARGET, Per.NEAR, CONFIGURING, "Standard.configure"),
             Row(STANDARD, "configure", Side.NODE, Per.INSTANCE, CONFIGURING, CONFIGURED, always=True),
             Row(LIFECYCLE, "configure", Side.NODE, Per.INSTANCE, "Standard.configure", CONFIGURED),
@@ -188,15 +208,16 @@ def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
             ),
             Row(MONITORING_AGENT, "install", Side.NODE, Per.INSTANCE, "delegate.reach", of_hosts=True),
             Row(MONITORING_AGENT, "start", Side.NODE, Per.INSTANCE, "monitoring_agent.install", of_hosts=True),
-            Row(CONFIGURE, "add_target", Side.SOURCE, Per.PAIR, links),
-            Row(CONFIGURE, "add_source", Side.TARGET, Per.PAIR, "Configure.add_target"),
-            Row(RELATIONSHIP_LIFECYCLE, "establish", Side.SOURCE, Per.PAIR, "Configure.add_source"),
+            Row(CONFIGURE, "add_target", Side.SOURCE, Per.PAIR, links, begins=True),
+            Row(CONFIGURE, "add_source", Side.TARGET, Per.PAIR, "Configure.add_target", begins=True),
+            Row(RELATIONSHIP_LIFECYCLE, "establish", Side.SOURCE, Per.PAIR, "Configure.add_source", begins=True),
             Row(
                 RELATIONSHIP_LIFECYCLE,
                 "establish",
                 Side.TARGET,
                 Per.PAIR,
                 "relationship_lifecycle.establish@source",
+                begins=True,
             ),
             Row(MAINTAIN, "monitor_start", Side.NODE, Per.INSTANCE, watching),
             Row(MONITORING, "start", Side.NODE, Per.INSTANCE, "Maintain.monitor_start"),
@@ -213,15 +234,16 @@ INSTALL_REACHED_BY_LINK = _install(ESTABLISHED, STARTED, AGENT)
 UNINSTALL = in_order(
     (STOPPING, CONFIGURED, DELETING, DELETED),
     (
-        Row(MAINTAIN, "monitor_stop", Side.NODE, Per.INSTANCE, STOPPING, undoes="Maintain.monitor_start"),
-        Row(MONITORING, "stop", Side.NODE, Per.INSTANCE, "Maintain.monitor_stop", undoes="monitoring.start"),
+        Row(MAINTAIN, "monitor_stop", Side.NODE, Per.INSTANCE, STOPPING, undoes=("monitor_start",), if_begun=True),
+        Row(MONITORING, "stop", Side.NODE, Per.INSTANCE, "Maintain.monitor_stop", undoes=("start",), if_begun=True),
         Row(
             MONITORING_AGENT,
             "stop",
             Side.NODE,
             Per.INSTANCE,
             "monitoring.stop",
-            undoes="monitoring_agent.start",
+            undoes=("start",),
+            if_begun=True,
             of_hosts=True,
         ),
         Row(
@@ -230,7 +252,8 @@ UNINSTALL = in_order(
             Side.NODE,
             Per.INSTANCE,
             "monitoring_agent.stop",
-            undoes="monitoring_agent.install",
+            undoes=("install",),
+            if_begun=True,
             of_hosts=True,
         ),
         Row(
@@ -240,14 +263,31 @@ UNINSTALL = in_order(
             Per.INSTANCE,
             "monitoring_agent.uninstall",
             "Standard.stop",
-            undoes=f"Artifact.{DEPLOY_ON_HOST}",
+            undoes=(DEPLOY_ON_HOST,),
+            if_begun=True,
             of_hosts=True,
         ),
-        Row(CONFIGURE, "remove_target", Side.SOURCE, Per.PAIR, "monitoring_agent.uninstall", "Standard.stop"),
-        Row(CONFIGURE, "remove_source", Side.TARGET, Per.PAIR, "Configure.remove_target", "Standard.stop"),
-        Row(STANDARD, "stop", Side.NODE, Per.INSTANCE, STOPPING, CONFIGURED, always=True),
-        Row(LIFECYCLE, "stop", Side.NODE, Per.INSTANCE, "Standard.stop", CONFIGURED),
-        Row(RELATIONSHIP_LIFECYCLE, "unlink", Side.SOURCE, Per.PAIR, CONFIGURED, DELETING),
+        Row(
+            CONFIGURE,
+            "remove_target",
+            Side.SOURCE,
+            Per.PAIR,
+            "monitoring_agent.uninstall",
+            "Standard.stop",
+            undoes=("add_target",),
+        ),
+        Row(
+            CONFIGURE,
+            "remove_source",
+            Side.TARGET,
+            Per.PAIR,
+            "Configure.remove_target",
+            "Standard.stop",
+            undoes=("add_source",),
+        ),
+        Row(STANDARD, "stop", Side.NODE, Per.INSTANCE, STOPPING, CONFIGURED, always=True, undoes=("start",)),
+        Row(LIFECYCLE, "stop", Side.NODE, Per.INSTANCE, "Standard.stop", CONFIGURED, undoes=("start",)),
+        Row(RELATIONSHIP_LIFECYCLE, "unlink", Side.SOURCE, Per.PAIR, CONFIGURED, DELETING, undoes=LINKED),
         Row(
             RELATIONSHIP_LIFECYCLE,
             "unlink",
@@ -255,9 +295,10 @@ UNINSTALL = in_order(
             Per.PAIR,
             "relationship_lifecycle.unlink@source",
             DELETING,
+            undoes=LINKED,
         ),
-        Row(STANDARD, "delete", Side.NODE, Per.INSTANCE, DELETING, DELETED, always=True),
-        Row(LIFECYCLE, "delete", Side.NODE, Per.INSTANCE, "Standard.delete", DELETED),
+        Row(STANDARD, "delete", Side.NODE, Per.INSTANCE, DELETING, DELETED, always=True, undoes=("create",)),
+        Row(LIFECYCLE, "delete", Side.NODE, Per.INSTANCE, "Standard.delete", DELETED, undoes=("create",)),
         Row(
             ARTIFACT,
             UNDEPLOY,
@@ -265,29 +306,109 @@ UNINSTALL = in_order(
             Per.INSTANCE,
             "lifecycle.delete",
             DELETED,
-            undoes=f"Artifact.{DEPLOY}",
+            undoes=(DEPLOY,),
+            if_begun=True,
         ),
     ),
 )
 """How an instance goes, in order."""
 
-LINKED_BY = frozenset(
-    {
-        "Configure.pre_configure_source",
-        "relationship_lifecycle.preconfigure@source",
-        "relationship_lifecycle.preconfigure@target",
-        "Configure.add_target",
-        "Configure.add_source",
-        "relationship_lifecycle.establish@source",
-        "relationship_lifecycle.establish@target",
-    }
-)
-"""The names of rows: a pair is unlinked only if one of these was started for it."""
-
-MAKES = Stage(CREATING, STARTED)
-REMOVES = Stage(STOPPING, DELETED)
+MAKE_STAGE = Stage(CREATING, STARTED)
+REMOVE_STAGE = Stage(STOPPING, DELETED)
 """The states that an instance passes through while a provider is at work."""
 
-STARTS = Stage(STARTING, STARTED)
-STOPS = Stage(STOPPING, CONFIGURED)
+START_STAGE = Stage(STARTING, STARTED)
+STOP_STAGE = Stage(STOPPING, CONFIGURED)
 """Those of an instance that nothing stops or starts, because a provider has made it."""
+
+
+# ------------------------------------------------------------------------- what operations do, by their names
+
+OF_LIFECYCLE = frozenset({*LIFECYCLE_TYPES, ARTIFACT})
+"""The interface types of what brings an instance about: without it there is none."""
+
+
+def _operations(placed: Iterable[Placed]) -> frozenset[str]:
+    return frozenset(p.row.operation for p in placed)
+
+
+def _own(table: tuple[Placed, ...], enter: str = "") -> frozenset[str]:
+    """The operations of the lifecycle of a node itself, in every stage or in one."""
+    return _operations(p for p in table if p.row.is_delegated and p.stage is not None and enter in ("", p.stage.enter))
+
+
+def _of_pairs(table: tuple[Placed, ...]) -> list[Placed]:
+    return [p for p in table if p.row.per is Per.PAIR]
+
+
+MAKES = _own(INSTALL)
+"""Operations by which an instance comes to be, the last of which starts it."""
+
+CREATES = _operations(p for p in INSTALL if p.stage is not None and p.stage.enter == CREATING)
+"""Operations that create an instance, or deploy what belongs to it."""
+
+CONFIGURES = _own(INSTALL, CONFIGURING)
+STARTS = _own(INSTALL, STARTING)
+STOPS = _own(UNINSTALL, STOPPING)
+"""Operations that configure, start and stop an instance."""
+
+REMOVES = _operations(p for p in UNINSTALL if p.stage is not None and p.stage.leave == DELETED)
+"""Operations that remove an instance, or what it was deployed with: never called for one that is to stay."""
+
+WATCHES = _operations(p for p in INSTALL if p.row.interface in (MAINTAIN, MONITORING))
+"""Operations that begin to watch an instance."""
+
+LINKS = _operations(p for p in _of_pairs(INSTALL) if p.reached == STARTED)
+"""Operations after which a pair is linked."""
+
+PREPARES_LINK = _operations(p for p in _of_pairs(INSTALL) if p.reached != STARTED)
+"""Operations of a pair that come before its source has started."""
+
+UNLINKS = _operations(_of_pairs(UNINSTALL))
+"""Operations after which a pair is not linked any more."""
+
+PREPARES_SOURCE = _operations(p for p in INSTALL if p.row.per is Per.NEAR and p.row.side is Side.SOURCE)
+"""Operations of a relationship by which its source is made."""
+
+UNDONE_BY_STOP = frozenset(o for p in _of_pairs(UNINSTALL) if p.reached == STOPPING for o in p.row.undoes)
+"""The operations of a pair that do not count as carried out any more once one of its ends was stopped, whether or not
+an operation undoes them: they are carried out again when it is started."""
+
+UNDONE_BY_START = _operations(
+    p for p in UNINSTALL if p.reached == STOPPING and p.row.per is Per.INSTANCE and p.row.interface != ARTIFACT
+)
+"""Operations, in all interfaces, that do not count as carried out any more once an instance was started. That by which
+it was started may be another one than that which it has to undo them."""
+
+DELETES = _own(UNINSTALL, DELETING)
+"""What takes back the operations of every interface that were carried out on an instance; all else takes back those of
+its own alone, since names such as ``start`` stand in several."""
+
+
+def _taken_back() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for row in (p.row for p in UNINSTALL):
+        for operation in row.undoes:
+            found.setdefault(row.operation, set()).add(operation)
+            found.setdefault(operation, set()).add(row.operation)
+    # What is deployed is removed by an operation of its own.
+    every = (r for r in (p.row for p in INSTALL) if r.per is not Per.PAIR and r.interface not in (ARTIFACT, DELEGATE))
+    ended = {row.operation for row in every}
+    for operation in DELETES:
+        found[operation] |= ended
+    return {operation: frozenset(names) for operation, names in found.items()}
+
+
+TAKES_BACK: Mapping[str, frozenset[str]] = _taken_back()
+"""By an operation's name: the operations that no longer count as carried out once it was at work, well or not. What
+stands for artifacts stands for what is delegated to a provider, too."""
+
+
+def takes_back(interface: str, operation: str, key: str) -> bool:
+    """Whether an operation takes back the one that is remembered under ``key``: ``Interface.operation``, which may have
+    a relationship's key and ``/`` before it."""
+    names = TAKES_BACK.get(operation)
+    if not names:
+        return False
+    of, _, name = key.rpartition(".")
+    return name in names and (operation in DELETES or of.rpartition("/")[2] == interface)
