@@ -19,6 +19,7 @@ from ordito.ensemble.store import Ensemble, read_ensemble
 from ordito.ensemble.task_history import TaskLine, last_tasks, starts_of
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.hosting import chain
 from ordito.instances.outline import Outline
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Instance, Snapshot
@@ -249,12 +250,10 @@ class _Describing:
 
     def _place(self, record: Instance) -> str:
         """Where an instance is: the nearest of its hosts, or itself, that a provider has made."""
-        current: Instance | None = record
-        while current is not None:
+        for current in chain(self._snapshot, record.id):
             provider, name = made_by(self._snapshot.attributes.get(current.id, {}))
             if provider:
-                return f"{provider}: {name}" if current is record else f"{current.id} ({provider}: {name})"
-            current = self._snapshot.instances.get(current.host)
+                return f"{provider}: {name}" if current.id == record.id else f"{current.id} ({provider}: {name})"
         return ""
 
     def _value(self, value: Value, context: Context) -> object:

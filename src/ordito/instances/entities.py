@@ -7,13 +7,15 @@ equally many; anything else is an error, never silently the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import msgspec
 
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace
+from ordito.instances.hosting import chain
 from ordito.instances.records import Snapshot, link_id
 from ordito.model.service import NodeTemplate, Relationship, Service
 
@@ -185,6 +187,13 @@ class Entities:
         record = self.snapshot.instances.get(entity.instance)
         return NodeEntity(self.service.require(relationship.target), record.host if record else "")
 
+    def chain(self, entity: NodeEntity) -> Iterator[NodeEntity]:
+        """A node and what hosts it, the nearest first."""
+        current: NodeEntity | None = entity
+        while current is not None:
+            yield current
+            current = self.host(current)
+
     def choose(self, template: NodeTemplate, context: Context, span: Span | None, trace: Trace) -> str | Nothing:
         """The id of the instance that a node's name stands for in a context."""
         found = self.candidates(template, context, trace)
@@ -231,24 +240,15 @@ class Entities:
                     self._of_type.setdefault(each, []).append(node.name)
         return self._of_type.get(kind, [])
 
-    def hosts_of(self, instance: str) -> list[str]:
-        """The instances that host an instance, directly and in turn, the nearest first."""
-        chain: list[str] = []
-        record = self.snapshot.instances.get(instance)
-        while record is not None and record.host and record.host not in chain:
-            chain.append(record.host)
-            record = self.snapshot.instances.get(record.host)
-        return chain
-
     def _on_path(self, node: str, caller: str) -> str:
         """The one instance of a node that is the caller, hosts it, is hosted by it, or shares its nearest host."""
-        chain = [caller, *self.hosts_of(caller)]
-        for above in chain:
-            if self.snapshot.instances[above].node == node:
-                return above
+        path = list(chain(self.snapshot, caller))
+        for above in path:
+            if above.node == node:
+                return above.id
         below = self._hosted(node)
-        for above in chain:
-            found = below.get(above, ())
+        for above in path:
+            found = below.get(above.id, ())
             if len(found) == 1:
                 return found[0]
             if found:
@@ -265,8 +265,8 @@ class Entities:
         if known is None:
             known = self._below[node] = {}
             for instance in self.listed(node):
-                for above in self.hosts_of(instance):
-                    known.setdefault(above, []).append(instance)
+                for above in islice(chain(self.snapshot, instance), 1, None):
+                    known.setdefault(above.id, []).append(instance)
         return known
 
     def _self(self, context: Context, span: Span | None) -> Entity:

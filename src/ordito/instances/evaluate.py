@@ -8,6 +8,7 @@ found, and reported with every value on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from itertools import islice
 
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed
 from ordito.base.span import Span
@@ -322,9 +323,8 @@ def _get_artifact(evaluator: Evaluator, call: Call, context: Context, lookup: Lo
     name, artifact_name, *rest = arguments
     entity: Entity | None
     if name == "HOST":
-        entity = evaluator.entities.host(_hosted(evaluator, call, context))
-        while entity is not None and lookup.artifact(entity, str(artifact_name)) is None:
-            entity = evaluator.entities.host(entity)
+        hosts = islice(evaluator.entities.chain(_hosted(evaluator, call, context)), 1, None)
+        entity = next((host for host in hosts if lookup.artifact(host, str(artifact_name)) is not None), None)
     else:
         entity = evaluator.entities.find_template(str(name), context, call.span, lookup.trace)
     artifact = lookup.artifact(entity, str(artifact_name)) if entity else None

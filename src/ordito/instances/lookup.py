@@ -12,6 +12,7 @@ chains of values of any length are followed without recursion.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 from ordito.base.sensitive import Sensitive
 from ordito.base.span import Span
@@ -51,13 +52,11 @@ class Lookup:
     def property_of_hosts(self, entity: NodeEntity, path: Path, span: Span | None) -> Steps:
         """A static value of the nearest host that has it."""
         names: list[str] = []
-        host = self.entities.host(entity)
-        while host is not None:
+        for host in islice(self.entities.chain(entity), 1, None):
             names.append(host.template.name)
             found = yield from self._property(host, path, span)
             if found is not MISSING:
                 return found
-            host = self.entities.host(host)
         raise no_host("property", path, entity, names, span)
 
     def _property(self, entity: Entity, path: Path, span: Span | None) -> Steps:
@@ -120,15 +119,11 @@ class Lookup:
     def attribute(self, entity: Entity, path: Path, span: Span | None) -> Steps:
         """A value of the running system: an attribute, or a property reflected as one."""
         looked_in: list[str] = []
-        current: Entity | None = entity
-        while current is not None:
+        for current in (entity,) if isinstance(entity, LinkEntity) else self.entities.chain(entity):
             found = yield from self._attribute(current, path, span)
             if found is not MISSING:
                 return found
-            if isinstance(current, LinkEntity):
-                break
-            looked_in.append(current.template.name)
-            current = self.entities.host(current)
+            looked_in.append(current.key[0])
         if len(looked_in) > 1:
             raise no_host("attribute", path, entity, looked_in, span)
         raise unknown("attribute", path, entity, span, self._attribute_names(entity))
@@ -237,9 +232,7 @@ class Lookup:
     def _address(self, endpoint: Capability, entity: NodeEntity, span: Span | None) -> Steps:
         """The address of an Endpoint that nothing has set: that which the Compute has on the endpoint's network
         (§5.5.7)."""
-        compute: NodeEntity | None = entity
-        while compute is not None and not compute.template.is_compute:
-            compute = self.entities.host(compute)
+        compute = next((e for e in self.entities.chain(entity) if e.template.is_compute), None)
         if compute is None:
             return Nothing(
                 f'endpoint "{endpoint.name}" of {entity.id} stands on no Compute whose address it could have'

@@ -11,6 +11,7 @@ from ordito.base.sensitive import revealed
 from ordito.instances.context import Context, EvaluationError
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
+from ordito.model.hosting import chain
 from ordito.model.service import NodeTemplate, Service
 from ordito.syntax.expressions import Value
 
@@ -51,15 +52,8 @@ class Slots:
 
     def _count(self, node: NodeTemplate) -> int:
         """How many instances a node will have at least: what it says itself, else as many as what hosts it."""
-        seen: set[str] = set()
-        current: NodeTemplate | None = node
-        while current is not None and current.name not in seen:
-            seen.add(current.name)
-            own = self._own(current)
-            if own is not None:
-                return own
-            current = self._service.nodes.get(current.host.target) if current.host is not None else None
-        return 1
+        said = (self._own(current) for current in chain(self._service.nodes, node.name))
+        return next((own for own in said if own is not None), 1)
 
     def _own(self, node: NodeTemplate) -> int | None:
         """What a node itself says of its number; None where it says nothing."""

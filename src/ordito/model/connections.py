@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from ordito.model.hosting import compute_of
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.syntax.expressions import Value
 
@@ -42,7 +43,7 @@ def exposed(nodes: Mapping[str, NodeTemplate]) -> tuple[Exposed, ...]:
         Exposed(node.name, host, capability)
         for node in nodes.values()
         for capability in node.capabilities.values()
-        if ENDPOINT in capability.kinds and (host := _host(node, nodes, hosts))
+        if ENDPOINT in capability.kinds and (host := compute_of(nodes, node.name, hosts))
     )
 
 
@@ -157,21 +158,7 @@ def _first(specification: dict[str, Value], side: str) -> Value:
 def _end(
     node: NodeTemplate, endpoint: Capability | None, nodes: Mapping[str, NodeTemplate], hosts: dict[str, str]
 ) -> End:
-    host = _host(node, nodes, hosts)
+    host = compute_of(nodes, node.name, hosts)
     if endpoint is None:
         return End(node.name, host)
     return End(node.name, host, endpoint.name, endpoint.properties.get("network_name"))
-
-
-def _host(node: NodeTemplate, nodes: Mapping[str, NodeTemplate], hosts: dict[str, str]) -> str:
-    """The Compute that a node is or stands on; every node on the way is remembered with it."""
-    path: list[str] = []
-    current: NodeTemplate | None = node
-    while current is not None and current.name not in hosts and not current.is_compute:
-        path.append(current.name)
-        hosts[current.name] = ""
-        host = current.host
-        current = nodes.get(host.target) if host is not None else None
-    found = "" if current is None else current.name if current.is_compute else hosts[current.name]
-    hosts.update(dict.fromkeys(path, found))
-    return found

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from collections.abc import Mapping as MappingType
+from itertools import islice
 
 import msgspec
 
+from ordito.model.hosting import chain
 from ordito.model.service import NodeTemplate
 from ordito.syntax.expressions import Call, Value
 
@@ -107,12 +109,7 @@ class Facts:
         if entity == "SELF":
             yield node
         elif entity == "HOST":
-            seen = {node.name}
-            host = node.host
-            while host is not None and host.target in self._nodes and host.target not in seen:
-                seen.add(host.target)
-                yield self._nodes[host.target]
-                host = self._nodes[host.target].host
+            yield from islice(chain(self._nodes, node.name), 1, None)
         elif entity in self._nodes:
             yield self._nodes[entity]
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping as MappingType
 from itertools import chain, islice
 
+from ordito.model import hosting
 from ordito.model.call_faults import CallFaults
 from ordito.model.places import Place, Slot, values_of
 from ordito.model.service import Capability, NodeTemplate, Relationship
@@ -88,17 +89,7 @@ class Reach:
 
     def hosts(self, node: NodeTemplate) -> Iterator[NodeTemplate]:
         """A node's hosts, the nearest first."""
-        return islice(self._chain(node), 1, None)
-
-    def _chain(self, node: NodeTemplate) -> Iterator[NodeTemplate]:
-        """A node and its hosts."""
-        seen = set()
-        current: NodeTemplate | None = node
-        while current is not None and current.name not in seen:
-            yield current
-            seen.add(current.name)
-            host = current.host
-            current = self._nodes.get(host.target) if host is not None else None
+        return islice(hosting.chain(self._nodes, node.name), 1, None)
 
     # ----------------------------------------------------------------------------------------------- one node
 
@@ -216,7 +207,7 @@ class Reach:
 
     def _inherited(self, node: NodeTemplate, name: str, call: Call, rest: int) -> Slot | None:
         """An attribute that the node itself does not have, but an Endpoint of it or a host up the chain has."""
-        for host in self._chain(node):
+        for host in hosting.chain(self._nodes, node.name):
             slot: Slot | None = None
             where = ""
             if host is not node and name in host.attribute_definitions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordito.instances.records import Instance
+from ordito.instances.hosting import chain, is_compute
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.keep import why_kept
@@ -57,33 +57,18 @@ def _put_hosts(draft: Draft, absent: dict[str, Member]) -> None:
 
 def outermost(draft: Draft, name: str) -> str:
     """The nearest Compute up the hosts of an instance, else the instance itself."""
-    current = draft.snapshot.instances.get(name)
-    while current is not None and not is_compute(draft, current):
-        current = draft.snapshot.instances.get(current.host)
-        if current is not None and not (current.exists or current.is_missed):
-            return name
-    return current.id if current is not None else name
-
-
-def is_compute(draft: Draft, record: Instance) -> bool:
-    """Whether an instance is a Compute."""
-    node = draft.service.nodes.get(record.node)
-    return node is not None and node.is_compute
-
-
-def contained(draft: Draft, name: str) -> list[str]:
-    """An instance with all that lies on it, however deep, what is missed there included."""
-    found = [name]
-    for current in found:  # grows while it is read
-        found += draft.snapshot.hosted_on(current)
-        found += draft.missed_on.get(current, ())
-    return found
+    for record in chain(draft.snapshot, name):
+        if record.id != name and not (record.exists or record.is_missed):
+            break
+        if is_compute(draft.service, record):
+            return record.id
+    return name
 
 
 def make_anew(draft: Draft, absent: dict[str, Member], top: str, asked: str, how: str) -> None:
     """Have an instance made anew with all that it contains, for the sake of one that is ``asked`` for, which may be
     deeper; ``how`` is how the reason of the others begins."""
-    for name in contained(draft, top):
+    for name in draft.contained(top):
         member = draft.members.get(name)
         if member is None:
             member = absent.get(name)

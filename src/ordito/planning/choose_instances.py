@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 
+from ordito.instances.hosting import chain
 from ordito.instances.records import FOUND_ABSENT, Instance, number_of
 from ordito.instances.states import INITIAL
 from ordito.instances.status import PENDING
@@ -177,10 +178,7 @@ def _grow(
 
 def _is_spared(draft: Draft, record: Instance, sparing: frozenset[str]) -> bool:
     """Whether an instance is not made once more, or lies on one that is not."""
-    current: Instance | None = record
-    while current is not None and current.id not in sparing:
-        current = draft.snapshot.instances.get(current.host)
-    return current is not None
+    return any(above.id in sparing for above in chain(draft.snapshot, record.id))
 
 
 def grow(

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.instances import hosting
 from ordito.instances.records import Applied, Instance, Snapshot
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.differences import Differences
@@ -236,10 +237,17 @@ class Draft:
 
     def with_hosts(self, member: Member) -> tuple[Instance, ...]:
         """The record of an instance, and those of the instances that host it."""
-        found = [member.record]
-        while (host := self.members.get(found[-1].host)) is not None:
-            found.append(host.record)
-        return tuple(found)
+        return tuple(each.record for each in self.chain(member))
+
+    def chain(self, member: Member | None) -> Iterator[Member]:
+        """An instance and those that host it once the plan is carried out, the nearest first."""
+        while member is not None:
+            yield member
+            member = self.members.get(member.record.host)
+
+    def contained(self, instance: str) -> list[str]:
+        """An instance with all that lies on it, however deep, what is missed there included."""
+        return hosting.contained(self.snapshot, instance, self.missed_on)
 
     def first_hosted(self, node: str, host: str) -> str:
         """The first instance of a node that stays on a host, "" where there is none; once all members are chosen."""
@@ -321,34 +329,17 @@ class Draft:
         if where is HOST:
             member = self.members[instance]
             at = member.was_on if falls and member.was_on is not None else member.record.host
-        return self._compute_before(at) if falls and self._computes_before is not None else self.compute_of(at)
+        return self.compute_of(at, falls=falls)
 
-    def _compute_before(self, instance: str) -> str:
-        """As ``compute_of``, where instances are that move."""
-        assert self._computes_before is not None
-        found = self._computes_before.get(instance)
-        current = instance
-        while found is None:
-            member = self.members.get(current)
-            if member is None:
-                found = ""
-            elif member.template.is_compute:
-                found = current
-            else:
-                current = member.was_on if member.was_on is not None else member.record.host
-        self._computes_before[instance] = found
-        return found
-
-    def compute_of(self, instance: str) -> str:
-        """The nearest Compute instance, from an instance up its hosts, itself included; "" where there is none."""
+    def compute_of(self, instance: str, *, falls: bool = False) -> str:
+        """The nearest Compute instance, from an instance up its hosts, itself included; "" where there is none. With
+        ``falls`` the hosts are those from before instances move."""
+        before = self._computes_before if falls else None
+        known = self._computes if before is None else before
         path: list[str] = []
-        found = ""
+        found: str | None = None
         current = instance
-        while current:
-            known = self._computes.get(current)
-            if known is not None:
-                found = known
-                break
+        while current and (found := known.get(current)) is None:
             path.append(current)
             member = self.members.get(current)
             if member is None:
@@ -356,7 +347,7 @@ class Draft:
             if member.template.is_compute:
                 found = current
                 break
-            current = member.record.host
-        for passed in path:
-            self._computes[passed] = found
+            current = member.was_on if before is not None and member.was_on is not None else member.record.host
+        found = found or ""
+        known.update(dict.fromkeys(path, found))
         return found

@@ -163,8 +163,9 @@ class _Turns:
     def _node(self, member: Member) -> str:
         """The node whose turns an instance takes: that of its outermost host which does so."""
         found = member
-        while found.is_nested and (host := self._draft.members.get(found.record.host)) is not None:
-            found = host
+        for found in self._draft.chain(member):
+            if not found.is_nested:
+                break
         return found.template.name
 
     def reason(self, member: Member) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ordito.instances.hosting import chain
 from ordito.instances.records import Instance, Snapshot
 from ordito.planning.draft import Draft
 from ordito.planning.fates import GOING, HALVES, Down, Fate
@@ -73,12 +74,7 @@ def _keeps(draft: Draft, name: str) -> bool:
 
 def may_come_back(snapshot: Snapshot, record: Instance) -> bool:
     """Whether an instance was found to be absent, and nothing that it lies on was removed on purpose."""
-    if not record.was_lost:
-        return False
-    host = snapshot.instances.get(record.host)
-    while host is not None and (host.exists or host.was_lost):
-        host = snapshot.instances.get(host.host)
-    return host is None
+    return record.was_lost and all(host.exists or host.was_lost for host in chain(snapshot, record.host))
 
 
 def spared(draft: Draft) -> frozenset[str]:
@@ -89,19 +85,11 @@ def spared(draft: Draft) -> frozenset[str]:
         node = draft.service.nodes.get(record.node)
         if node is None or not node.keeps_data or not (record.exists or may_come_back(snapshot, record)):
             continue
-        current: Instance | None = record
-        while current is not None:
-            if may_come_back(snapshot, current):
-                found.add(current.id)
-            current = snapshot.instances.get(current.host)
+        found.update(above.id for above in chain(snapshot, record.id) if may_come_back(snapshot, above))
     return frozenset(found)
 
 
 def _goes(draft: Draft, host: str) -> bool:
     """Whether an instance is removed, or one that it lies on."""
-    while host:
-        member, record = draft.members.get(host), draft.snapshot.instances.get(host)
-        if member is not None and HALVES[member.fate].down is Down.REMOVE:
-            return True
-        host = record.host if record is not None else ""
-    return False
+    members = (draft.members.get(above.id) for above in chain(draft.snapshot, host))
+    return any(member is not None and HALVES[member.fate].down is Down.REMOVE for member in members)

@@ -196,10 +196,8 @@ def _number(draft: Draft, node: str) -> int:
 
 def container_of(draft: Draft, rule: Rule, instance: str) -> str:
     """The container that an instance is, or is carried by; "" for none."""
-    member = draft.members.get(instance)
-    while member is not None and not _is_of(member.template, rule.container):
-        member = draft.members.get(member.record.host)
-    return member.id if member is not None else ""
+    hosts = draft.chain(draft.members.get(instance))
+    return next((member.id for member in hosts if _is_of(member.template, rule.container)), "")
 
 
 def _check(draft: Draft, rule: Rule) -> None:

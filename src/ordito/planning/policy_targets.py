@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ordito.model.hosting import outermost
 from ordito.model.imperative import Policy
 from ordito.model.service import Service
-from ordito.planning.containers import outermost
 
 SCALING = "tosca.policies.Scaling"
 PLACEMENT = "tosca.policies.Placement"
@@ -22,6 +22,6 @@ def policies_by_node(service: Service, family: str) -> Targeted:
     found: dict[str, list[Policy]] = {}
     for policy in service.policies.values():
         if family in policy.kinds:
-            for node in outermost(service, policy.nodes) if family == SCALING else policy.nodes:
+            for node in outermost(service.nodes, policy.nodes) if family == SCALING else policy.nodes:
                 found.setdefault(node, []).append(policy)
     return {node: tuple(policies) for node, policies in found.items()}

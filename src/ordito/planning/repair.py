@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from ordito.base.listing import listed
+from ordito.instances.hosting import chain
 from ordito.instances.states import ERROR as FAILED
 from ordito.instances.states import STARTED
 from ordito.instances.status import ERROR, UNKNOWN
@@ -78,15 +79,14 @@ class _Around:
     def __init__(self, draft: Draft) -> None:
         self._nodes: set[str] = set()
         self._over: set[str] = set()
-        records = draft.snapshot.instances
         for member in draft.members.values():
             if member.fate in STAYS:
                 continue
             self._nodes.add(member.template.name)
-            current = member.id
-            while current and current not in self._over:
-                self._over.add(current)
-                current = records[current].host if current in records else ""
+            for above in chain(draft.snapshot, member.id):
+                if above.id in self._over:
+                    break
+                self._over.add(above.id)
 
     def comes_up(self, draft: Draft, member: Member) -> bool:
         """Whether all that requires an instance or lies on it stays, or comes up."""

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.hosting import chain, far_ends
 from ordito.instances.lifecycle import Side
 from ordito.instances.records import Instance, link_id
 from ordito.instances.states import STARTED
@@ -231,13 +232,9 @@ def _is_up(record: Instance, member: Member | None) -> bool:
 
 def _far(draft: Draft, told: Told, record: Instance) -> Iterable[Instance]:
     """The instances with which one makes pairs."""
-    snapshot, relationship = draft.snapshot, told.relationship
-    if not relationship.is_hosting:
-        return snapshot.of_node(told.far)
-    if told.side is Side.SOURCE:
-        return [snapshot.instances[record.host]] if record.host in snapshot.instances else []
-    hosted = (snapshot.instances[i] for i in snapshot.hosted_on(record.id))
-    return [i for i in hosted if i.node == told.far]
+    records = draft.snapshot.instances
+    ends = far_ends(draft.snapshot, told.relationship, told.side, record)
+    return [records[i] for i in ends if i in records]
 
 
 def _read_through(operation: Operation, node: NodeTemplate) -> Iterator[str]:
@@ -272,10 +269,10 @@ def _calls(value: Value) -> Iterator[Call]:
 
 def _member(draft: Draft, record: Instance) -> Member:
     """An instance in the draft, with those that host it."""
-    above: Instance | None = record
-    while above is not None and above.id not in draft.members:
+    for above in chain(draft.snapshot, record.id):
+        if above.id in draft.members:
+            break
         draft.put(Member(above, draft.service.nodes[above.node], Fate.KEEP, ""))
-        above = draft.snapshot.instances.get(above.host)
     return draft.members[record.id]
 
 

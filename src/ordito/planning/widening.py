@@ -13,11 +13,13 @@ last step of all says that the instance is not healed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import NamedTuple
 
 from ordito.base.listing import listed
+from ordito.instances.hosting import chain
 from ordito.instances.states import CONFIGURED
-from ordito.planning.choose_anew import LIES_ON, SHARES, TO_HEAL, contained, make_anew, outermost, put_existing
+from ordito.planning.choose_anew import LIES_ON, SHARES, TO_HEAL, make_anew, outermost, put_existing
 from ordito.planning.choose_moved import may_run, unmade
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
@@ -226,7 +228,7 @@ class Widening:
     def _inside(self, name: str) -> Iterator[Member]:
         """The members that an instance contains, itself included."""
         members = self._draft.members
-        return (m for i in contained(self._draft, name) if (m := members.get(i) or self._absent.get(i)) is not None)
+        return (m for i in self._draft.contained(name) if (m := members.get(i) or self._absent.get(i)) is not None)
 
     def _ask_host(self, host: Member) -> None:
         """Ask how a host is before anything is done about what is on it."""
@@ -453,8 +455,8 @@ def _note_others(draft: Draft, roots: Mapping[str, str]) -> None:
     for root, host in roots.items():
         if not host:
             continue
-        changed = set(contained(draft, root))
-        for name in contained(draft, host):
+        changed = set(draft.contained(root))
+        for name in draft.contained(host):
             record = draft.snapshot.instances[name]
             if name not in changed and record.exists and record.node in draft.service.nodes:
                 node = draft.service.nodes[record.node]
@@ -484,16 +486,15 @@ def _only_what_is_left(step: DraftStep, root: str) -> None:
 
 def _first_missed(draft: Draft, root: str) -> str:
     """The outermost of the hosts of an instance that are missed, else the instance itself."""
-    found, records = root, draft.snapshot.instances
-    while (host := records.get(records[found].host)) is not None and host.is_missed:
-        found = host.id
-    return found
+    hosts = chain(draft.snapshot, draft.snapshot.instances[root].host)
+    missed = [host.id for host in takewhile(lambda host: host.is_missed, hosts)]
+    return missed[-1] if missed else root
 
 
 def _near(draft: Draft, names: Iterable[str]) -> frozenset[str]:
     """The nodes of what some instances contain, and those that a relationship joins with one of these."""
     records, service = draft.snapshot.instances, draft.service
-    found = {records[i].node: None for name in names if name for i in contained(draft, name)}
+    found = {records[i].node: None for name in names if name for i in draft.contained(name)}
     own = [name for name in found if name in service.nodes]
     for form in draft.forms.known:
         for name in own:

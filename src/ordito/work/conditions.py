@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.instances.hosting import chain
 from ordito.instances.records import CANNOT_BE_ASKED, Applied, Delta, Instance, Snapshot
 from ordito.instances.states import DELETED, STARTED
 from ordito.instances.status import OPERATIONAL, local_after
@@ -112,9 +113,7 @@ class Conditions:
 
     def _is_there(self, record: Instance) -> bool:
         """Whether an instance exists, and everything that it is hosted on."""
-        while record.exists and record.host:
-            record = self._snapshot.instances[record.host]
-        return record.exists
+        return record.exists and all(host.exists for host in chain(self._snapshot, record.host))
 
     def _out_of_reach(self, step: Step, record: Instance) -> str:
         """The lost host on which a step would look after its instance, or take it down; "" for none."""

@@ -9,6 +9,7 @@ from ordito.base.paths import below, is_url
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed, sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.hosting import compute_of, contained
 from ordito.instances.lifecycle import PROVIDE, UNPROVIDE
 from ordito.instances.records import Snapshot
 from ordito.model.made_of import IMAGE, MACHINE_IMAGE, image_of_create, images_of, values_of_create
@@ -86,28 +87,14 @@ class Delegating:
             endpoints=endpoints,
             secret=frozenset(name for name, value in properties.items() if is_sensitive(value)),
             anew=step.anew,
-            on_it=tuple(self._on(step.instance)) if verb is Verb.DELETE else (),
+            on_it=tuple(contained(self._snapshot, step.instance)[1:]) if verb is Verb.DELETE else (),
         )
-
-    def _on(self, instance: str) -> Iterator[str]:
-        """What exists on an instance, however deep."""
-        waiting = [instance]
-        while waiting:
-            on_it = self._snapshot.hosted_on(waiting.pop())
-            yield from on_it
-            waiting.extend(on_it)
 
     def _host(self, instance: str, template: NodeTemplate, verb: Verb) -> Target | None:
         if template.is_compute and verb in (Verb.REACH, Verb.LOOK):
             return self._targets.of(instance)
-        current = self._snapshot.instances[instance].host
-        while current and not self._is_compute(current):
-            current = self._snapshot.instances[current].host
-        return self._targets.of(current)
-
-    def _is_compute(self, instance: str) -> bool:
-        node = self._service.nodes.get(self._snapshot.instances[instance].node)
-        return node is not None and node.is_compute
+        host = self._snapshot.instances[instance].host
+        return self._targets.of(compute_of(self._service, self._snapshot, host))
 
     # -------------------------------------------------------------------------------------------------- values
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ordito.instances.hosting import compute_of
 from ordito.instances.records import Snapshot
 from ordito.work.targets import Target
 
@@ -48,18 +49,12 @@ class Topology:
         """What is known of one instance."""
         node = self._snapshot.instances[instance].node
         template = self._service.nodes[node]
-        return Listed(instance, node, template.kinds, tuple(self._groups.get(node, ())), self._compute(instance))
+        compute = compute_of(self._service, self._snapshot, instance)
+        return Listed(instance, node, template.kinds, tuple(self._groups.get(node, ())), compute)
 
     def everything(self) -> list[Listed]:
         """All instances that exist, node by node in the order of the service."""
         return [self.listed(id_) for node in self._service.nodes for id_ in self._snapshot.ids_of(node)]
-
-    def _compute(self, instance: str) -> str:
-        """The Compute on which an instance is: itself, or the first one below it."""
-        at = instance
-        while at and not self._service.nodes[self._snapshot.instances[at].node].is_compute:
-            at = self._snapshot.instances[at].host
-        return at
 
 
 class Subject(msgspec.Struct, frozen=True):

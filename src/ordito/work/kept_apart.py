@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ordito.model.hosting import compute_of
 from ordito.model.imperative import Policy
-from ordito.model.service import NodeTemplate, Service
+from ordito.model.service import Service
 
 PLACEMENT = "tosca.policies.Placement"
 APART = "anti_affinity"
@@ -15,10 +16,11 @@ def kept_apart(service: Service) -> Mapping[str, frozenset[str]]:
     """By node template of a Compute, those from whose instances its own are to be apart: itself, where it is about its
     instances, and others. A policy with `anti_affinity` keeps its targets on machines of their own (R-12-10)."""
     found: dict[str, frozenset[str]] = {}
+    known: dict[str, str] = {}
     for policy in service.policies.values():
         if not _separates(policy):
             continue
-        computes = frozenset(host.name for name in policy.nodes if (host := _compute_of(service, name)) is not None)
+        computes = frozenset(host for name in policy.nodes if (host := compute_of(service.nodes, name, known)))
         for name in computes:
             # One set for all of them, since a policy may name thousands.
             found[name] = found[name] | computes if name in found else computes
@@ -29,14 +31,3 @@ def _separates(policy: Policy) -> bool:
     """Whether a policy keeps its targets on Computes of their own; other containers are no matter of machines."""
     kind = policy.properties.get(APART)
     return PLACEMENT in policy.kinds and isinstance(kind, str) and kind.rpartition(".")[2] == "Compute"
-
-
-def _compute_of(service: Service, name: str) -> NodeTemplate | None:
-    """The Compute that a node is, or that carries it."""
-    node = service.nodes.get(name)
-    for _ in service.nodes:
-        if node is None or node.is_compute:
-            return node
-        hosting = next((r for r in node.requirements if r.is_hosting), None)
-        node = service.nodes.get(hosting.target) if hosting is not None else None
-    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.instances.hosting import chain
 from ordito.instances.records import CANNOT_BE_REACHED, Instance, Snapshot
 from ordito.instances.status import ERROR
 from ordito.work.plan import Action, Step
@@ -20,13 +21,8 @@ class LostHosts:
 
     def host_of(self, record: Instance) -> str:
         """The lost Compute on which an instance is, however deep; "" for none."""
-        current = record.host if self._heals else ""
-        while current:
-            host = self._snapshot.instances[current]
-            if is_lost(host):
-                return host.id
-            current = host.host
-        return ""
+        hosts = chain(self._snapshot, record.host) if self._heals else ()
+        return next((host.id for host in hosts if is_lost(host)), "")
 
     def spares(self, step: Step, record: Instance) -> str:
         """The lost Compute because of which a step cannot be carried out, "" for none: it would run there, or a

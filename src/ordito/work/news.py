@@ -3,10 +3,11 @@ know from then on (see ``telling``)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from ordito.instances.hosting import far_ends
 from ordito.instances.lifecycle import LINKS, PROVIDE, STARTS, UNLINKS
 from ordito.instances.records import Delta, Link, Snapshot
 from ordito.instances.states import STARTED
@@ -144,15 +145,9 @@ class News:
             for key, one in applied.items()
         )
 
-    def _others(self, relationship: Relationship, side: str, instance: str) -> tuple[str, ...]:
+    def _others(self, relationship: Relationship, side: str, instance: str) -> Sequence[str]:
         """The instances with which one makes pairs."""
-        if not relationship.is_hosting:
-            return self._snapshot.ids_of(relationship.target if side == "source" else relationship.source)
-        if side == "source":
-            host = self._snapshot.instances[instance].host
-            return (host,) if host else ()
-        hosted = self._snapshot.hosted_on(instance)
-        return tuple(i for i in hosted if self._snapshot.instances[i].node == relationship.source)
+        return far_ends(self._snapshot, relationship, side, self._snapshot.instances[instance])
 
     def _is_up(self, instance: str) -> bool:
         record = self._snapshot.instances[instance]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ordito.instances.hosting import contained
 from ordito.instances.records import MADE_AGAIN, SCALED_IN, Delta, Instance, Snapshot, end_id
 from ordito.instances.states import DELETED
 from ordito.instances.status import ABSENT
@@ -36,12 +37,9 @@ class Removal:
             note, with_host = MADE_AGAIN, f"{MADE_AGAIN}, {WENT_WITH_HOST}"
         elif applies and not self._removes_all and not step.counts:
             note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
-        gone = [self._gone(self._snapshot.instances[step.instance], change, note, applies=applies)]
-        index = 0
-        while index < len(gone):
-            hosted = self._snapshot.hosted_on(gone[index].id)
-            gone.extend(self._gone(self._snapshot.instances[i], change, with_host, applies=applies) for i in hosted)
-            index += 1
+        going = [self._snapshot.instances[name] for name in contained(self._snapshot, step.instance)]
+        why = [note, *[with_host] * (len(going) - 1)]
+        gone = [self._gone(record, change, said, applies=applies) for record, said in zip(going, why, strict=True)]
         unlinked: dict[str, None] = {}
         for record in gone:
             unlinked.update(dict.fromkeys(self.left_of(record, again=step.anew)))

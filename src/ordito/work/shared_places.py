@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ordito.instances.hosting import compute_of
 from ordito.instances.records import Snapshot
 from ordito.model.deploying import DEPLOY, DEPLOY_ON_HOST, UNDEPLOYING
 from ordito.model.service import Service
@@ -53,8 +54,6 @@ class SharedPlaces:
 
     def _machine(self, instance: str) -> tuple[str, str]:
         """The machine of an instance: the protocol and name of its target, both "" for this one."""
-        record = self._snapshot.instances.get(instance)
-        while record is not None and not self._service.nodes[record.node].is_compute:
-            record = self._snapshot.instances.get(record.host)
-        target = self._target(record.id) if record is not None else None
+        compute = compute_of(self._service, self._snapshot, instance)
+        target = self._target(compute) if compute else None
         return (target.protocol, target.name) if target is not None else ("", "")

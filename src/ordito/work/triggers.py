@@ -17,6 +17,7 @@ from ordito.instances.conditions import About, CapabilityEntity
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.entities import NodeEntity
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.hosting import far_ends
 from ordito.model.imperative import EventFilter, Policy, Trigger
 from ordito.model.service import Service
 from ordito.work.evaluations import Evaluated, Evaluation, evaluate_once_more, remembers
@@ -173,10 +174,8 @@ def _required(evaluator: Evaluator, ids: Sequence[str], requirement: str) -> lis
         for relationship in evaluator.service.require(record.node).requirements:
             if relationship.requirement != requirement:
                 continue
-            if relationship.is_hosting:
-                found.update(dict.fromkeys((record.host,) if record.host else ()))
-            elif relationship.key not in seen:
-                # Every instance of the source has all those of the target.
+            if relationship.is_hosting or relationship.key not in seen:
+                # But for hosts, every instance of the source has all those of the target.
                 seen.add(relationship.key)
-                found.update(dict.fromkeys(snapshot.ids_of(relationship.target)))
+                found.update(dict.fromkeys(far_ends(snapshot, relationship, "source", record)))
     return list(found)

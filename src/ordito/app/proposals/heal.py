@@ -18,6 +18,7 @@ from ordito.app.proposals.move import nothing_deployed
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
 from ordito.instances.dependencies import targets_first
+from ordito.instances.hosting import chain, compute_of
 from ordito.instances.records import CANNOT_BE_ASKED, Instance, Snapshot
 from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.model.service import Service
@@ -116,15 +117,9 @@ def not_known(proposal: Proposal) -> Mapping[str, str]:
 
 def still_missed(proposal: Proposal, hosts: Collection[str]) -> tuple[str, ...]:
     """What is on these instances as far as is recorded, and not there: it is still to be made again."""
-    instances = proposal.snapshot.instances
-    found = []
-    for record in instances.values() if hosts else ():
-        host = record.host if record.is_missed else ""
-        while host and host not in hosts:
-            host = instances[host].host
-        if host:
-            found.append(record.id)
-    return tuple(found)
+    snapshot = proposal.snapshot
+    missed = (record for record in snapshot.instances.values() if record.is_missed) if hosts else ()
+    return tuple(r.id for r in missed if any(host.id in hosts for host in chain(snapshot, r.host)))
 
 
 def failed_links(proposal: Proposal, instance: str) -> tuple[str, ...]:
@@ -234,10 +229,7 @@ def _refuse_in_vain(asked: HealAsked, service: Service, snapshot: Snapshot, chos
 
 def _lies_on(record: Instance, chosen: Collection[str], snapshot: Snapshot) -> bool:
     """Whether an instance is one of those that are chosen, or lies on one, with which it is made anew."""
-    current: Instance | None = record
-    while current is not None and current.id not in chosen:
-        current = snapshot.instances.get(current.host)
-    return current is not None
+    return any(above.id in chosen for above in chain(snapshot, record.id))
 
 
 def _required_not_ok(service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> list[Instance]:
@@ -292,7 +284,4 @@ def _may_be_spared(service: Service, record: Instance) -> bool:
 
 def _outermost(service: Service, snapshot: Snapshot, record: Instance) -> str:
     """The nearest Compute up the hosts of an instance, else the instance itself."""
-    current: Instance | None = record
-    while current is not None and (current.node not in service.nodes or not service.nodes[current.node].is_compute):
-        current = snapshot.instances.get(current.host)
-    return (current or record).id
+    return compute_of(service, snapshot, record.id) or record.id

@@ -18,11 +18,12 @@ from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
 from ordito.base.listing import listed
 from ordito.base.suggest import nearest
-from ordito.instances.records import Instance, Snapshot
+from ordito.instances.hosting import chain
+from ordito.instances.records import Snapshot
 from ordito.instances.status import OPERATIONAL
+from ordito.model.hosting import compute_of, outermost
 from ordito.model.service import Service
 from ordito.model.settings import ALONE
-from ordito.planning.containers import compute_above, outermost
 from ordito.planning.options import Goal, Scaling
 from ordito.planning.refused import PlanRefused
 from ordito.work.plan import KeptCount, Plan
@@ -199,7 +200,7 @@ def scaling_of(asked: ScaleAsked, service: Service, snapshot: Snapshot) -> Scali
                 )
             if before is None:
                 goals[node] = Goal(node, count, delta, why, instead)
-    outer = outermost(service, list(goals))
+    outer = outermost(service.nodes, list(goals))
     # What another one that is scaled contains comes and goes with it.
     goals = {node: goal for node, goal in goals.items() if goal.count is not None or node in outer}
     victims = _victims(asked, goals, snapshot)
@@ -234,7 +235,7 @@ def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) ->
         scaled = [_scaled_for(service, m) or m for m in members] if compute else list(members)
         if not scaled:
             raise Refused("empty-group", f'group "{text}" has no members that could be scaled')
-        for member in outermost(service, list(dict.fromkeys(scaled))):
+        for member in outermost(service.nodes, list(dict.fromkeys(scaled))):
             what = "is a member" if member in members else "contains a member"
             yield member, f'{what} of group "{text}"', ""
     else:
@@ -243,7 +244,7 @@ def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) ->
 
 def _scaled_for(service: Service, name: str) -> str:
     """The Compute that is scaled in the place of a node, "" where the node is scaled by itself."""
-    return "" if service.nodes[name].settings.scale == ALONE else compute_above(service, name)
+    return "" if service.nodes[name].settings.scale == ALONE else compute_of(service.nodes, name)
 
 
 def _unknown(text: str, service: Service, snapshot: Snapshot) -> Refused:
@@ -287,9 +288,7 @@ def _victims(asked: ScaleAsked, goals: Mapping[str, Goal], snapshot: Snapshot) -
                 next_words=("status",),
                 purpose="see what there is",
             )
-        scaled: Instance | None = record
-        while scaled is not None and scaled.node not in goals:
-            scaled = snapshot.instances.get(scaled.host)
+        scaled = next((above for above in chain(snapshot, name) if above.node in goals), None)
         if scaled is None:
             raise Refused(
                 "not-scaled",

@@ -11,6 +11,7 @@ from ordito.instances.lifecycle import REMOVES, STOPS
 from ordito.instances.records import Instance, Snapshot
 from ordito.instances.states import STARTED
 from ordito.instances.status import OPERATIONAL
+from ordito.model.hosting import chain
 from ordito.model.service import Service
 from ordito.planning.options import Goal, Scaling
 from ordito.work.invocation import Ending
@@ -63,10 +64,7 @@ def linked_with(goals: Iterable[Goal], names: Sequence[str], service: Service, s
     scaled = {goal.node for goal in goals}
 
     def is_scaled(name: str) -> bool:
-        node = service.nodes[name]
-        while node.name not in scaled and node.host is not None:
-            node = service.nodes[node.host.target]
-        return node.name in scaled
+        return any(node.name in scaled for node in chain(service.nodes, name))
 
     required = {
         n: [r.target for r in service.nodes[n].requirements] for n in {snapshot.instances[i].node for i in names}

@@ -18,6 +18,7 @@ from ordito.base.suggest import nearest
 from ordito.ensemble.store import open_ensemble
 from ordito.ensemble.vault import Vault
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.hosting import far_ends
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, link_id
 from ordito.instances.states import STARTED
 from ordito.instances.status import OK
@@ -112,9 +113,8 @@ def _links(made: Instance, service: Service, snapshot: Snapshot) -> list[Link]:
     """The pairs of an instance with what it requires: as something that runs has them."""
     found: list[Link] = []
     for relationship in service.nodes[made.node].requirements:
-        targets = (made.host,) if relationship.is_hosting else snapshot.ids_of(relationship.target)
-        key = relationship.key
-        found += [Link(link_id(key, made.node, made.id, t), key, made.id, t, state="started") for t in targets if t]
+        targets, key = far_ends(snapshot, relationship, "source", made), relationship.key
+        found += [Link(link_id(key, made.node, made.id, t), key, made.id, t, state="started") for t in targets]
     return found
 
 

@@ -1,0 +1,54 @@
+"""Which instances host which, by their records: directly, or in turn; and with which others one makes pairs.
+``model.hosting`` says it of templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ordito.instances.records import Instance, Snapshot
+from ordito.model.service import Relationship, Service
+
+NONE: Mapping[str, Sequence[str]] = {}
+
+
+def chain(snapshot: Snapshot, instance: str) -> Iterator[Instance]:
+    """The record of an instance and of those that host it, the nearest first, whether they exist or not. It ends where
+    there is no record, or where it leads back; of "" there is none."""
+    seen: set[str] = set()
+    record = snapshot.instances.get(instance)
+    while record is not None and record.id not in seen:
+        yield record
+        seen.add(record.id)
+        record = snapshot.instances.get(record.host)
+
+
+def is_compute(service: Service, record: Instance) -> bool:
+    """Whether an instance is one of a Compute, as far as the service knows its node."""
+    node = service.nodes.get(record.node)
+    return node is not None and node.is_compute
+
+
+def compute_of(service: Service, snapshot: Snapshot, instance: str) -> str:
+    """The nearest Compute that hosts an instance, the instance itself included; "" where there is none."""
+    return next((record.id for record in chain(snapshot, instance) if is_compute(service, record)), "")
+
+
+def contained(snapshot: Snapshot, instance: str, missed: Mapping[str, Sequence[str]] = NONE) -> list[str]:
+    """An instance and all that exists on it, however deep, level by level. ``missed`` are others to count, by the
+    instance on which they were."""
+    found = [instance]
+    for current in found:  # grows while it is read
+        found += snapshot.hosted_on(current)
+        found += missed.get(current, ())
+    return found
+
+
+def far_ends(snapshot: Snapshot, relationship: Relationship, side: str, instance: Instance) -> Sequence[str]:
+    """The existing instances with which one at a side of a relationship, "source" or "target", makes pairs: of a host
+    and what it hosts those that are recorded so, of others all."""
+    far = relationship.target if side == "source" else relationship.source
+    if not relationship.is_hosting:
+        return snapshot.ids_of(far)
+    if side == "source":
+        return (instance.host,) if instance.host else ()
+    return [i for i in snapshot.hosted_on(instance.id) if snapshot.instances[i].node == far]
