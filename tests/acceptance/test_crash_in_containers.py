@@ -52,7 +52,7 @@ mark=$name
 
 IMPATIENT = """
 import ordito.executors.remote.executor as executor
-from ordito.executors.remote.patience import Patience
+from ordito.executors.remote.connection import Patience
 executor.Patience = lambda: Patience(reconnect=1.0, settle=0.2)
 """
 """What cannot be reached is given up soon."""

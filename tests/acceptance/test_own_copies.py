@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.executors.own_copies import LARGEST
+from ordito.executors.copies import LARGEST
 from tests.acceptance.program import Finished, ordito
 
 SERVICE = """\

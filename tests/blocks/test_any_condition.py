@@ -7,11 +7,10 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ordito.blocks.check import roots
 from ordito.blocks.conditions.evaluator import evaluate, referenced
-from ordito.blocks.conditions.faults import ConditionFailed, NotACondition, Place
-from ordito.blocks.conditions.names import roots
 from ordito.blocks.conditions.parser import FUNCTIONS, KINDS, parse
-from ordito.blocks.conditions.trees import LEVELS, Node, written
+from ordito.blocks.conditions.trees import LEVELS, ConditionFailed, Node, NotACondition, Place, written
 from tests.support.thorough import examples
 
 NOWHERE = Place(0, 0, 1, 1)

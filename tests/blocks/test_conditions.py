@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from ordito.base.sensitive import SHOWN, Sensitive
+from ordito.blocks.check import roots, unknown
 from ordito.blocks.conditions.evaluator import evaluate, referenced
-from ordito.blocks.conditions.faults import ConditionFailed, NotACondition, Reason
-from ordito.blocks.conditions.names import roots, unknown
 from ordito.blocks.conditions.parser import MOST_NESTED, parse
 from ordito.blocks.conditions.tokens import MOST_CHARACTERS
+from ordito.blocks.conditions.trees import ConditionFailed, NotACondition, Reason
 
 GOLDEN = json.loads(Path(__file__).with_name("cue-conditions.json").read_text("utf-8"))
 CONTEXT = GOLDEN["context"]

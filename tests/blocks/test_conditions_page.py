@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from ordito.blocks.check import unknown
 from ordito.blocks.conditions.evaluator import evaluate
-from ordito.blocks.conditions.faults import ConditionFailed, NotACondition
-from ordito.blocks.conditions.names import unknown
 from ordito.blocks.conditions.parser import parse
+from ordito.blocks.conditions.trees import ConditionFailed, NotACondition
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "blocks.md"
 CHAPTER = PAGE.read_text("utf-8").partition("\n## Conditions\n")[2].partition("\n## ")[0]

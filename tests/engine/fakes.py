@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ordito.base.change_ids import ChangeIds
 from ordito.base.masking import Masking
-from ordito.engine.control import JobControl
 from ordito.engine.driver import JobResult, run_job
+from ordito.engine.ports import JobControl
 from ordito.instances.records import Applied, Delta, Instance, Snapshot
 from ordito.work.events import Event, Listener
 from ordito.work.hooks import HookResult

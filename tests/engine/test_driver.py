@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.engine.control import JobControl
 from ordito.engine.messages import CANCELLED
+from ordito.engine.ports import JobControl
 from ordito.work.events import (
     InstanceState,
     JobFinished,

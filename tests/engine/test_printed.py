@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordito.engine.printed import LONGEST_LINE, TAIL_LINES, PrintedLines
+from ordito.engine.steps import LONGEST_LINE, TAIL_LINES, PrintedLines
 
 
 def lines_of(pieces: list[bytes]) -> tuple[list[str], tuple[str, ...]]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.engine.control import JobControl
+from ordito.engine.ports import JobControl
 from ordito.work.events import JobRollback, StepRetrying, StepStarted
 from ordito.work.plan import Action, Plan
 from ordito.work.records import JobOptions, Record, RollbackRecord, StepStartedRecord

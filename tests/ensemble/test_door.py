@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ordito.ensemble.door import CANCEL, NOW, Door, ask
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.owner import CANCEL, NOW, Door, ask
 
 JOB = "A6BKKQCN0000"
 

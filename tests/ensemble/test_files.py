@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import write_whole
-from ordito.ensemble.git_files import add_lines, ensure_git_files
 from ordito.ensemble.jobs_tsv import append_lines, escape, unescape
+from ordito.ensemble.keeping import add_lines, ensure_git_files
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import EnsembleLock, holder
 from ordito.ensemble.logs import JobLog, read_log

@@ -10,9 +10,9 @@ from typing import BinaryIO
 
 import pytest
 
-from ordito.ensemble import known_digests
+from ordito.ensemble import pins
 from ordito.ensemble.files import digest_of_stream
-from ordito.ensemble.known_digests import known_digest
+from ordito.ensemble.pins import known_digest
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(str(getattr(file, "name", "")))
         return digest_of_stream(file)
 
-    monkeypatch.setattr(known_digests, "digest_of_stream", counted)
-    monkeypatch.setattr(known_digests, "MOMENT", -1.0)
-    monkeypatch.setattr(known_digests, "_known", {})
+    monkeypatch.setattr(pins, "digest_of_stream", counted)
+    monkeypatch.setattr(pins, "MOMENT", -1.0)
+    monkeypatch.setattr(pins, "_known", {})
     return names
 
 
@@ -60,7 +60,7 @@ def test_every_change_is_seen(tmp_path: Path, hashed: list[str]) -> None:
 def test_what_was_changed_a_moment_ago_is_not_remembered(
     tmp_path: Path, hashed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_digests, "MOMENT", 1e9)
+    monkeypatch.setattr(pins, "MOMENT", 1e9)
     path = tmp_path / "a"
     path.write_text("one")
     digest(path)
@@ -77,8 +77,8 @@ def test_what_is_no_file_is_hashed_each_time(hashed: list[str]) -> None:
 def test_no_more_are_remembered_than_there_is_room_for(
     tmp_path: Path, hashed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_digests, "MOST_KNOWN", 2)
+    monkeypatch.setattr(pins, "MOST_KNOWN", 2)
     for name in "abc":
         (tmp_path / name).write_text(name)
         digest(tmp_path / name)
-    assert len(known_digests._known) == 1
+    assert len(pins._known) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.ensemble.log_lines import MOST_HELD, MOST_OPEN, by_lines
+from ordito.ensemble.logs import MOST_HELD, MOST_OPEN, by_lines
 
 PIECES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([b"\n", b"x", b"yy\n", b"\xc3", b"\xa9", b""])))
 

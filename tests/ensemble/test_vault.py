@@ -13,8 +13,7 @@ from ordito.base.sensitive import Sensitive, revealed
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.secrets_file import SecretsFile
-from ordito.ensemble.vault import KEY_FILE, Vault, use_vault
+from ordito.ensemble.vault import KEY_FILE, SecretsFile, Vault, use_vault
 
 pytest.importorskip("cryptography", reason="nothing can be sealed without it")
 

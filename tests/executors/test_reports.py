@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordito.executors.left_behind import Left
-from ordito.executors.result_files import read_reported, read_result
+from ordito.executors.result_files import Left, read_reported, read_result
 from ordito.work.invocation import Ending
 from tests.executors.place import Place
 

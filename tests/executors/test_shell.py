@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ordito.executors.environment_files import KEPT
+from ordito.executors.environment import KEPT
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
 from tests.executors.place import Place
 from tests.support.thorough import examples

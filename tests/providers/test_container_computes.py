@@ -11,8 +11,7 @@ import pytest
 from ordito.base.sensitive import Sensitive
 from ordito.executors.local_hands import LocalHands
 from ordito.providers.containers.computes import ContainerProvider
-from ordito.providers.containers.engine import Engines
-from ordito.providers.containers.settings import ContainerSettings
+from ordito.providers.containers.engine import ContainerSettings, Engines
 from ordito.work.providing import Delegation, ProviderFailed, Verb
 from ordito.work.targets import HOST, Target, Unreachable
 from tests.support.real.needs import program

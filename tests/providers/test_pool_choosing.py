@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ordito.providers.pool.allocations import Lost
-from ordito.providers.pool.asking import Asking
 from ordito.providers.pool.choosing import Choosing
-from ordito.providers.pool.fitting import Taken
+from ordito.providers.pool.fitting import Asking, Taken
 from ordito.providers.pool.hosts import Host
 from ordito.work.providing import Delegation, Verb
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.source.regular import open_regular, read_regular
+from ordito.source.new_files import open_regular, read_regular
 
 
 def test_an_ordinary_file(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ ADOPTS = "adopts"
 SOURCES = Path(__file__).parents[2] / "src"
 IMPATIENT = """\
 from functools import partial
-import ordito.executors.registry as registry
+import ordito.executors.local as registry
 registry.LocalExecutor = partial(registry.LocalExecutor, settling=0.2)
 """
 """Python that runs first where operations that hang are found running after a crash: they are ended soon."""

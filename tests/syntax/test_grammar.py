@@ -9,13 +9,12 @@ from ordito.source.loader import load
 from ordito.source.nodes import Mapping, Node, Scalar
 from ordito.syntax.dialects import TOSCA_1_3
 from ordito.syntax.entities import NodeTemplate
-from ordito.syntax.entries import Entries, EntryList, is_lost
 from ordito.syntax.expressions import Call, as_written, calls, is_static
 from ordito.syntax.functions import call_in, meant_function, read_untyped
 from ordito.syntax.grammar import Dialect, Entity, Key, Reading, read_entity
 from ordito.syntax.service_file import read_service_file
 from ordito.syntax.service_template import ServiceFile
-from ordito.syntax.shapes import Flag, Many, Named, NamedList, Text, Whole
+from ordito.syntax.shapes import Entries, EntryList, Flag, Many, Named, NamedList, Text, Whole, is_lost
 
 
 class Leaf(Entity, frozen=True, eq=False, kw_only=True):

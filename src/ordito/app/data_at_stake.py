@@ -12,7 +12,7 @@ from ordito.app.errors import Refused
 from ordito.app.given_changes import again, words_of_losing
 from ordito.app.names import Names
 from ordito.app.proposal import Proposal, Risks
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.work.plan import Plan

@@ -14,9 +14,9 @@ from ordito.app.place import Place, place_of
 from ordito.app.services.in_use import service_as_it_runs
 from ordito.app.status import made_by
 from ordito.base.change_ids import job_of, time_of
+from ordito.ensemble.job_history import TaskLine, last_tasks, starts_of
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import Ensemble, read_ensemble
-from ordito.ensemble.task_history import TaskLine, last_tasks, starts_of
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.hosting import chain

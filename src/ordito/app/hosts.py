@@ -15,8 +15,7 @@ from ordito.base.suggest import nearest
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.store import read_ensemble
 from ordito.providers.pool.allocations import Lost, PoolFailed
-from ordito.providers.pool.asking import shown
-from ordito.providers.pool.fitting import Taken, left_of, owners_text
+from ordito.providers.pool.fitting import Taken, left_of, owners_text, shown
 from ordito.providers.pool.hosts import Host
 from ordito.providers.pool.provider import NAME, PoolProvider
 from ordito.work.providing import Recorded, recorded_with

@@ -15,7 +15,7 @@ import msgspec
 from ordito.app.hosts import HostsRequest, Pool, broken_books, open_pool, read_books
 from ordito.executors.remote.executor import RemoteExecutor
 from ordito.providers.pool.allocations import PoolFailed
-from ordito.providers.pool.asking import measure, normal, shown
+from ordito.providers.pool.fitting import measure, normal, shown
 from ordito.providers.pool.hosts import Host
 from ordito.work.targets import Hands, Target, Unreachable
 

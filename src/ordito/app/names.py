@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.base.listing import listed
 from ordito.base.suggest import nearest
+from ordito.base.text import listed
 from ordito.instances.records import Instance, Snapshot, number_of
 from ordito.model.interface_names import interface_named
 from ordito.model.operation import Interface

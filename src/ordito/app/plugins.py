@@ -13,11 +13,11 @@ from ordito.app.errors import Refused
 from ordito.app.inputs.inventory import Inventory
 from ordito.ensemble.layout import Layout
 from ordito.executors.container.connector import ContainerConnector
+from ordito.executors.local import local_executors
 from ordito.executors.local_hands import LocalHands
-from ordito.executors.registry import local_executors
+from ordito.executors.remote.commands import RemoteHands
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.executor import RemoteExecutor
-from ordito.executors.remote.hands import RemoteHands
 from ordito.executors.ssh.connector import SshConnector
 from ordito.instances.records import Snapshot
 from ordito.planning.options import Maker

@@ -18,7 +18,7 @@ from ordito.app.services.left_behind import Whole
 from ordito.app.services.pinned import PinnedService, ReadFiles
 from ordito.app.services.read import ReadService
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.pins import ChangedFiles, pinned_root
 from ordito.ensemble.status import Status, known_forms

@@ -21,10 +21,10 @@ from ordito.app.proposal import Asked, Grounds, Known, Portable, Proposal
 from ordito.app.proposals.registry import asked_type
 from ordito.app.proposals.to_a_description import ToDescriptionAsked
 from ordito.app.sealing import Sealing
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.ensemble.files import digest_of
 from ordito.ensemble.manifest import read_manifest, state_digest
-from ordito.source.regular import open_regular, read_regular
+from ordito.source.new_files import open_regular, read_regular
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Change, Plan
 

@@ -11,7 +11,7 @@ from ordito.app.place import place_of
 from ordito.base.diagnostics import suggestion
 from ordito.base.masking import LEAST
 from ordito.ensemble.errors import explained
-from ordito.ensemble.secrets_file import MOST_BYTES, NAME, SecretsFile
+from ordito.ensemble.vault import MOST_BYTES, NAME, SecretsFile
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ def read_value(path: str) -> bytes:
     """A secret from a file, as it is. Raises ``EnsembleError``."""
     from pathlib import Path
 
-    from ordito.source.regular import read_regular
+    from ordito.source.new_files import read_regular
 
     with explained("read", Path(path)):
         return read_regular(Path(path))

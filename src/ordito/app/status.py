@@ -17,8 +17,7 @@ from ordito.base.sensitive import shown
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
-from ordito.ensemble.outline_file import kept_outline
-from ordito.ensemble.status import Status, known_forms
+from ordito.ensemble.status import Status, kept_outline, known_forms
 from ordito.ensemble.store import EDITED_CURE, Ensemble, read_ensemble
 from ordito.instances.outline import Outline
 from ordito.instances.records import Instance, Snapshot

@@ -18,10 +18,10 @@ from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Se
 from ordito.ensemble.files import Changed, is_same, put_whole
 from ordito.model.circumstances import Circumstances
 from ordito.model.resolve import resolve_service
+from ordito.source.new_files import kind_of, open_regular, read_regular
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.source.opening import open_package
 from ordito.source.package import load_text
-from ordito.source.regular import kind_of, open_regular, read_regular
 from ordito.source.remote import Network
 
 LEFT_OPEN = frozenset({"ambiguous-substitution", "no-substitution"})

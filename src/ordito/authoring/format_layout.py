@@ -152,6 +152,10 @@ class _Reader:
 
 
 # Formatting by lines: each line keeps its text and its place, and gets another indentation.
+#
+# Keys stand two columns right of what they belong to, and so do dashes. Comments go with the line below them, or
+# where they are indented deeper than that, with what stands above. Inside of brackets, quotes and block texts only
+# whole lines move. Of several empty lines one stays, and none below a heading.
 
 STEP = 2
 MARKER = re.compile(r"---|\.\.\.|%")

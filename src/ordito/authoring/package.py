@@ -33,11 +33,10 @@ from ordito.model.choices import Choices
 from ordito.model.circumstances import Circumstances
 from ordito.source.archive import open_archive
 from ordito.source.meta import META, meta_text
-from ordito.source.new_files import fresh_file, sweep, usual_mode
+from ordito.source.new_files import fresh_file, open_regular, sweep, usual_mode
 from ordito.source.opening import ARCHIVES, open_package
 from ordito.source.pack import unpack, write_archive
 from ordito.source.package import Package
-from ordito.source.regular import open_regular
 from ordito.source.remote import FOLDER, Network
 
 ENDING = ".csar"

@@ -20,9 +20,9 @@ from ordito.ensemble.pins import LIFECYCLE, is_own
 from ordito.ensemble.vault import KEY_FILE
 from ordito.model.block import BUILT_IN
 from ordito.source.archive import UNSAFE, bad_name
+from ordito.source.new_files import open_regular
 from ordito.source.opening import STEP_FILES
 from ordito.source.package import Package
-from ordito.source.regular import open_regular
 from ordito.source.tree import place
 
 

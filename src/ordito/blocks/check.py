@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
-from ordito.blocks.conditions.faults import NotACondition
-from ordito.blocks.conditions.names import unknown
+from ordito.base.suggest import nearest
 from ordito.blocks.conditions.parser import parse as parse_condition
+from ordito.blocks.conditions.trees import Field, Name, Node, NotACondition, Path, Place, references
 from ordito.blocks.duration import NotADuration, seconds
 from ordito.blocks.fqn import Fqn, NotAnFqn, nearest_names
 from ordito.blocks.fqn import parse as parse_fqn
-from ordito.blocks.places import span_of_part
 from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.lifecycle_steps import LifecycleStep
 
@@ -134,3 +133,85 @@ def _is_cut(place: Span | None) -> bool:
 def _place(step: LifecycleStep, field: str) -> Span | None:
     """Where something stands that a step says, or the step itself."""
     return step.spans.get(field) or step.span
+
+
+# Where a part of a text stands in the file in which that text is written.
+
+MOST_LINES = 1_000
+
+
+def span_of_part(whole: Span, text: str, offset: int, end: int) -> Span:
+    """The place of the characters ``offset`` to ``end`` of a text that is written at ``whole``, as far as they are in
+    one line. Where the text is not written as it is read (escapes, folded lines), it is the place of the whole."""
+    start = text.rfind("\n", 0, offset) + 1
+    stop = text.find("\n", offset)
+    wanted = text[start : stop if stop >= 0 else len(text)]
+    length = max(1, min(end, start + len(wanted)) - offset)
+    found = _line_of(whole, wanted, text.count("\n", 0, start))
+    if found is None:
+        return whole
+    line, column = found
+    begin = column + offset - start
+    return Span(whole.source, line, begin, line, begin + length)
+
+
+def _line_of(whole: Span, wanted: str, number: int) -> tuple[int, int] | None:
+    """The line and column at which a line of a text is written, being the line ``number`` of it (from 0)."""
+    if not wanted:
+        return None
+    last = min(whole.end_line, whole.line + MOST_LINES)
+    candidates = []
+    for line in range(whole.line, last + 1):
+        at = whole.source.line(line).find(wanted, whole.column - 1 if line == whole.line else 0)
+        if at >= 0:
+            candidates.append((line, at + 1))
+    # A block of lines begins in the line after its mark.
+    likely = [c for c in candidates if c[0] - whole.line in {number, number + 1}]
+    return next(iter(likely or candidates), None)
+
+
+# The names of a context that a condition speaks of.
+
+Fields = Mapping[str, Collection[str]]
+"""What names of a context have that always have the same, by these names."""
+
+
+def roots(tree: Node) -> dict[str, Place]:
+    """The names that a condition begins its paths with (``values`` of ``values.a.b``), and where each stands first."""
+    found: dict[str, Place] = {}
+    for reference in references(tree):
+        name = reference if isinstance(reference, Name) else reference.base
+        if isinstance(name, Name):
+            found.setdefault(name.name, name.place)
+    return found
+
+
+def unknown(
+    tree: Node, known: Collection[str], fields: Fields | None = None, components: Fields | None = None
+) -> list[NotACondition]:
+    """A fault for each name that a condition begins a path with and that is none of the known ones; where there is
+    none, for each of the ``fields`` that such a name never has. ``components`` are the fields of names which have one
+    for each component."""
+    faults: list[NotACondition] = []
+    for name, place in roots(tree).items():
+        if name not in known:
+            close = nearest(name, known)
+            hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
+            faults.append(NotACondition(f'there is no "{name}" in conditions', place, hint))
+    return [*faults, *(fault for fault in _unknown_fields(tree, fields or {}, components or {}) if not faults)]
+
+
+def _unknown_fields(tree: Node, known: Fields, components: Fields) -> Iterator[NotACondition]:
+    """A fault for each path that begins with what none of these names has."""
+    for path in references(tree):
+        step = path.steps[0] if isinstance(path, Path) else None
+        if isinstance(path, Path) and isinstance(path.base, Name) and isinstance(step, Field):
+            fields, named = known.get(path.base.name), components.get(path.base.name)
+            if fields is not None and step.name not in fields:
+                message = f'"{path.base.name}" has no "{step.name}" in conditions'
+                yield NotACondition(message, step.place, f"it has {' and '.join(fields)}")
+            elif named is not None and step.name not in named:
+                message = f'"{path.base.name}" has a field for each component, and there is no component "{step.name}"'
+                close = nearest(step.name, named)
+                hint = f"did you mean {' or '.join(close)}?" if close else "name a node template of the topology"
+                yield NotACondition(message, step.place, hint)

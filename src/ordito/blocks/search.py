@@ -15,8 +15,7 @@ from ordito.model.block import BUILT_IN, BlockType, is_newer
 from ordito.source.meta import META
 from ordito.source.opening import ARCHIVES, DEFINITIONS_ENDINGS, open_package, open_tree
 from ordito.source.package import Package
-from ordito.source.tree import FileTree, Folder
-from ordito.source.views import SubTree
+from ordito.source.tree import FileTree, Folder, SubTree
 
 FOLDER = "catalog"
 """Where a project has catalogues of its own: beside the service, and beside the ensemble."""

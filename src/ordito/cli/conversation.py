@@ -12,8 +12,8 @@ from ordito.app.data_at_stake import refuse_risks
 from ordito.app.errors import NobodyToAsk, Refused
 from ordito.app.proposal import Proposal
 from ordito.base.diagnostics import Diagnostic
-from ordito.base.listing import listed
 from ordito.base.sensitive import is_sensitive
+from ordito.base.text import listed
 from ordito.cli.channel import Channel
 from ordito.cli.plan_data import change_data
 from ordito.cli.plan_view import Level, write_brief, write_plan

@@ -9,13 +9,13 @@ import msgspec
 
 from ordito.app.describe import Dependency, InstanceDescription, NodeDescription, Operated
 from ordito.base.change_ids import time_of
-from ordito.base.listing import spans
 from ordito.base.sensitive import shown
+from ordito.base.text import spans
 from ordito.cli.channel import Channel
 from ordito.cli.job_view import as_text
 from ordito.cli.status_view import painted
 from ordito.cli.text_width import pad, printable, width
-from ordito.ensemble.task_history import TaskLine
+from ordito.ensemble.job_history import TaskLine
 
 FORMAT = "ordito.describe/1"
 

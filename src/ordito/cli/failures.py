@@ -8,7 +8,7 @@ from typing import Any
 
 from ordito.app.errors import Declined, JobUnfinished, NobodyToAsk, Refused
 from ordito.base.diagnostics import InvalidDocument, Severity
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand

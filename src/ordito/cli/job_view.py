@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ordito.base.listing import listed
 from ordito.base.sensitive import encode_hook, shown
+from ordito.base.text import listed
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.ledger import Ledger, title

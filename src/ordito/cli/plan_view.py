@@ -18,7 +18,7 @@ from enum import Enum
 
 from ordito.app.given_changes import words_of_losing
 from ordito.app.proposal import Proposal
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.cli.channel import Channel
 from ordito.cli.plan_data import write_chosen
 from ordito.cli.progress.ledger import called, node_of, nothing, title

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ordito.app.policies import Made, PoliciesView, PolicyView, TriggerView
-from ordito.base.listing import listed
 from ordito.base.sensitive import shown
+from ordito.base.text import listed
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.handling_view import entry_data, say_waiting
 from ordito.cli.job_view import as_text

@@ -9,8 +9,8 @@ import msgspec
 
 from ordito.app.job.jobs import OpenJob
 from ordito.app.status import InstanceStatus, StatusResult
-from ordito.base.listing import listed, spans
 from ordito.base.sensitive import shown
+from ordito.base.text import listed, spans
 from ordito.cli.channel import Channel
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session

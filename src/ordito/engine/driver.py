@@ -18,16 +18,13 @@ import msgspec
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import Clock
 from ordito.engine.announcer import Announcer
-from ordito.engine.control import JobControl
-from ordito.engine.course import Course
+from ordito.engine.course import Course, Writer
 from ordito.engine.delegates import Delegates
 from ordito.engine.messages import CancelAsked, Counts, GiveUp, LeaveOut, PauseOver, Skip
-from ordito.engine.parts import Parts
-from ordito.engine.ports import Hooks, Operations, OutputLog, PlansWayBack
+from ordito.engine.ports import Hooks, JobControl, Operations, OutputLog, Parts, PlansWayBack
 from ordito.engine.resuming import Resuming
 from ordito.engine.steps import Steps
 from ordito.engine.workers import Crash, Workers
-from ordito.engine.writer import Writer
 from ordito.instances.records import Snapshot
 from ordito.work.events import Listener, StepFailed
 from ordito.work.forms import ended

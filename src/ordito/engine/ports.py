@@ -5,14 +5,49 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+import msgspec
+
+from ordito.base.change_ids import ChangeIds
+from ordito.base.clock import Clock
 from ordito.base.masking import Masking
-from ordito.instances.records import Delta
+from ordito.engine.announcer import Announcer
+from ordito.engine.workers import Workers
+from ordito.instances.records import Delta, Snapshot
 from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome
 from ordito.work.plan import Plan, Step
 from ordito.work.providing import Delegation
+from ordito.work.records import JobHeader, Journal
 from ordito.work.rollback import WayBack
 from ordito.work.targets import Target
+
+# The handle by which a running job is cancelled.
+
+
+class JobControl:
+    """Cancels a job: the first request lets running steps finish and starts no others, the second ends them.
+
+    The methods are called in the thread of the event loop (``loop.add_signal_handler`` does that).
+    """
+
+    def __init__(self) -> None:
+        self._requests = 0
+        self._wake: Callable[[], None] | None = None
+
+    def request_cancel(self, *, at_once: bool = False) -> None:
+        """Ask once more, or for all that can be asked for; may be called before the job begins."""
+        self._requests = max(self._requests + 1, 2 if at_once else 1)
+        if self._wake is not None:
+            self._wake()
+
+    @property
+    def requests(self) -> int:
+        """How often cancelling was asked for."""
+        return self._requests
+
+    def attach(self, wake: Callable[[], None] | None) -> None:
+        """Let the driver hear of requests."""
+        self._wake = wake
 
 
 class Prepared(Protocol):
@@ -126,3 +161,26 @@ class OutputLog(Protocol):
 
     def flush(self) -> None:
         """Hand over to the operating system what is kept in memory."""
+
+
+# What a job is made of and runs with.
+
+
+class Parts(msgspec.Struct, frozen=True):
+    """What all files of the driver share; each part is explained where ``run_job`` takes it."""
+
+    header: JobHeader
+    plan: Plan
+    operations: Operations
+    snapshot: Snapshot
+    workers: Workers
+    journal: Journal
+    clock: Clock
+    change_ids: ChangeIds
+    announcer: Announcer
+    output_log: OutputLog | None
+    control: JobControl
+    way_back: PlansWayBack | None
+    different: Callable[[], tuple[str, ...]] | None = None
+    tells_inputs: bool = False
+    hooks: Hooks | None = None

@@ -6,11 +6,10 @@ of its instance is asked; else it runs again.
 
 from __future__ import annotations
 
-from ordito.engine.course import Course
-from ordito.engine.parts import Parts
+from ordito.engine.course import Course, Writer
+from ordito.engine.ports import Parts
 from ordito.engine.steps import Steps
 from ordito.engine.workers import Doubt, lost
-from ordito.engine.writer import Writer
 from ordito.work.doubts import answer
 from ordito.work.found_ends import found
 from ordito.work.hook_runs import HOOKS

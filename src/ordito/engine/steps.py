@@ -5,29 +5,28 @@ What is started here is launched at the end of the turn, when the journal knows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import codecs
+from collections import deque
+from collections.abc import Callable, Mapping
 
 import msgspec
 
-from ordito.engine.alarms import Alarms
-from ordito.engine.course import Course
+from ordito.engine.course import Course, Writer
 from ordito.engine.delegates import ended_unreachable
-from ordito.engine.merging import merge
 from ordito.engine.messages import CANCELLED, AttemptFailed, GiveUp, LeaveOut, Skip, StepEnded
-from ordito.engine.parts import Parts
-from ordito.engine.ports import Hooks
-from ordito.engine.printed import PrintedLines
-from ordito.engine.retries import attempts_of, pause_after, together
+from ordito.engine.ports import Hooks, Parts
 from ordito.engine.states import StepState
 from ordito.engine.workers import no_executor
-from ordito.engine.writer import Writer
+from ordito.instances.records import Delta
 from ordito.work.events import StepFailed
 from ordito.work.found_ends import was_found
 from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
-from ordito.work.plan import Action, Step
+from ordito.work.plan import Action, Call, Step
 from ordito.work.providing import Delegation, Verb
 from ordito.work.records import (
+    JobOptions,
     StepFinishedRecord,
     StepProcessRecord,
     StepRetryRecord,
@@ -36,6 +35,53 @@ from ordito.work.records import (
 )
 from ordito.work.targets import Unreachable
 from ordito.work.workflows import workflow_of
+
+# What one operation prints: bytes that end anywhere become lines of text, and the last of them are kept.
+
+TAIL_LINES = 20
+LONGEST_LINE = 8_192
+"""Characters after which a line is cut, so that a program that never ends its line costs no memory."""
+
+_UTF8 = codecs.getincrementaldecoder("utf-8")
+
+
+class PrintedLines:
+    """Decodes a step's output (UTF-8, with U+FFFD for what is none) and cuts it into lines."""
+
+    def __init__(self) -> None:
+        self._decoder = _UTF8("replace")
+        self._partial = ""
+        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
+
+    def feed(self, data: bytes) -> str:
+        """Take a piece of output; gives the lines that are complete by now, joined by newlines, "" for none."""
+        return self._complete(self._partial + self._decoder.decode(data))
+
+    def end(self) -> str:
+        """The output has ended; gives what was left without the end of a line."""
+        rest = self._partial + self._decoder.decode(b"", final=True)
+        return self._complete(rest + "\n" if rest else "")
+
+    @property
+    def tail(self) -> tuple[str, ...]:
+        """The last lines, without their ends."""
+        return tuple(self._tail)
+
+    def _complete(self, text: str) -> str:
+        *lines, self._partial = text.split("\n")
+        if len(self._partial) >= LONGEST_LINE:
+            lines.append(self._partial)
+            self._partial = ""
+        lines = [piece for line in lines for piece in _pieces(line.removesuffix("\r"))]
+        self._tail.extend(lines)
+        return "\n".join(lines)
+
+
+def _pieces(line: str) -> list[str]:
+    if len(line) <= LONGEST_LINE:
+        return [line]
+    return [line[at : at + LONGEST_LINE] for at in range(0, len(line), LONGEST_LINE)]
+
 
 # Names of a module are found faster than members of an enumeration.
 DELEGATE, TIMED_OUT, UNREACHABLE = Action.DELEGATE, Ending.TIMED_OUT, Ending.UNREACHABLE
@@ -400,3 +446,143 @@ class Steps:
         if not record.outcome.succeeded:
             self.was_ended |= record.outcome.ending is Ending.CANCELLED
             self.failed.append(self._announcer.failure(record))
+
+
+# Joining the changes of a step's start and end into one.
+
+
+def merge(first: Delta | None, second: Delta | None) -> Delta | None:
+    """One change that does what two do one after the other; None for none."""
+    if first is None or second is None:
+        return first or second
+    instances = {i.id: i for i in (*first.instances, *second.instances)}
+    links = {link.id: link for link in (*first.links, *second.links)}
+    attributes = {name: dict(values) for name, values in first.attributes.items()}
+    outputs = {name: dict(operations) for name, operations in first.outputs.items()}
+    for forgotten in second.forgotten:
+        instances.pop(forgotten, None)
+    for gone in (*second.unlinked, *second.forgotten):
+        links.pop(gone, None)
+        attributes.pop(gone, None)
+        outputs.pop(gone, None)
+    for name, values in second.attributes.items():
+        attributes.setdefault(name, {}).update(values)
+    for name, operations in second.outputs.items():
+        outputs.setdefault(name, {}).update(operations)
+    made_again = {link.id for link in second.links}
+    unlinked = (*(name for name in first.unlinked if name not in made_again), *second.unlinked)
+    return Delta(
+        instances=tuple(instances.values()),
+        links=tuple(links.values()),
+        unlinked=tuple(dict.fromkeys(unlinked)),
+        attributes=attributes,
+        outputs=outputs,
+        forgotten=(*first.forgotten, *second.forgotten),
+    )
+
+
+# Alarms: the driver's clockwork for what is to happen later.
+
+
+class Alarms:
+    """Remembers numbers until their time has come; ``ring`` is called when one is due. Needs a running loop."""
+
+    def __init__(self, ring: Callable[[], None]) -> None:
+        self._ring = ring
+        self._handles: dict[int, asyncio.TimerHandle] = {}
+        self._due: list[int] = []
+
+    def set(self, number: int, seconds: float) -> None:
+        """Have a number due so many seconds from now, whatever was said of it before."""
+        if number in self._handles:
+            self._handles[number].cancel()
+        self._handles[number] = asyncio.get_running_loop().call_later(max(0.0, seconds), self._come, number)
+
+    def take(self) -> list[int]:
+        """The numbers that have become due since the last call."""
+        due, self._due = self._due, []
+        return due
+
+    def stop(self) -> None:
+        """Forget all of them."""
+        for handle in self._handles.values():
+            handle.cancel()
+        self._handles.clear()
+
+    def _come(self, number: int) -> None:
+        self._handles.pop(number, None)
+        self._due.append(number)
+        self._ring()
+
+
+# When a failed operation is tried again, and what several attempts together come to.
+#
+# How often and how soon is said by its call, else by the job. The pause doubles with each attempt, up to a bound. An
+# operation that ends with ``TEMPORARY`` asks for another attempt itself: it gets one even where nobody said how
+# often.
+
+TEMPORARY = 75
+"""The exit code (EX_TEMPFAIL of sysexits.h) by which an operation says that it may be worth trying again."""
+
+ASKED = 3
+"""Attempts of an operation that ends with ``TEMPORARY``, where nobody said how many it may have."""
+
+INTERVAL = 1.0
+"""Seconds before the second attempt, where nobody said how many."""
+
+UNTIL_ASKED_AGAIN = 1.0
+"""Seconds after which what is not ready yet is asked again."""
+
+LONGEST = 300.0
+"""Seconds between two attempts at most, unless a longer interval is asked for."""
+
+FAILED_FOR_NOW = frozenset({Ending.FAILED, Ending.TIMED_OUT, Ending.UNREACHABLE, Ending.LOST})
+"""Failures after which another attempt makes sense: what could not be started at all will not be the next time."""
+
+
+def attempts_of(call: Call, options: JobOptions, outcome: Outcome) -> int:
+    """How often an operation that has ended like this is tried in all."""
+    if call.within is not None:
+        return 1 + int(call.within / UNTIL_ASKED_AGAIN)
+    said = call.attempts or options.attempts
+    return said or (ASKED if outcome.exit_code == TEMPORARY else 1)
+
+
+def pause_after(attempt: int, call: Call, options: JobOptions, outcome: Outcome, elapsed: float = 0.0) -> float | None:
+    """The seconds to wait after an attempt with this outcome, None where it was the last one; ``elapsed`` is how long
+    ago the first one began."""
+    if call.within is not None:
+        again = outcome.ending in FAILED_FOR_NOW and elapsed + UNTIL_ASKED_AGAIN <= call.within
+        return UNTIL_ASKED_AGAIN if again else None
+    if outcome.ending not in FAILED_FOR_NOW or attempt >= attempts_of(call, options, outcome):
+        return None
+    said = call.interval if call.interval is not None else options.interval
+    interval = INTERVAL if said is None else said
+    # No power beyond what any bound needs: it would not fit a number.
+    return min(interval * 2.0 ** min(attempt - 1, 60), max(LONGEST, interval))
+
+
+def together(earlier: Outcome | None, last: Outcome) -> Outcome:
+    """The outcome of an operation whose attempts before the last came to ``earlier``.
+
+    What any attempt has modified stays modified. An attempt that came to nothing does not hide that others ran.
+    """
+    if earlier is None:
+        return last
+    changed = _changed(earlier, last)
+    if last.ending in _NEVER_RAN and earlier.ending not in _NEVER_RAN:
+        message = f"{earlier.message}; then {last.ending}: {last.message}".removeprefix("; ")
+        return msgspec.structs.replace(earlier, message=message, changed=changed)
+    return msgspec.structs.replace(last, changed=changed)
+
+
+_NEVER_RAN = frozenset({Ending.NOT_STARTED, Ending.UNREACHABLE})
+
+
+def _changed(earlier: Outcome, last: Outcome) -> bool | None:
+    """Whether attempts have modified something: yes if one says so, unknown for a failure if one does not say."""
+    if earlier.changed:
+        return True
+    if last.succeeded or earlier.ending in _NEVER_RAN or last.changed:
+        return last.changed
+    return earlier.changed if last.ending in _NEVER_RAN or earlier.changed is None else last.changed

@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.git_files import ensure_git_files
 from ordito.ensemble.job_record import ClosingJob, JobRecord, write_changes, write_job_record
 from ordito.ensemble.jobs_tsv import append_lines
 from ordito.ensemble.journal import Journal
-from ordito.ensemble.keeping import JobEnd, Keeper, KeepsNothing, Kept
+from ordito.ensemble.keeping import JobEnd, Keeper, KeepsNothing, Kept, ensure_git_files
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import write_manifest
 from ordito.ensemble.status import Status, status_after

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ordito.ensemble.errors import explained
-from ordito.source.new_files import fresh_name
-from ordito.source.regular import kind_of, open_regular, read_regular
+from ordito.source.new_files import fresh_name, kind_of, open_regular, read_regular
 
 BLOCK = 1 << 20
 

@@ -18,8 +18,8 @@ import msgspec
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal_errors import check_is_file, journal_explained
+from ordito.ensemble.journal_tables import reading, writing
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.transactions import reading, writing
 from ordito.ensemble.vault import use_vault
 from ordito.work.evaluations import Evaluation
 from ordito.work.notices import Notice

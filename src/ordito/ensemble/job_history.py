@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import msgspec
 
 from ordito.base.change_ids import is_change_id
-from ordito.base.listing import listed
-from ordito.ensemble.conflicts import first_conflict
+from ordito.base.text import listed
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import read
 from ordito.ensemble.job_format import FORMAT, FORMATS, ConfigChange, JobFile, JobHead
 from ordito.ensemble.jobs_tsv import count_strange_lines, unescape
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.manifest import first_conflict
 from ordito.ensemble.vault import MARK, use_vault
-from ordito.ensemble.yaml_reader import load
-from ordito.source.regular import open_regular
+from ordito.ensemble.yaml_writer import load
+from ordito.source.new_files import open_regular
 
 RESTORE = "restore the file from git"
 
@@ -196,3 +197,65 @@ def _by_yaml(line: bytes, path: Path, number: int) -> ConfigChange:
     except msgspec.ValidationError as error:
         raise EnsembleError(f"{path}: ConfigChange {number}: {error}", RESTORE) from error
     return change
+
+
+# The last operations on an instance, from the lines of `jobs.tsv`.
+
+MOST_HISTORY = 8_000_000
+"""Bytes at the end of the file that are looked at."""
+
+
+class TaskLine(msgspec.Struct, frozen=True):
+    """A task's line in `jobs.tsv`; ``seconds`` is NaN where it says no number."""
+
+    id: str
+    job: str
+    operation: str
+    target: str
+    outcome: str
+    changed: str
+    start: str
+    seconds: float
+    summary: str
+
+
+def last_tasks(layout: Layout, targets: Collection[str], most: int) -> tuple[TaskLine, ...]:
+    """The last tasks whose targets are among these, the latest first; of a long history only the end is looked at.
+
+    Raises ``EnsembleError``.
+    """
+    found = {task.id: task for line in _lines(layout) if (task := _task(line)) is not None and task.target in targets}
+    return tuple(found[change] for change in sorted(found, reverse=True)[:most])
+
+
+def starts_of(layout: Layout, changes: Collection[str]) -> dict[str, str]:
+    """When tasks began, in UTC, by their ids; those are left out that are not in the part of the history that is looked
+    at. Raises ``EnsembleError``."""
+    wanted = {change.encode() for change in changes if change}
+    tasks = (_task(line) for line in _lines(layout) if line.partition(b"\t")[0] in wanted)
+    return {task.id: task.start for task in tasks if task is not None and task.start}
+
+
+def _lines(layout: Layout) -> Iterator[bytes]:
+    path = layout.jobs_tsv
+    with explained("read", path):
+        if not path.exists():
+            return
+        with open_regular(path) as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_HISTORY))
+            yield from file
+
+
+def _task(line: bytes) -> TaskLine | None:
+    columns = line.decode("utf-8", "replace").rstrip("\n").split("\t")
+    if len(columns) < COLUMNS or columns[1] != "task":
+        return None
+    change, _, job, operation, target, outcome, changed, start, seconds, summary = map(unescape, columns[:COLUMNS])
+    return TaskLine(change, job, operation, target, outcome, changed, start, _task_number(seconds), summary)
+
+
+def _task_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -16,7 +16,7 @@ from ordito.base.change_ids import LENGTH, MOMENT_LENGTH
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import BLOCK, own_handle, read, sync_directory, write_all, write_whole
 from ordito.ensemble.job_format import ConfigChange, JobHead
-from ordito.source.regular import open_regular
+from ordito.source.new_files import open_regular
 from ordito.work.invocation import Outcome
 
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}

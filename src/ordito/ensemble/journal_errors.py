@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ordito.ensemble.errors import HINTS, EnsembleError
 from ordito.ensemble.job_mark import marked
-from ordito.source.regular import kind_of
+from ordito.source.new_files import kind_of
 
 NO_JOURNAL = (
     "it is damaged, or something else was put there: move it away, and the journal is made again from ensemble.yaml. "

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePath
 from typing import Protocol
 
 import msgspec
+
+from ordito.ensemble.files import read, write_whole
+from ordito.ensemble.layout import PRIVATE, Layout
 
 
 class JobEnd(msgspec.Struct, frozen=True):
@@ -53,3 +57,53 @@ class KeepsNothing:
     def keep_ensemble(self, end: JobEnd, before: Kept) -> Kept:
         """Keep nothing."""
         return before
+
+
+# What git is told about an ensemble: which files are not kept, and how histories of `jobs.tsv` are merged.
+#
+# Lines are only ever added, and only missing ones: both files belong to the user.
+
+ATTRIBUTES = ("jobs.tsv merge=union", "artifacts/** -text")
+"""Histories of jobs are joined line by line; pinned files are kept to the byte."""
+
+
+def ensure_git_files(layout: Layout) -> None:
+    """See to it that git keeps `.ordito/` out, joins the lines of `jobs.tsv` and leaves pinned files alone.
+
+    Raises ``EnsembleError``.
+    """
+    add_lines(layout.git_ignore, [f"/{PRIVATE}/"])
+    add_lines(layout.git_attributes, ATTRIBUTES)
+
+
+def ignore_files(layout: Layout, paths: Iterable[Path]) -> None:
+    """Keep files of the ensemble out of git. Raises ``EnsembleError``."""
+    add_lines(layout.git_ignore, [pattern(path.relative_to(layout.root)) for path in paths])
+
+
+def add_lines(path: Path, lines: Iterable[str]) -> None:
+    """Append to a file the lines that it does not hold. Raises ``EnsembleError``."""
+    found = read(path)
+    content = found or b""
+    present = {line.strip() for line in content.decode("utf-8", "surrogateescape").splitlines()}
+    missing = [line for line in dict.fromkeys(lines) if line not in present]
+    if not missing:
+        return
+    if content and not content.endswith(b"\n"):
+        content += b"\n"
+    write_whole(path, [content, *(line.encode("utf-8", "surrogateescape") + b"\n" for line in missing)])
+
+
+def is_ours(before: bytes, after: bytes) -> bool:
+    """Whether all that is new in one of git's files are lines that this program adds."""
+    known = set(before.splitlines())
+    new = [line for line in after.splitlines() if line not in known]
+    own = {line.encode() for line in (f"/{PRIVATE}/", *ATTRIBUTES)}
+    kept = [line for line in after.splitlines() if line in known]
+    return kept == before.splitlines() and all(line in own or line.startswith(b"/artifacts/") for line in new)
+
+
+def pattern(path: PurePath) -> str:
+    """A path as git's ignore files write it, its special characters escaped."""
+    escaped = "".join(f"\\{c}" if c in "\\*?[ " else c for c in path.as_posix())
+    return f"/{escaped}"

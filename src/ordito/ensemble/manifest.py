@@ -17,9 +17,8 @@ from typing import TypeVar
 import msgspec
 
 from ordito.base.collector import paused_collector
-from ordito.ensemble.conflicts import first_conflict, refuse_conflict, without_conflict
 from ordito.ensemble.errors import EnsembleError, explained
-from ordito.ensemble.files import digest_of, read, write_whole
+from ordito.ensemble.files import digest_of, read, sync_directory, write_whole
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest_rows import (
     FORMAT,
@@ -33,11 +32,10 @@ from ordito.ensemble.manifest_rows import (
     status_row,
 )
 from ordito.ensemble.status import Status
-from ordito.ensemble.status_parts import PART_MARK, check_free, remove_old_parts
 from ordito.ensemble.vault import MARK, sealed, unsealed, use_vault
-from ordito.ensemble.yaml_reader import load
-from ordito.ensemble.yaml_writer import are_simple, block, flow_line, scalar
+from ordito.ensemble.yaml_writer import are_simple, block, flow_line, load, scalar
 from ordito.instances.records import Snapshot
+from ordito.source.new_files import open_regular
 
 T = TypeVar("T")
 
@@ -284,3 +282,99 @@ def _named_parts(machine: bytes) -> Iterator[tuple[str, str]]:
 
 def _digest(machine: bytes) -> str:
     return hashlib.sha256(machine).hexdigest()
+
+
+# The files in `status/` that hold the instances of a large ensemble: which of those that lie there the program wrote.
+#
+# Only these are ever replaced, removed or committed. A service may have a folder of that name with files of its own.
+
+PART_MARK = b"# ==== Written by ordito: a part of the status in ensemble.yaml. ====\n"
+"""The first line of every such file."""
+
+
+def is_part(path: Path) -> bool:
+    """Whether a file bears the mark. Raises ``OSError``."""
+    with open_regular(path) as file:
+        return file.read(len(PART_MARK)) == PART_MARK
+
+
+def check_free(layout: Layout, paths: Iterable[Path], known: Collection[str]) -> None:
+    """Raise ``EnsembleError`` where a file of somebody else lies at one of the paths. ``known`` are the names below
+    `status/` of the program's own."""
+    for path in paths:
+        with explained("look at", path):
+            if _name(layout, path) in known or not path.exists() or is_part(path):
+                continue
+        raise EnsembleError(
+            f"{path} was not written by ordito, and a part of the ensemble's status belongs there",
+            "move that file, or its folder, elsewhere; then `ordito jobs resume` writes what is missing",
+        )
+
+
+def remove_old_parts(layout: Layout, parts: Collection[str], known: Collection[str]) -> None:
+    """Remove the program's own files that are not among ``parts``, and their folders if nothing else is in them. Raises
+    ``EnsembleError``."""
+    with explained("tidy up", layout.status):
+        old = list(_old(layout, parts, known))
+        for path in old:
+            path.unlink()
+        for folder in (layout.shared, layout.status) if old else ():
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+            elif folder.is_dir():
+                sync_directory(folder)
+
+
+def _old(layout: Layout, parts: Collection[str], known: Collection[str]) -> Iterator[Path]:
+    for folder in (layout.status, layout.shared):
+        for path in folder.glob("*.yaml"):
+            name = _name(layout, path)
+            if name not in parts and path.is_file() and not path.is_symlink() and (name in known or is_part(path)):
+                yield path
+
+
+def _name(layout: Layout, path: Path) -> str:
+    return path.relative_to(layout.status).as_posix()
+
+
+# Conflicts that a merge of git has left in `ensemble.yaml`.
+#
+# In the machine's part they are no loss: what it says is written again from the records of the jobs, which git merges
+# by itself. What the user wrote, only the user can decide.
+
+_BEGIN = re.compile(rb"^<{7}(?: [^\n]*)?\r?$", re.MULTILINE)
+_MIDDLE = re.compile(rb"^={7}\r?$", re.MULTILINE)
+_END = re.compile(rb"^>{7}(?: [^\n]*)?\r?$", re.MULTILINE)
+
+AGAIN = "`ordito jobs replay --write` makes the status again from the records of both sides; then commit the merge"
+
+
+def first_conflict(content: bytes) -> int:
+    """The place of the first conflict, -1 where there is none."""
+    if b"<<<<<<<" not in content:
+        return -1
+    begin = _BEGIN.search(content)
+    middle = _MIDDLE.search(content, begin.end()) if begin else None
+    end = _END.search(content, middle.end()) if middle else None
+    return begin.start() if begin and end else -1
+
+
+def refuse_conflict(content: bytes, name: str, machine: int) -> None:
+    """Raise ``EnsembleError`` where a file holds a conflict; ``machine`` is where its machine part begins, -1 for
+    none."""
+    place = first_conflict(content)
+    if place < 0:
+        return
+    where = f"{name}:{content.count(bytes([10]), 0, place) + 1}"
+    if 0 <= machine <= place or not content[place:machine].count(b"\n") > 1:
+        raise EnsembleError(f"{where}: a merge of git has left a conflict in the status", AGAIN)
+    raise EnsembleError(
+        f"{where}: a merge of git has left a conflict in the part that is yours",
+        f"choose what holds, down to the marker line, and remove the marks of git; below it, {AGAIN}",
+    )
+
+
+def without_conflict(user: bytes) -> bytes:
+    """The user's part of a file whose machine part alone is in conflict: the conflict may begin right above it."""
+    lines = user.splitlines(keepends=True)
+    return b"".join(lines[:-1]) if lines and _BEGIN.fullmatch(lines[-1].rstrip(b"\n")) else user

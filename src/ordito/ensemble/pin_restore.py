@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from ordito.base.git_process import Git, GitFailed
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import digest_of, sync_directory
-from ordito.ensemble.git_files import pattern
+from ordito.ensemble.keeping import pattern
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pins import (
     ACCEPTED,

@@ -11,23 +11,26 @@ import hashlib
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath
+from typing import BinaryIO
 
 import msgspec
 
 from ordito.base.change_ids import is_change_id
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.ensemble.errors import EnsembleError, explained
-from ordito.ensemble.files import BLOCK, sync_directory, write_whole
-from ordito.ensemble.git_files import ignore_files
-from ordito.ensemble.known_digests import known_digest
+from ordito.ensemble.files import BLOCK, digest_of_stream, sync_directory, write_whole
+from ordito.ensemble.keeping import ignore_files
 from ordito.ensemble.layout import MANIFEST, Layout
-from ordito.ensemble.status_parts import is_part
+from ordito.ensemble.manifest import RESTORE, is_part, read_manifest
+from ordito.ensemble.yaml_writer import load
 from ordito.source.bundled import PROFILE_SCHEME
-from ordito.source.regular import read_regular
+from ordito.source.new_files import read_regular
 from ordito.source.remote import FOLDER
 from ordito.source.tree import FileTree, Folder
+from ordito.work.records import GivenService
 
 LARGEST_FOR_GIT = 10 * 1024 * 1024
 """Bytes above which a pinned file is kept out of git."""
@@ -391,3 +394,69 @@ def _copy_file(file: _File, target: Path, tree: FileTree) -> None:
         os.fsync(copy.fileno())
     if copied.hexdigest() != file.digest:
         raise EnsembleError(f"{file.source} changed while it was copied", "try again when nothing writes to it")
+
+
+# The service that an ensemble remembers in the place of the one that the user's part names, read by itself: who only
+# wants to know which service is meant need not read all that exists.
+
+_BEGIN = b"\n  named:\n"
+_INDENT = b"    "
+
+
+def given_service(layout: Layout) -> GivenService | None:
+    """What `ensemble.yaml` says of it, None where it says nothing. Raises ``EnsembleError``."""
+    found = read_manifest(layout)
+    _, mark, rest = (found.machine if found is not None else b"").partition(_BEGIN)
+    if not mark:
+        return None
+    lines: list[bytes] = []
+    for line in rest.splitlines():
+        if not line.startswith(_INDENT):
+            break
+        lines.append(line.removeprefix(_INDENT))
+    data = load(b"\n".join([*lines, b""]), str(layout.manifest), RESTORE)
+    try:
+        return msgspec.convert(data, GivenService)
+    except msgspec.ValidationError:
+        return None  # Who reads the whole status says what is wrong with it.
+
+
+# Digests of files that this process has read already: a command looks at the same files when it plans, when it pins
+# them and when it reads a pin, and hashes what has not changed meanwhile once.
+#
+# A file is the same as long as it is the same inode with the same size and times; the time of change cannot be set
+# back. What was changed a moment ago is not remembered: it may be changed once more within one tick of the file
+# system's clock.
+
+MOMENT = 2.0
+"""Seconds; there are file systems that count no less."""
+
+MOST_KNOWN = 100_000
+
+_Signature = tuple[int, int, int, int, int]
+_known: dict[_Signature, str] = {}
+
+
+def known_digest(file: BinaryIO) -> str:
+    """The SHA-256 of an open file from its beginning, in hexadecimal digits."""
+    before = _signature(file)
+    if before is None:
+        return digest_of_stream(file)
+    known = _known.get(before)
+    if known is not None:
+        return known
+    digest = digest_of_stream(file)
+    if _signature(file) == before and time.time() - max(before[3], before[4]) / 1e9 > MOMENT:
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        _known[before] = digest
+    return digest
+
+
+def _signature(file: BinaryIO) -> _Signature | None:
+    """What a file is known again by; None for what is no file of the system, such as a member of an archive."""
+    try:
+        found = os.fstat(file.fileno())
+    except (OSError, AttributeError):
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterator, Mapping
 from types import TracebackType
@@ -9,24 +10,24 @@ from types import TracebackType
 import msgspec
 from msgspec import UNSET
 
-from ordito.base.change_ids import ChangeIds, last_reserved
+from ordito.base.change_ids import LENGTH, TICKS_PER_SECOND, ChangeIds, decode, is_change_id, last_reserved
 from ordito.ensemble.entity_change import EntityChange
-from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.files import write_whole
+from ordito.ensemble.errors import EnsembleError, explained
+from ordito.ensemble.files import BLOCK, write_whole
 from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead, moment
 from ordito.ensemble.job_history import read_job
 from ordito.ensemble.jobs_tsv import lines_of, mend_lines
 from ordito.ensemble.journal import Journal, open_journal
 from ordito.ensemble.keeping import Kept
-from ordito.ensemble.known_ids import highest_id
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.lock import WorkLock
 from ordito.ensemble.manifest import user_part, write_manifest
-from ordito.ensemble.manifest_rows import changed_status
+from ordito.ensemble.manifest_rows import StatusRow, changed_status
 from ordito.ensemble.owner import current_user
 from ordito.ensemble.replay import Rebuilt
 from ordito.ensemble.vault import sealed
-from ordito.ensemble.work_lock import WorkLock
 from ordito.ensemble.yaml_writer import block
+from ordito.source.new_files import open_regular
 from ordito.work.records import JobHeader
 
 MERGE = "merge"
@@ -159,3 +160,96 @@ def _lines(layout: Layout, rebuilt: Rebuilt) -> Iterator[bytes]:
         if record is None:
             raise EnsembleError(f"the record of job {job} has gone meanwhile", "try again")
         yield from lines_of(record.head, record.changes())
+
+
+# What differs between two statuses, place by place: what the records of jobs give, and what a file holds.
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """A place below ``status``, and its value by the records and by the file; None where there is none."""
+
+    path: str
+    recorded: object
+    found: object
+
+
+def differences(recorded: StatusRow, found: StatusRow) -> Iterator[Difference]:
+    """Where two statuses differ, with their instances; the files in which instances lie are no part of it."""
+    yield from _between("status", _plain(recorded), _plain(found))
+    for name in sorted({*recorded.instances, *found.instances}):
+        one, other = recorded.instances.get(name), found.instances.get(name)
+        if one != other:
+            yield from _between(
+                f"status.instances.{name}",
+                msgspec.to_builtins(one, enc_hook=sealed),
+                msgspec.to_builtins(other, enc_hook=sealed),
+            )
+
+
+def _plain(row: StatusRow) -> object:
+    return _as_written(msgspec.structs.replace(row, instances={}, parts={}))
+
+
+def _as_written(row: object) -> object:
+    return msgspec.to_builtins(row, enc_hook=sealed)
+
+
+def _between(path: str, recorded: object, found: object) -> Iterator[Difference]:
+    """The innermost mappings' entries that differ; lists are compared as a whole. Without recursion, since values are
+    as deep as users like."""
+    open_ones: list[tuple[str, object, object]] = [(path, recorded, found)]
+    while open_ones:
+        at, one, other = open_ones.pop()
+        if one == other and type(one) is type(other):
+            continue
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            keys = sorted({*one, *other}, key=str, reverse=True)
+            open_ones.extend((f"{at}.{key}", one.get(key), other.get(key)) for key in keys)
+        elif one != other or isinstance(one, bool) != isinstance(other, bool):
+            yield Difference(at, one, other)
+
+
+# The changeIds that an ensemble's files know, so that no new one is smaller than any of them.
+#
+# They may be others than the status speaks of, as after a merge with what another clone did.
+
+_ID = re.compile(rb"^([0-9A-Za-z]{8}[0-9a-f]{4})\t", re.MULTILINE)
+
+
+def highest_id(layout: Layout) -> str:
+    """The highest changeId that `jobs/` and `jobs.tsv` know, "" where they know none. Raises ``EnsembleError``."""
+    return max(_of_records(layout), _of_lines(layout))
+
+
+def _of_records(layout: Layout) -> str:
+    """The highest id that any job has reserved, by its record."""
+    jobs = layout.job_ids()
+    if not jobs:
+        return ""
+    # A job reserves as many ticks as it has tens of thousands of tasks, so only the last ones can reach further.
+    least = decode(jobs[-1]).tick - TICKS_PER_SECOND
+    return max(_reserved(layout, job) for job in jobs[-TICKS_PER_SECOND:] if decode(job).tick >= least)
+
+
+def _reserved(layout: Layout, job: str) -> str:
+    try:
+        record = read_job(layout, job)
+    except EnsembleError:
+        # Damaged, by a merge perhaps; what it could say is in the lines of its tasks.
+        record = None
+    return last_reserved(job, record.head.ticks if record else 1)
+
+
+def _of_lines(layout: Layout) -> str:
+    """The highest id in the lines of jobs and tasks."""
+    highest, rest = b"", b""
+    with explained("read", layout.jobs_tsv):
+        if not layout.jobs_tsv.exists():
+            return ""
+        with open_regular(layout.jobs_tsv) as file:
+            while block := file.read(BLOCK):
+                lines, newline, rest = (rest + block).rpartition(b"\n")
+                # Nearly all of them are ids, so that only the last ones have to be looked at.
+                found = sorted((i for i in _ID.findall(lines + newline) if i > highest), reverse=True)
+                highest = next((i for i in found if is_change_id(i.decode())), highest)
+    return highest.decode()[:LENGTH]

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 from types import TracebackType
 
 import msgspec
 
-from ordito.base.change_ids import ChangeIds
+from ordito.base.change_ids import ChangeIds, is_change_id
 from ordito.ensemble.close import NO_KEEPER, Effective, close_job
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_mark import refuse_lost
+from ordito.ensemble.job_rows import UnfinishedJob
 from ordito.ensemble.journal import Journal, open_journal, read_journal
 from ordito.ensemble.keeping import Keeper, Kept
-from ordito.ensemble.known_ids import highest_id
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.lock import WorkLock
 from ordito.ensemble.manifest import read_state, state_digest, user_part
 from ordito.ensemble.pending_rows import last_change_of_instance
+from ordito.ensemble.rebuilding import highest_id
 from ordito.ensemble.status import Status
-from ordito.ensemble.temporary_files import sweep_leftovers
-from ordito.ensemble.unfinished import UnfinishedJob
-from ordito.ensemble.work_lock import WorkLock
 from ordito.instances.records import Snapshot
+from ordito.source.new_files import sweep
 from ordito.work.plan import Plan
 
 OVERTAKEN = (
@@ -235,3 +237,33 @@ def _refuse_forgotten(layout: Layout) -> None:
             f"{layout.manifest} has no machine part, but there are records of jobs: {jobs[-1]} is the last",
             "`ordito jobs replay --write` makes it again from the records; or restore the file from git",
         )
+
+
+# What a process that was killed while it wrote has left behind: files that were to take the place of others.
+
+_NEW = re.compile(r"\..{1,40}\.[0-9a-f]{16}\.new")
+
+
+def sweep_leftovers(layout: Layout) -> None:
+    """Remove them; only for who holds the ensemble's lock, so that nobody is at work on one of them. What cannot be
+    removed stays, and harms nobody."""
+    for path in (layout.manifest, layout.jobs_tsv, layout.git_ignore, layout.git_attributes, layout.private / "begun"):
+        sweep(path, ".new")
+    for folder in (layout.status, layout.shared, layout.jobs, *_unrecorded(layout)):
+        for name in _names(folder):
+            if _NEW.fullmatch(name):
+                sweep(folder / name[1:-21], ".new")
+
+
+def _unrecorded(layout: Layout) -> list[Path]:
+    """The folders of large jobs that are not closed."""
+    names = _names(layout.jobs)
+    known = set(names)
+    return [layout.jobs / name for name in names if is_change_id(name) and f"{name}.yaml" not in known]
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208  (plain names, of which there may be many)
+    except OSError:
+        return []

@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import msgspec
 
-from ordito.ensemble.vault import sealed
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.vault import sealed, unsealed
 
 PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./+@%=-]|:(?=[A-Za-z0-9/]))*")
 """Texts that need no quotes, as long as they are no ``RESERVED`` word."""
@@ -182,3 +183,23 @@ def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
     # Half a surrogate pair is no character: no file can hold it, and no reader of YAML takes it.
     return "\\ufffd" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04x}"
+
+
+# Reading YAML that was written here, and may have been changed by others since.
+
+
+def load(content: bytes, name: str, hint: str, *, first_line: int = 1) -> object:
+    """The plain data of a document; ``first_line`` is the line of the file ``name`` at which it begins.
+
+    Raises ``EnsembleError`` with the place and the ``hint`` for what is no YAML.
+    """
+    # Most commands find all they need in the journal.
+    import yaml
+
+    try:
+        return unsealed(yaml.load(content, Loader=yaml.CSafeLoader), content)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{name}:{mark.line + first_line}:{mark.column + 1}" if mark else name
+        problem = getattr(error, "problem", None) or str(error)
+        raise EnsembleError(f"{where}: this is no YAML any more: {problem}", hint) from error

@@ -11,21 +11,27 @@ from typing import ParamSpec, TypeVar
 import msgspec
 
 from ordito.executors.commands import Script, read_head
-from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
-from ordito.executors.environment import Environment, unfit_variable
-from ordito.executors.environment_files import EnvironmentFile, EnvironmentFiles, write_private
-from ordito.executors.filling import filled
-from ordito.executors.operation_process import Ears, Ended, OperationProcess, Patience
+from ordito.executors.copies import (
+    Copy,
+    Unusable,
+    are_quick,
+    folder_of_copies,
+    in_tree,
+    make_copies,
+    make_own_copies,
+    own_files,
+    planned_copies,
+    remove_copies,
+)
+from ordito.executors.environment import Environment, EnvironmentFile, EnvironmentFiles, unfit_variable, write_private
+from ordito.executors.operation_process import Ears, Ended, OperationProcess, Patience, Tail
 from ordito.executors.outcomes import outcome_of
-from ordito.executors.own_copies import are_quick, folder_of_copies, make_own_copies, own_files
+from ordito.executors.output_pipe import Stream, Watch
 from ordito.executors.process_table import Marker
 from ordito.executors.processors import command_for
-from ordito.executors.script_tree import build, runs_in_place, write_filled
+from ordito.executors.script_tree import build, filled, runs_in_place, write_filled
 from ordito.executors.slots import Slot, blank_or_remove, empty, remove
 from ordito.executors.spawn import Command
-from ordito.executors.stream import Stream
-from ordito.executors.tail import Tail
-from ordito.executors.watch import Watch
 from ordito.model.deploying import PLACING
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Started
 from ordito.work.needs import filled_name

@@ -9,20 +9,17 @@ import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
+from ordito.executors.ansible.executor import AnsibleExecutor
 from ordito.executors.attempt import Attempt, Surroundings
 from ordito.executors.copies import remove_pending_copies
-from ordito.executors.ending import end_processes
-from ordito.executors.environment import base_environment
-from ordito.executors.environment_files import EnvironmentFiles
-from ordito.executors.operation_process import Patience
+from ordito.executors.environment import EnvironmentFiles, base_environment
+from ordito.executors.operation_process import Patience, end_processes
 from ordito.executors.outcomes import is_result_of, outcome_left_behind
-from ordito.executors.output_pipe import reap_when_ended
+from ordito.executors.output_pipe import Stream, Watch, reap_when_ended
 from ordito.executors.process_table import Marker, Process, boot_id, is_alive, look_up, machine, processes_of, send
 from ordito.executors.processors import command_for
 from ordito.executors.slots import Slots, blank_or_remove, remove
-from ordito.executors.stream import Stream
-from ordito.executors.watch import Watch
-from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Printed, Progress, Started
+from ordito.work.invocation import Ending, Executor, InDoubt, Invocation, Outcome, Printed, Progress, Started
 from ordito.work.plan import ARTIFACTS
 
 SETTLE_PAUSE = 0.02
@@ -244,3 +241,12 @@ def _unended(processes: Sequence[Process]) -> str:
     numbers = ", ".join(f"{p.pid} (state {p.state})" for p in processes)
     todo = "end them, then deploy (or undeploy) again"
     return f"processes of this step cannot be ended, not even by KILL: {numbers}; {todo}"
+
+
+# The executors that come with the program.
+
+
+def local_executors(base: str | os.PathLike[str], area: str = "") -> tuple[Executor, ...]:
+    """The executors for this machine; below ``base`` each has a folder for scratch files that is its alone;
+    ``area`` is a word that tells what this ensemble has on other hosts from what others have there."""
+    return (LocalExecutor(base), AnsibleExecutor(Path(base).with_name("playbooks")).for_ensemble(area))

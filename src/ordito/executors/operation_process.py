@@ -21,11 +21,9 @@ from enum import Enum
 
 import msgspec
 
-from ordito.executors.ending import end_processes
-from ordito.executors.output_pipe import OutputPipe
-from ordito.executors.process_table import Marker, boot_id, machine, now, start_time
+from ordito.executors.output_pipe import OutputPipe, Watch
+from ordito.executors.process_table import Marker, Process, boot_id, machine, now, processes_of, send, start_time
 from ordito.executors.spawn import Command, spawn
-from ordito.executors.watch import Watch
 from ordito.work.invocation import Ending, Started
 
 
@@ -246,3 +244,70 @@ def _keep_descriptors_here() -> None:
         if int(name) > 2:
             with contextlib.suppress(OSError):
                 os.set_inheritable(int(name), False)
+
+
+# Ending the processes of a step: first asked to end, then made to.
+
+SHORTEST_PAUSE = 0.01
+LONGEST_PAUSE = 0.25
+"""Seconds between two looks at the process table; each pause is twice as long as the one before."""
+
+KILL_PATIENCE = 30.0
+"""Seconds after which a process that was killed and is still there is given up: it hangs inside the kernel."""
+
+
+async def end_processes(marker: Marker, grace: float, is_over: Callable[[], bool] = lambda: False) -> list[Process]:
+    """TERM to every process of a step, after ``grace`` seconds KILL; returns when they are gone.
+
+    Processes that appear meanwhile are ended as well. What is returned did not even end when it was killed.
+    ``is_over`` is asked right before the first TERM: where it says so, nothing is ended.
+    """
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    asked: set[tuple[int, int]] = set()
+    pause = SHORTEST_PAUSE
+    is_first = True
+    while True:
+        alive = await asyncio.to_thread(processes_of, marker)
+        if (is_first and is_over()) or not alive:
+            return []
+        is_first = False
+        elapsed = loop.time() - began
+        if elapsed > grace + KILL_PATIENCE:
+            return alive
+        if elapsed >= grace:
+            send(alive, signal.SIGKILL)
+            pause = SHORTEST_PAUSE
+        else:
+            send([p for p in alive if (p.pid, p.start_time) not in asked], signal.SIGTERM)
+            asked.update((p.pid, p.start_time) for p in alive)
+            pause = min(2 * pause, LONGEST_PAUSE, max(grace - elapsed, SHORTEST_PAUSE))
+        await asyncio.sleep(pause)
+
+
+# The last lines that an operation printed, which tell of its failure.
+
+TAIL_LINES = 20
+TAIL_BYTES = 32_768
+
+
+class Tail:
+    """Keeps the end of what is printed, as far as it may hold the last lines."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self) -> None:
+        self._data = b""
+
+    def feed(self, data: bytes) -> None:
+        """Take a piece of output."""
+        self._data = (self._data + data)[-TAIL_BYTES:]
+
+    def lines(self) -> tuple[str, ...]:
+        """The last lines, without their ends."""
+        if not self._data:
+            return ()
+        lines = [line.decode(errors="replace").removesuffix("\r") for line in self._data.split(b"\n")]
+        if not lines[-1]:
+            lines.pop()
+        return tuple(lines[-TAIL_LINES:])

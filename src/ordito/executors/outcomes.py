@@ -5,9 +5,18 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from ordito.executors.left_behind import NOTHING, Left, look_at
 from ordito.executors.operation_process import Ended
-from ordito.executors.result_files import Reported, Result, header, merge, read_reported, read_result
+from ordito.executors.result_files import (
+    NOTHING,
+    Left,
+    Reported,
+    Result,
+    header,
+    look_at,
+    merge,
+    read_reported,
+    read_result,
+)
 from ordito.executors.slots import Slot
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome
 

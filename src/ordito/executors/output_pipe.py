@@ -12,13 +12,15 @@ may have to wait for room, until it is settled.)
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import fcntl
 import os
+import select
 import shutil
+from collections import deque
 from collections.abc import Callable
-
-from ordito.executors.watch import Watch
+from typing import Generic, Protocol, TypeVar
 
 PIECE = 65_536
 
@@ -144,3 +146,104 @@ def _throw_away(descriptor: int) -> int | None:
         return None
     finally:
         os.close(null)
+
+
+# Descriptors to be told about: the pipes and processes of all operations, in one place on the event loop.
+#
+# The loop's own readers cost a handle, two look-ups and a callback each, twice for every operation. Here the loop has
+# one reader, and what it finds is called at once.
+
+
+class Watch:
+    """Calls back, on the running loop, when a descriptor can be read. A call may come for nothing: who is called must
+    not wait."""
+
+    def __init__(self) -> None:
+        self._callbacks: dict[int, Callable[[], object]] = {}
+        self._epoll: select.epoll | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def add(self, descriptor: int, callback: Callable[[], object]) -> None:
+        """Call whenever there is something to read, until ``remove``."""
+        if self._epoll is None:
+            self._epoll = select.epoll()
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            # What an earlier loop watched, which has ended, is watched by this one from now on.
+            loop.add_reader(self._epoll.fileno(), self._look)
+            self._loop = loop
+        self._epoll.register(descriptor, select.EPOLLIN)
+        self._callbacks[descriptor] = callback
+
+    def remove(self, descriptor: int) -> None:
+        """Call no more; before the descriptor is closed."""
+        if self._epoll is None or self._callbacks.pop(descriptor, None) is None:
+            return
+        self._epoll.unregister(descriptor)
+        if not self._callbacks:
+            if self._loop is not None and not self._loop.is_closed():
+                self._loop.remove_reader(self._epoll.fileno())
+            self._epoll.close()
+            self._epoll = self._loop = None
+
+    def _look(self) -> None:
+        if self._epoll is None:
+            return
+        for descriptor, _ in self._epoll.poll(0):
+            callback = self._callbacks.get(descriptor)
+            if callback is not None:
+                callback()
+
+
+# What several operations tell, in one bounded line of waiting.
+
+T = TypeVar("T")
+
+MOST_BYTES = 1024 * 1024
+"""Bytes of output that may wait to be taken; then the operations have to wait until some is taken."""
+
+
+class Source(Protocol):
+    """Something that can stop telling for a while."""
+
+    def resume(self) -> None:
+        """There is room again."""
+
+
+class Stream(Generic[T]):
+    """Items go in from callbacks of the loop and come out in order; each weighs some bytes of memory."""
+
+    def __init__(self) -> None:
+        self._items: deque[tuple[T, int]] = deque()
+        self._bytes = 0
+        self._held: list[Source] = []
+        self._waiter: asyncio.Future[None] | None = None
+
+    def put(self, item: T, weight: int = 0) -> None:
+        """Add an item; never waits."""
+        self._items.append((item, weight))
+        self._bytes += weight
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more output should be put in."""
+        return self._bytes >= MOST_BYTES
+
+    def hold(self, source: Source) -> None:
+        """Have a source called when there is room again."""
+        self._held.append(source)
+
+    async def get(self) -> T:
+        """The next item, when there is one. Only one may wait at a time."""
+        while not self._items:
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        item, weight = self._items.popleft()
+        self._bytes -= weight
+        if self._held and self._bytes < MOST_BYTES // 2:
+            held, self._held = self._held, []
+            for source in held:
+                source.resume()
+        return item

@@ -21,9 +21,8 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.sensitive import revealed
-from ordito.executors.commands import COMMANDS, MakeCommand, Script
-from ordito.executors.environment_files import write_private
-from ordito.executors.placing import placing_command
+from ordito.executors.commands import COMMANDS, MakeCommand, Script, placing_command
+from ordito.executors.environment import write_private
 from ordito.executors.spawn import Command
 from ordito.model.deploying import PLACING
 from ordito.work.needs import filled_name

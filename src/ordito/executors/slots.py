@@ -35,7 +35,7 @@ from collections import deque
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from ordito.executors.left_behind import open_regular
+from ordito.executors.result_files import open_regular
 
 ROOM = 4_096
 """Bytes that are kept for the result of an operation before it starts: most fit. A disk that fills up while it is at

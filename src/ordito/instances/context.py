@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 
 import msgspec
 
@@ -10,6 +10,7 @@ from ordito.base.span import Span
 from ordito.model.artifacts import IMPLEMENTATION
 from ordito.model.operation import Artifact
 from ordito.model.service import Relationship
+from ordito.syntax.expressions import Value
 
 
 class Context(msgspec.Struct, frozen=True):
@@ -98,3 +99,31 @@ class Trace:
         self.reads: set[str] = set()
         self.copies: dict[Copy, None] = {}
         self.states: Mapping[str, str] = states or {}
+
+
+# How one value asks for others: what a step of an evaluation yields, and what it is sent back.
+
+Path = tuple[str | int, ...]
+
+
+class Ask(msgspec.Struct, frozen=True):
+    """A request for a value in a context. ``name`` tells people which value it is; by ``key`` cycles are found, and a
+    value that is asked for again is known, None for a value that nobody else can ask for."""
+
+    value: Value
+    context: Context
+    name: str = ""
+    key: tuple[object, ...] | None = None
+
+
+Answer = object
+"""Data, or ``Nothing``."""
+
+Steps = Generator[Ask, Answer, Answer]
+
+
+class _Missing:
+    """The name is not declared where it was looked for."""
+
+
+MISSING = _Missing()

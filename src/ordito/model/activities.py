@@ -17,8 +17,8 @@ from ordito.source import nodes
 from ordito.source.nodes import Scalar
 from ordito.syntax import activities as written
 from ordito.syntax import workflows
-from ordito.syntax.entries import is_lost
 from ordito.syntax.expressions import Value
+from ordito.syntax.shapes import is_lost
 
 DELEGATED = ("deploy", "undeploy", "install", "uninstall")
 """The workflows of single nodes that every orchestrator has."""

@@ -18,7 +18,7 @@ from ordito.model.units import Unit, Units
 from ordito.model.values import Values
 from ordito.source.nodes import Scalar
 from ordito.syntax import entities
-from ordito.syntax.entries import Entries
+from ordito.syntax.shapes import Entries
 
 ROOT = "tosca.artifacts.Root"
 FILE = "tosca.artifacts.File"

@@ -15,7 +15,7 @@ from ordito.model.schema import PropertyDefinition
 from ordito.model.service import UNBOUNDED
 from ordito.model.units import Unit, Units
 from ordito.syntax import entities
-from ordito.syntax.entries import Entries
+from ordito.syntax.shapes import Entries
 
 
 class CapabilityShape(msgspec.Struct, frozen=True):

@@ -13,9 +13,9 @@ from collections.abc import Callable
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.json_schema import xml_problem
 from ordito.base.span import Placed, Span
 from ordito.base.timestamps import parse_timestamp
-from ordito.base.xml_text import xml_problem
 from ordito.model.schema import DataType
 from ordito.source.nodes import Mapping
 from ordito.syntax.expressions import Call, Value

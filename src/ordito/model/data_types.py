@@ -15,7 +15,7 @@ from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.sensitivity import says_sensitive
 from ordito.model.units import Definition
 from ordito.syntax import entities
-from ordito.syntax.entries import is_lost
+from ordito.syntax.shapes import is_lost
 
 
 class DataTypes:

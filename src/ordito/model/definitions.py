@@ -20,9 +20,9 @@ from ordito.model.values import UNREADABLE, Values
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import core_value
 from ordito.syntax import entities
-from ordito.syntax.entries import Entries
 from ordito.syntax.expressions import calls
 from ordito.syntax.functions import call_in
+from ordito.syntax.shapes import Entries
 
 DEFINING = (
     "type",

@@ -9,9 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.json_schema import JsonSchema, NotSupported
+from ordito.base.json_schema import JsonSchema, NotSupported, xml_problem
 from ordito.base.span import Span
-from ordito.base.xml_text import xml_problem
 from ordito.model.schema import DataType
 
 JSON = "tosca.datatypes.json"

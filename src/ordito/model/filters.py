@@ -24,8 +24,8 @@ from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
 from ordito.source.nodes import shape_of
 from ordito.syntax import filters as written
-from ordito.syntax.entries import EntryList
 from ordito.syntax.expressions import Value
+from ordito.syntax.shapes import EntryList
 
 OPERATING_SYSTEM = "tosca.capabilities.OperatingSystem"
 LOWERED = frozenset({"architecture", "type", "distribution"})

@@ -15,7 +15,7 @@ from ordito.model.units import Unit, Units
 from ordito.model.values import Values
 from ordito.source.nodes import Scalar
 from ordito.syntax import topology
-from ordito.syntax.entries import is_lost
+from ordito.syntax.shapes import is_lost
 
 MOST_LISTED = 20
 

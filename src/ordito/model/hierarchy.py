@@ -8,7 +8,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.model.settings import refuse_settings
 from ordito.model.units import Definition, Units
 from ordito.syntax.entities import DefinedType
-from ordito.syntax.entries import Entries, EntryList
+from ordito.syntax.shapes import Entries, EntryList
 
 
 class Hierarchy:

@@ -21,7 +21,7 @@ from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Scalar
 from ordito.syntax import entities
-from ordito.syntax.entries import Entries
+from ordito.syntax.shapes import Entries
 
 
 class OperationParts(msgspec.Struct, frozen=True):

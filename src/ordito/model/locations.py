@@ -21,8 +21,8 @@ from ordito.source.nodes import Scalar
 from ordito.source.package import Package
 from ordito.source.remote import normal_url
 from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
-from ordito.syntax.entries import is_lost
 from ordito.syntax.service_template import ImportDefinition, RepositoryDefinition
+from ordito.syntax.shapes import is_lost
 
 NORMATIVE = f"{PROFILE_SCHEME}{TOSCA_1_3.name}/profile.yaml"
 FILE_SCHEME = "file:"

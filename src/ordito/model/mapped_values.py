@@ -13,8 +13,8 @@ from ordito.model.substitution import Substitution, Way
 from ordito.model.types import NodeShape, Types
 from ordito.source.nodes import Scalar
 from ordito.syntax import mappings as written
-from ordito.syntax.entries import is_lost
 from ordito.syntax.expressions import is_static
+from ordito.syntax.shapes import is_lost
 
 
 class MappedValues:

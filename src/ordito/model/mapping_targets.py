@@ -13,7 +13,7 @@ from ordito.model.service import NodeTemplate, Output
 from ordito.model.templates import Templates
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.syntax import mappings as written
-from ordito.syntax.entries import has_lost
+from ordito.syntax.shapes import has_lost
 
 
 class Inside(msgspec.Struct, frozen=True):

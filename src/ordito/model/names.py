@@ -14,8 +14,8 @@ from ordito.model.visibility import Visibility
 from ordito.source.nodes import Scalar, same_data, texts
 from ordito.syntax.dialects import DIALECTS
 from ordito.syntax.entities import DefinedType
-from ordito.syntax.entries import Entries
 from ordito.syntax.grammar import Dialect
+from ordito.syntax.shapes import Entries
 
 RESERVED_PREFIX = "tosca"
 TOSCA_DOMAIN = "http://docs.oasis-open.org/tosca"

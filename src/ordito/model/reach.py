@@ -17,8 +17,8 @@ from ordito.model.call_faults import CallFaults
 from ordito.model.places import Place, Slot, values_of
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.types import Types
-from ordito.syntax.entries import EntryList, is_lost
 from ordito.syntax.expressions import Call
+from ordito.syntax.shapes import EntryList, is_lost
 from ordito.syntax.topology import TopologyTemplate
 
 ENDPOINT = "tosca.capabilities.Endpoint"

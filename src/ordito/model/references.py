@@ -25,9 +25,9 @@ from ordito.model.types import Types
 from ordito.model.units import Units, find_type
 from ordito.model.values import STRING
 from ordito.source.nodes import Scalar
-from ordito.syntax.entries import is_lost
 from ordito.syntax.expressions import Call, Needs, Value
 from ordito.syntax.functions import FUNCTIONS
+from ordito.syntax.shapes import is_lost
 from ordito.syntax.topology import TopologyTemplate
 
 INDEX = "INDEX"

@@ -18,8 +18,8 @@ from ordito.model.types import DEFAULT_RELATIONSHIP, RelationshipShape, Requirem
 from ordito.model.units import Unit, Units, find_type
 from ordito.source.nodes import Mapping
 from ordito.syntax import entities
-from ordito.syntax.entries import EntryList, is_lost
 from ordito.syntax.expressions import Call, Value, calls
+from ordito.syntax.shapes import EntryList, is_lost
 
 
 class Binding(msgspec.Struct, frozen=True):

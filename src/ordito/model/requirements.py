@@ -21,7 +21,7 @@ from ordito.model.types import RequirementShape, Types
 from ordito.model.units import Unit, Units
 from ordito.source.nodes import Mapping, Scalar
 from ordito.syntax import entities
-from ordito.syntax.entries import is_lost
+from ordito.syntax.shapes import is_lost
 
 
 class Open(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ from ordito.model.types import NodeShape, Types
 from ordito.model.unit import Unit
 from ordito.source.nodes import Mapping, Node, Scalar
 from ordito.syntax import mappings as written
-from ordito.syntax.entries import Entries, has_lost
+from ordito.syntax.shapes import Entries, has_lost
 
 ROOT = "tosca.nodes.Root"
 

@@ -31,8 +31,8 @@ from ordito.model.units import Unit
 from ordito.model.written import is_bundled
 from ordito.source.nodes import Mapping, is_null
 from ordito.syntax import entities
-from ordito.syntax.entries import Entries, is_lost
 from ordito.syntax.expressions import Call, Value, calls
+from ordito.syntax.shapes import Entries, is_lost
 
 SELECT = "select"
 SUBSTITUTE = "substitute"

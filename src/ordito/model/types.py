@@ -27,8 +27,8 @@ from ordito.model.units import KINDS, Definition, Unit, Units, find_type
 from ordito.model.values import Values
 from ordito.source.nodes import Scalar
 from ordito.syntax import entities
-from ordito.syntax.entries import EntryList
 from ordito.syntax.filters import NodeFilter
+from ordito.syntax.shapes import EntryList
 
 
 class WrittenFilter(msgspec.Struct, frozen=True):

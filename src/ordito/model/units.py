@@ -15,9 +15,9 @@ from ordito.model.unit import KINDS, Definition, Unit
 from ordito.source.bundled import PROFILE_SCHEME
 from ordito.source.nodes import Mapping, Scalar
 from ordito.source.package import Package
-from ordito.syntax.entries import is_lost
 from ordito.syntax.service_file import read_service_file
 from ordito.syntax.service_template import ImportDefinition, ServiceFile
+from ordito.syntax.shapes import is_lost
 
 NON_NORMATIVE = f"{PROFILE_SCHEME}tosca_non_normative_1_3/profile.yaml"
 

@@ -27,7 +27,7 @@ from ordito.source.nodes import Scalar
 from ordito.syntax import entities
 from ordito.syntax import workflows as written
 from ordito.syntax.activities import Activity
-from ordito.syntax.entries import EntryList, is_lost
+from ordito.syntax.shapes import EntryList, is_lost
 
 RELATIONSHIP_HOSTS = ("SOURCE", "TARGET")
 KEYWORDS = ("SELF", "SOURCE", "TARGET", "HOST")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.model.mappings import Mapped, mapped_capability
 from ordito.model.operation import Interface
 from ordito.model.service import NodeTemplate

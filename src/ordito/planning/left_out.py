@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.instances.states import CONFIGURED
 from ordito.model.service import Relationship
 from ordito.planning.draft import Draft

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.listing import listed
 from ordito.base.span import Span
+from ordito.base.text import listed
 from ordito.blocks.check import OPERATION
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import Service

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.model.imperative import Activity
 from ordito.model.operation import Interface

@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.instances.records import Instance, Snapshot
 from ordito.instances.states import STARTED
 from ordito.instances.status import OPERATIONAL

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.planning.draft import Draft
 from ordito.planning.hook_steps import AFTER, BEFORE, Hooks
 from ordito.planning.ready import ready_steps

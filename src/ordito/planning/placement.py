@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ordito.base.listing import listed
 from ordito.base.sensitive import revealed
+from ordito.base.text import listed
 from ordito.instances.context import Context, EvaluationError
 from ordito.model.imperative import Policy
 from ordito.model.service import NodeTemplate, Service

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.instances.hosting import chain
 from ordito.instances.states import ERROR as FAILED
 from ordito.instances.states import STARTED

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import NamedTuple
 
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.instances.hosting import chain
 from ordito.instances.states import CONFIGURED
 from ordito.planning.choose_anew import LIES_ON, SHARES, TO_HEAL, make_anew, outermost, put_existing

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ordito.base.sensitive import Sensitive
-from ordito.providers.section import Section
 from ordito.providers.shapes import (
     FLAG,
     LINES,
@@ -16,6 +15,7 @@ from ordito.providers.shapes import (
     Kind,
     ListOf,
     OneOf,
+    Section,
     whole,
 )
 from ordito.source.nodes import Mapping as MappingNode

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import BinaryIO, cast
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.source.regular import regular_handle
+from ordito.source.new_files import regular_handle
 from ordito.source.tree import inside, place
 
 BAD = "bad-archive"

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
-from ordito.syntax.entries import EntryList
 from ordito.syntax.grammar import Entity, Key, Reading, read_entity
+from ordito.syntax.shapes import EntryList
 
 
 class PropertyFilter(Entity, frozen=True, eq=False, kw_only=True):

@@ -7,10 +7,9 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
-from ordito.syntax.entries import Entries
 from ordito.syntax.filters import NodeFilter
 from ordito.syntax.grammar import Entity, Key, Reading, read_entity
-from ordito.syntax.shapes import Assignments, Either, Many, One, Raw, Text
+from ordito.syntax.shapes import Assignments, Either, Entries, Many, One, Raw, Text
 
 
 class PropertyMapping(Entity, frozen=True, eq=False, kw_only=True):

@@ -28,7 +28,7 @@ class Placement(msgspec.Struct, frozen=True):
     needed, and a file that is a folder is copied with everything in it. ``remove`` says whether the copy is removed
     when the operation has ended, well or not. ``own`` marks the copy that an operation has for itself because a
     variable names the artifact: it lies in the scratch folder, may be written to, and stays as long as a process of the
-    operation does. Where the file is not there, or is large, there is none, or a link (``executors/own_copies.py``).
+    operation does. Where the file is not there, or is large, there is none, or a link (``executors/copies.py``).
     """
 
     file: str

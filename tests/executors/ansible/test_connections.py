@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from ordito.base.sensitive import Sensitive
-from ordito.executors.ansible.connection import connection_of
+from ordito.executors.ansible.inventory import connection_of
 from ordito.work.targets import CONTAINER, SSH, Target, Unreachable
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"

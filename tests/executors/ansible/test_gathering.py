@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from ordito.executors.ansible.gathering import Gathering
+from ordito.executors.ansible.executor import Gathering
 from tests.executors.place import auntil
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ordito.executors.remote.connection import Patience
 from ordito.executors.remote.executor import RemoteExecutor
-from ordito.executors.remote.patience import Patience
 from ordito.executors.ssh.connector import SshConnector
 from ordito.work.invocation import InDoubt, Invocation, Outcome, Started
 from ordito.work.targets import Target

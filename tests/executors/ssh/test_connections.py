@@ -11,7 +11,7 @@ import asyncssh
 import pytest
 
 from ordito.base.sensitive import Sensitive
-from ordito.executors.remote.hands import RemoteHands
+from ordito.executors.remote.commands import RemoteHands
 from ordito.executors.ssh.connector import SshConnector
 from ordito.work.targets import Refused, Target, Unreachable
 from tests.executors.ssh.far import target_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ordito.executors.remote.shared_variables import KEPT as KEPT_FILES
+from ordito.executors.remote.tree import KEPT as KEPT_FILES
 from ordito.executors.remote.upload import KEPT
 from ordito.work.invocation import SCRATCH, Ending, Outcome, Placement, Started
 from ordito.work.needs import Needs

@@ -12,7 +12,7 @@ from libcloud.compute.base import Node, NodeDriver, NodeImage, NodeSize, Storage
 from libcloud.compute.providers import DRIVERS, set_driver
 from libcloud.compute.types import NodeState
 
-from ordito.providers.cloud.naming import Who, name_of
+from ordito.providers.cloud.dialect import Who, name_of
 from ordito.providers.cloud.provider import CloudProvider
 from ordito.providers.cloud.settings import CloudSettings
 from ordito.work.providing import Delegation, Far, ProviderFailed, Verb

@@ -9,10 +9,10 @@ import pytest
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import Sensitive
-from ordito.providers.cloud.library import library
+from ordito.providers.cloud.api import library
 from ordito.providers.cloud.section import make_provider
 from ordito.providers.cloud.settings import Image
-from ordito.providers.section import NoValue, Section
+from ordito.providers.shapes import NoValue, Section
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node
 from ordito.source.package import load_file

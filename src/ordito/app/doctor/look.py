@@ -16,7 +16,7 @@ from ordito.app.doctor.programs import find_identity, find_packages, find_progra
 from ordito.app.hosts_check import is_open
 from ordito.app.place import place_of
 from ordito.ensemble.git.tree import existing
-from ordito.providers.containers.settings import ENGINES
+from ordito.providers.containers.engine import ENGINES
 
 
 class DoctorRequest(msgspec.Struct, frozen=True):

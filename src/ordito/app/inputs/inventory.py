@@ -38,7 +38,7 @@ from ordito.providers.registry import (
     section_names,
     section_of,
 )
-from ordito.providers.section import NoValue, Section
+from ordito.providers.shapes import NoValue, Section
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.source.package import load_file

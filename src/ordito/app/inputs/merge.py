@@ -314,6 +314,8 @@ def _null(at: Node) -> Scalar:
 
 
 # The keys that merge: `+[?][FILE][/PATH]` brings in what stands elsewhere, `+%` says how a map is merged.
+#
+# A key in quotes is never one of them.
 
 STRATEGIES = ("merge", "replace", "whiteout", "nullout", "error")
 STRATEGY = "+%"

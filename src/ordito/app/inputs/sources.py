@@ -15,11 +15,11 @@ from ordito.base.span import Span
 from ordito.base.templating.written import Written
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.secrets_file import SecretsFile
+from ordito.ensemble.vault import SecretsFile
+from ordito.source.new_files import open_regular
 from ordito.source.nodes import NULLS, Node, Scalar, Sequence
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.package import load_text
-from ordito.source.regular import open_regular
 
 LITERAL = "literal"
 SOURCES = ("env", "file", "secret")

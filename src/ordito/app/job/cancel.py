@@ -11,8 +11,7 @@ from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_rest
 from ordito.app.job.running import Limits
 from ordito.app.place import Place
-from ordito.ensemble.door import CANCEL, NOW, ask
-from ordito.ensemble.owner import Locked
+from ordito.ensemble.owner import CANCEL, NOW, Locked, ask
 from ordito.ensemble.store import Ensemble, open_ensemble
 
 

@@ -12,8 +12,8 @@ from ordito.app.services.pinned import read_pinned
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.masking import Masking
 from ordito.blocks.conditions.evaluator import evaluate, referenced
-from ordito.blocks.conditions.faults import ConditionFailed, NotACondition
 from ordito.blocks.conditions.parser import parse
+from ordito.blocks.conditions.trees import ConditionFailed, NotACondition
 from ordito.ensemble.done_hooks import attempts
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.replay import rebuild

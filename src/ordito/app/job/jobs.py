@@ -15,13 +15,12 @@ from ordito.ensemble.git.shared_lock import Lease, find, remove
 from ordito.ensemble.git.sharing import Meeting, asks_for_lock, meeting_of
 from ordito.ensemble.job_format import NO_OP, ConfigChange, moment
 from ordito.ensemble.job_history import JobLine, JobList, RecordedJob, all_jobs, job_lines, read_job
+from ordito.ensemble.job_rows import UnfinishedJob
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
-from ordito.ensemble.log_lines import by_lines
-from ordito.ensemble.logs import places_of, read_log
+from ordito.ensemble.logs import by_lines, places_of, read_log
 from ordito.ensemble.owner import SharedLocked
 from ordito.ensemble.store import read_ensemble
-from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.work.invocation import Ending
 from ordito.work.plan import Action
 

@@ -16,12 +16,11 @@ from ordito.app.services.pinned import read_pinned
 from ordito.base.change_ids import is_change_id
 from ordito.base.clock import Clock, SystemClock
 from ordito.base.diagnostics import InvalidDocument
-from ordito.ensemble.differences import Difference, differences
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.keeping import NOTHING, JobEnd, Kept
 from ordito.ensemble.manifest import read_rows
 from ordito.ensemble.manifest_rows import StatusRow, instance_rows, status_row
-from ordito.ensemble.rebuilding import Rebuilding, join_forks, open_rebuilding, write_rebuilt
+from ordito.ensemble.rebuilding import Difference, Rebuilding, differences, join_forks, open_rebuilding, write_rebuilt
 from ordito.ensemble.replay import Clash, Fork, Problem, Rebuilt, rebuild
 from ordito.ensemble.status import deployed_form
 from ordito.instances.outlining import outline_of

@@ -22,10 +22,10 @@ from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.ensemble.git.keeper import JobFiles
+from ordito.ensemble.job_rows import UnfinishedJob
 from ordito.ensemble.owner import current_user
 from ordito.ensemble.status import current_form, known_forms, new_id, stable_form
 from ordito.ensemble.store import Ensemble, open_ensemble
-from ordito.ensemble.unfinished import UnfinishedJob
 from ordito.ensemble.vault import Vault
 from ordito.work.records import (
     USUAL,

@@ -28,16 +28,15 @@ from ordito.base.clock import SystemClock
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.masking import Masking, net
-from ordito.engine.control import JobControl
 from ordito.engine.driver import JobResult, run_job
+from ordito.engine.ports import JobControl
 from ordito.ensemble.done_hooks import attempts, done_in
-from ordito.ensemble.door import NOW, Door
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import ALWAYS
 from ordito.ensemble.logs import JobLog
-from ordito.ensemble.outline_file import keep_outline
+from ordito.ensemble.owner import NOW, Door
 from ordito.ensemble.pins import changed_files
-from ordito.ensemble.status import WELL
+from ordito.ensemble.status import WELL, keep_outline
 from ordito.ensemble.store import Ensemble
 from ordito.instances.lifecycle import STOPS
 from ordito.instances.outlining import outline_of

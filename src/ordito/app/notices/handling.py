@@ -27,8 +27,8 @@ from ordito.app.proposals.tell import TellAsked
 from ordito.app.proposals.trigger import TriggerAsked
 from ordito.app.state.edit import Edit, Record, copied, deployed, write_down
 from ordito.base.diagnostics import InvalidDocument
-from ordito.base.listing import listed
 from ordito.base.sensitive import shown
+from ordito.base.text import listed
 from ordito.ensemble.inbox import DECIDED, WAITING, Entry, Firing, Inbox
 from ordito.ensemble.job_history import job_lines
 from ordito.ensemble.owner import Locked

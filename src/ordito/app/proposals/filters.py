@@ -9,8 +9,8 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.names import INSTANCE, MOST_NAMED, NODE, Names
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.listing import listed
 from ordito.base.suggest import nearest
+from ordito.base.text import listed
 from ordito.instances.records import Instance, Snapshot
 from ordito.instances.states import INITIAL
 from ordito.model.service import Service

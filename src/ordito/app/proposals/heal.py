@@ -16,7 +16,7 @@ from ordito.app.proposal import KeptAsItIs, Known, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.move import nothing_deployed
 from ordito.base.collector import paused_collector
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.instances.dependencies import targets_first
 from ordito.instances.hosting import chain, compute_of
 from ordito.instances.records import CANNOT_BE_ASKED, Instance, Snapshot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ordito.app.errors import Refused
 from ordito.app.inputs.inventory import InventoryFile
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.instances.records import Snapshot
 from ordito.work.plan import Action, Plan
 from ordito.work.providing import Providers, recorded_provider

@@ -19,8 +19,8 @@ from ordito.app.rollback_target import Target, made_again_since, target_of
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.listing import listed
 from ordito.base.portion import ALL, Portion
+from ordito.base.text import listed
 from ordito.ensemble.pins import pinned_root
 from ordito.ensemble.revisions import TO
 from ordito.ensemble.status import current_form, is_complete, known_forms

@@ -19,7 +19,7 @@ from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.stand_ins import stand_in, without_stand_ins
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.instances.records import Snapshot
 from ordito.model.interface_names import interface_named
 from ordito.model.operation import Interface, Operation

@@ -16,8 +16,8 @@ from ordito.app.proposals.making import Made, for_deployed, make_plan, read_depl
 from ordito.app.proposals.scale_rest import begun_since, linked_with, unsettled
 from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
-from ordito.base.listing import listed
 from ordito.base.suggest import nearest
+from ordito.base.text import listed
 from ordito.instances.hosting import chain
 from ordito.instances.records import Snapshot
 from ordito.instances.status import OPERATIONAL

@@ -9,7 +9,7 @@ from ordito.app.inputs.bound import CalledInputs
 from ordito.app.names import MOST_NAMED, operation_named
 from ordito.app.proposals.filters import Filters
 from ordito.app.services.workflows import bound_inputs
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.model.service import Service
 from ordito.planning.options import OfStandIn
 

@@ -66,7 +66,7 @@ def chosen_service(
         gathered = GatheredInputs(asked=asked, values=asked)
         return ChosenService(given, InEnvironment(inputs=gathered, found=tuple(found)))
     from ordito.app.inputs.user_part import read_user_part
-    from ordito.ensemble.given_service import given_service
+    from ordito.ensemble.pins import given_service
 
     place = place_of(directory)
     user = read_user_part(place.layout, place.manifest, diagnostics)

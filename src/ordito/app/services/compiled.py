@@ -126,6 +126,9 @@ def _unless_reference(value: Sensitive) -> object:
 
 
 # Values of the model as plain data: what JSON knows, in the order of the declarations.
+#
+# A structure becomes a map of its fields, a set a sorted list, a place the text ``file:line:column``, and a function
+# call what TOSCA writes for it. Numbers that JSON does not know are the texts of YAML (``.inf``, ``.nan``).
 
 Leave: TypeAlias = Callable[[str, bool], bool]
 """Whether to leave a field out, by its name and whether it holds places."""

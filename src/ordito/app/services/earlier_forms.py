@@ -102,6 +102,9 @@ class EarlierForms:
 
 
 # A service as it runs: each node as the form says in which its instances are.
+#
+# Where a job has brought only a part of what exists into another form, what functions give for a property of a node
+# is what its instances were made with. A node with instances in several forms is seen as the service has it.
 
 
 class Seen(msgspec.Struct, frozen=True):

@@ -18,10 +18,9 @@ from ordito.base.allowable import EVERY
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.job_files import stamp_of
-from ordito.ensemble.given_service import given_service
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.pin_restore import origins, restore
-from ordito.ensemble.pins import LIFECYCLE, ChangedFiles, Pinned, measure, pin, pinned_root
+from ordito.ensemble.pins import LIFECYCLE, ChangedFiles, Pinned, given_service, measure, pin, pinned_root
 from ordito.model.circumstances import Circumstances
 from ordito.source.meta import META
 from ordito.source.opening import ARCHIVES, DEFINITIONS_ENDINGS, STEP_FILES, open_package

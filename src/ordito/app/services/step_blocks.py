@@ -33,8 +33,7 @@ from ordito.source.meta import META, meta_text
 from ordito.source.package import Package
 from ordito.source.parts import span_inside
 from ordito.source.remote import RemoteFiles
-from ordito.source.tree import FileTree
-from ordito.source.views import Added, Overlaid
+from ordito.source.tree import Added, FileTree, Overlaid
 from ordito.syntax.expressions import Value, calls
 from ordito.work.hooks import Block, Script
 

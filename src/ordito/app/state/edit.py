@@ -18,9 +18,8 @@ from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.ensemble.git.keeper import JobFiles
 from ordito.ensemble.keeping import Kept
-from ordito.ensemble.outline_file import keep_outline
 from ordito.ensemble.owner import current_user
-from ordito.ensemble.status import current_form, deployed_form, known_forms, stable_form
+from ordito.ensemble.status import current_form, deployed_form, keep_outline, known_forms, stable_form
 from ordito.ensemble.store import Ensemble
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Delta, Snapshot

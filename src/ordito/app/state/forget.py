@@ -12,7 +12,7 @@ from ordito.app.errors import Declined, Refused
 from ordito.app.names import Names
 from ordito.app.place import place_of
 from ordito.app.state.edit import Edit, Recorded, deployed, record
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Delta, Instance, Snapshot
 

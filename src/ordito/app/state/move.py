@@ -14,8 +14,8 @@ from ordito.app.proposals.making import options_of
 from ordito.app.services.chosen import look_at
 from ordito.app.state.edit import Basis, Edit, Recorded, copied, deployed, new_basis, not_wanted, proposed, record
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.listing import listed
 from ordito.base.suggest import nearest
+from ordito.base.text import listed
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import open_ensemble
 from ordito.instances.moving import Names, Place, moved

@@ -12,7 +12,7 @@ from ordito.app.errors import Refused
 from ordito.app.place import Place, place_of
 from ordito.app.proposal import pins_in_use
 from ordito.app.services.pinned import kept_places
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.ensemble.pin_restore import renew as put_back
 from ordito.ensemble.pins import accept_changes, all_pins
 from ordito.ensemble.store import Ensemble, open_ensemble

@@ -16,8 +16,7 @@ from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import SandboxedEnvironment
 
 from ordito.base.diagnostics import suggestion
-from ordito.base.templating.budget import Budget, OverBudget, weight
-from ordito.base.templating.filters import filters, finite, text_of
+from ordito.base.templating.filters import Budget, OverBudget, filters, finite, text_of, weight
 
 T = TypeVar("T")
 

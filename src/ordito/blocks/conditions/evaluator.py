@@ -15,13 +15,13 @@ from typing import Any
 from ordito.base.patterns import TooMuchWork
 from ordito.base.sensitive import SHOWN, shown
 from ordito.base.suggest import nearest
-from ordito.blocks.conditions.faults import ConditionFailed, Place, Reason
 from ordito.blocks.conditions.patterns import NotAPattern, pattern
 from ordito.blocks.conditions.trees import (
     Bottom,
     Bound,
     Call,
     Chain,
+    ConditionFailed,
     Field,
     Index,
     Kind,
@@ -32,6 +32,8 @@ from ordito.blocks.conditions.trees import (
     Name,
     Node,
     Path,
+    Place,
+    Reason,
     Unary,
     references,
     written,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ordito.base.suggest import nearest
-from ordito.blocks.conditions.faults import NotACondition, Place
 from ordito.blocks.conditions.patterns import NotAPattern, pattern
 from ordito.blocks.conditions.tokens import Reader, Token, TokenKind
 from ordito.blocks.conditions.trees import (
@@ -22,7 +21,9 @@ from ordito.blocks.conditions.trees import (
     Meet,
     Name,
     Node,
+    NotACondition,
     Path,
+    Place,
     Unary,
 )
 

@@ -10,7 +10,7 @@ from enum import Enum
 import msgspec
 
 from ordito.blocks.conditions import literals
-from ordito.blocks.conditions.faults import NotACondition, Place
+from ordito.blocks.conditions.trees import NotACondition, Place
 
 MOST_CHARACTERS = 4_000
 """The longest text of a condition."""

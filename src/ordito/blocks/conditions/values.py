@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from ordito.base.sensitive import opened
-from ordito.blocks.conditions.faults import ConditionFailed, Place, Reason
+from ordito.blocks.conditions.trees import ConditionFailed, Place, Reason
 
 DIGITS = 24
 """How many digits CUE 0.4 computes with; integers of more would be rounded, and are not computed with here."""

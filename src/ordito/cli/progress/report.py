@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
 from ordito.cli.progress.ledger import WHOLE, Account, Ledger, in_words, node_of, subject, titled

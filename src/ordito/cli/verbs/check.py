@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordito.base.listing import listed
 from ordito.base.sensitive import shown
+from ordito.base.text import listed
 from ordito.cli.asked.check import asked as asked_of_check
 from ordito.cli.asked.discover import asked as asked_of_discover
 from ordito.cli.exit_codes import ExitCode

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ordito.base.listing import listed
+from ordito.base.text import listed
 from ordito.cli.asked.heal import asked
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import job_options

@@ -11,8 +11,8 @@ import click
 import msgspec
 
 from ordito.app.errors import Declined, NobodyToAsk
-from ordito.base.listing import listed
 from ordito.base.sensitive import encode_hook
+from ordito.base.text import listed
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import JOBS_VERBS, VerbGroup

@@ -15,11 +15,10 @@ from ordito.base.git_process import GitFailed
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import digest_of
 from ordito.ensemble.git.tree import Change, WorkTree, top_of
-from ordito.ensemble.git_files import is_ours
+from ordito.ensemble.keeping import is_ours
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.manifest import split
+from ordito.ensemble.manifest import PART_MARK, is_part, split
 from ordito.ensemble.pins import LARGEST_FOR_GIT, LIFECYCLE, pinned_files
-from ordito.ensemble.status_parts import PART_MARK, is_part
 from ordito.work.records import JobSources
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -17,7 +17,7 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.tree import WorkTree, top_of
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import user_part
-from ordito.ensemble.yaml_reader import load
+from ordito.ensemble.yaml_writer import load
 
 GIT = "git"
 _MENTIONED = re.compile(rb"\block\b")

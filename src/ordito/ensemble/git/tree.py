@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.git_process import Git, GitFailed
-from ordito.base.listing import listed
+from ordito.base.text import listed
 
 MOST_NAMED = 3
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.sensitive import revealed
-from ordito.executors.ansible.connection import words_into
 from ordito.executors.ansible.files import (
     BATCH,
     INVENTORY,
@@ -26,20 +25,31 @@ from ordito.executors.ansible.files import (
     remove_secrets,
     write_private,
 )
-from ordito.executors.ansible.inventory import SELF, inventory_of
-from ordito.executors.ansible.masters import end_in_containers, end_masters
-from ordito.executors.ansible.program import CONFIGURATION, USUAL, environment_of, holds_plugins
-from ordito.executors.copies import Copy, Unusable, in_tree, make_copies, planned_copies, remove_copies
-from ordito.executors.filling import filled
-from ordito.executors.operation_process import Ears, Ended, OperationProcess, Patience
-from ordito.executors.own_copies import make_own_copies, own_files
+from ordito.executors.ansible.inventory import SELF, inventory_of, words_into
+from ordito.executors.ansible.program import (
+    CONFIGURATION,
+    USUAL,
+    end_in_containers,
+    end_masters,
+    environment_of,
+    holds_plugins,
+)
+from ordito.executors.copies import (
+    Copy,
+    Unusable,
+    in_tree,
+    make_copies,
+    make_own_copies,
+    own_files,
+    planned_copies,
+    remove_copies,
+)
+from ordito.executors.operation_process import TAIL_LINES, Ears, Ended, OperationProcess, Patience
+from ordito.executors.output_pipe import Stream, Watch
 from ordito.executors.process_table import JOB, OUTPUTS, STEP, Marker
-from ordito.executors.script_tree import build, runs_in_place
+from ordito.executors.script_tree import build, filled, runs_in_place
 from ordito.executors.slots import Slot, empty, is_empty, remove
 from ordito.executors.spawn import Command
-from ordito.executors.stream import Stream
-from ordito.executors.tail import TAIL_LINES
-from ordito.executors.watch import Watch
 from ordito.work.inventory import Subject
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
 from ordito.work.targets import CONTAINER

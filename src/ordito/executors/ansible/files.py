@@ -20,8 +20,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.suggest import nearest
-from ordito.executors.left_behind import look_at
-from ordito.executors.result_files import STATUSES
+from ordito.executors.result_files import STATUSES, look_at
 from ordito.executors.slots import Slot, remove
 from ordito.work.invocation import Ending, Outcome
 

@@ -8,14 +8,16 @@ type and each group of the topology, with ``_`` for what Ansible takes in no nam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from ordito.base.sensitive import revealed
 from ordito.base.text import shell_name
-from ordito.executors.ansible.connection import KeepFile, connection_of
+from ordito.executors.ssh.settings import Become, SshSettings, settings_of
 from ordito.work.inventory import Listed, Subject, Topology
 from ordito.work.invocation import SCRATCH, Invocation
-from ordito.work.targets import Target, Unreachable
+from ordito.work.targets import CONTAINER, SSH, Target, Unreachable
 
 SELF = "SELF"
 MOST_HOSTS = 2_000
@@ -130,3 +132,166 @@ def _is_same(variables: Mapping[str, object], name: str, value: object) -> bool:
 def _rest(variables: Mapping[str, object], common: Iterable[str]) -> dict[str, object]:
     left = set(common)
     return {name: value for name, value in variables.items() if name not in left}
+
+
+# How Ansible reaches a target: the connection variables of an inventory host.
+
+KeepFile = Callable[[str, str], str]
+"""Keeps a text that may be secret in a file for as long as the batch runs; gives its path. First what it is for."""
+
+KEY_TYPES = ("ssh-", "ecdsa-", "sk-")
+METHODS = {"sudo": "ansible.builtin.sudo", "doas": "community.general.doas"}
+
+
+def connection_of(target: Target | None, keep: KeepFile, work: str, area: str = "") -> dict[str, object]:
+    """The variables by which Ansible reaches a target; below ``area`` the ensemble keeps its files there. Raises
+    ``Unreachable`` where it cannot."""
+    if target is None:
+        return {"ansible_connection": "local", "ansible_remote_tmp": f"{work}/remote"}
+    if target.protocol == CONTAINER:
+        return _into_container(target, area)
+    if target.protocol != SSH:
+        raise Unreachable(
+            f"playbooks are run on this machine, over SSH and in containers, and {target.name} is reached by "
+            f"{target.protocol}; use a script for this operation"
+        )
+    settings = settings_of(target)
+    found: dict[str, object] = {
+        "ansible_connection": "ssh",
+        "ansible_host": settings.address,
+        "ansible_ssh_common_args": shlex.join(_options(target.name, settings, keep)),
+        "ansible_ssh_timeout": max(1, round(settings.connect_timeout)),
+        "ansible_remote_tmp": _files_there(settings.base, area),
+    }
+    given: dict[str, object] = {
+        "ansible_port": settings.port,
+        "ansible_user": settings.user,
+        "ansible_password": settings.password,
+    }
+    found |= {variable: value for variable, value in given.items() if value}
+    return {**found, **(_become(settings.become) if settings.become is not None else {})}
+
+
+def _files_there(base: object, area: str) -> str:
+    """The folder of Ansible on a host, which goes with all that the ensemble has there."""
+    return "/".join(part for part in (str(base or "~/.ordito"), area, "ansible") if part)
+
+
+def _into_container(target: Target, area: str) -> dict[str, object]:
+    """The variables by which Ansible runs something in a container."""
+    settings = target.settings
+    found: dict[str, object] = {
+        "ansible_connection": "ordito_engine",
+        "ansible_host": settings["container"],
+        "ansible_ordito_engine": settings["engine"],
+        "ansible_remote_tmp": _files_there(settings.get("base"), area),
+    }
+    return {**found, "ansible_user": settings["user"]} if settings.get("user") else found
+
+
+def words_into(target: Target) -> tuple[str, ...]:
+    """The words with which a command in a container begins."""
+    settings = target.settings
+    user = ("--user", str(settings["user"])) if settings.get("user") else ()
+    return (str(settings["engine"]), "exec", "--interactive", *user, str(settings["container"]))
+
+
+def _become(become: Become) -> Mapping[str, object]:
+    """What makes another user of the one who logs in."""
+    found: dict[str, object] = {"ansible_become": True, "ansible_become_user": become.user}
+    found["ansible_become_method"] = METHODS[become.method]
+    return {**found, "ansible_become_password": become.password} if become.password else found
+
+
+def _options(name: str, settings: SshSettings, keep: KeepFile) -> list[str]:
+    """The options for `ssh`, jumps included."""
+    options = _configuration(settings) + _trust(name, settings, keep) + _identity(name, settings, keep)
+    if settings.keep_alive:
+        options += ["-o", f"ServerAliveInterval={max(1, round(settings.keep_alive))}", "-o", "ServerAliveCountMax=3"]
+    if settings.compression:
+        options.append("-C")
+    if settings.jump:
+        options += ["-o", f"ProxyCommand={_through(name, settings.jump, keep)}"]
+    return options
+
+
+def _through(name: str, hops: Sequence[SshSettings], keep: KeepFile) -> str:
+    """The command that connects to what lies behind the last hop, through those before it."""
+    *before, last = hops
+    if last.password:
+        raise Unreachable(f"Ansible reaches {name} through {last.address}, which asks for a password: give it a key")
+    words = ["ssh", "-W", "%h:%p", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={max(1, round(last.connect_timeout))}"]
+    words += [*_configuration(last), *_trust(name, last, keep), *_identity(name, last, keep)]
+    if inner := (*before, *last.jump):
+        # What is meant for the command inside passes the one around it doubled.
+        words += ["-o", f"ProxyCommand={_through(name, inner, keep).replace('%', '%%')}"]
+    if last.port:
+        words += ["-p", str(last.port)]
+    return shlex.join([*words, f"{last.user}@{last.address}" if last.user else last.address])
+
+
+def _configuration(settings: SshSettings) -> list[str]:
+    """Which configuration of OpenSSH is heeded."""
+    if isinstance(settings.config, str):
+        return ["-F", settings.config]
+    return [] if settings.config else ["-F", "none"]
+
+
+def _trust(name: str, settings: SshSettings, keep: KeepFile) -> list[str]:
+    """By which keys a host is known."""
+    if settings.host_key:
+        keys = [_public_key(name, text) for text in settings.host_key]
+        path = keep(f"{name} host key", "".join(f"* {key}\n" for key in keys))
+        return ["-o", "StrictHostKeyChecking=yes", *_known(path), "-o", "GlobalKnownHostsFile=/dev/null"]
+    if settings.host_key_check == "off":
+        return ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"]
+    options = ["-o", f"StrictHostKeyChecking={'yes' if settings.host_key_check == 'strict' else 'accept-new'}"]
+    return options + (_known(settings.known_hosts) if settings.known_hosts else [])
+
+
+def _known(path: str) -> list[str]:
+    return ["-o", f"UserKnownHostsFile={_literal(path)}"]
+
+
+def _public_key(name: str, text: str) -> str:
+    """The key in a line as in ``known_hosts``."""
+    words = text.split()
+    at = next((index for index, word in enumerate(words[:-1]) if word.startswith(KEY_TYPES)), None)
+    if at is None:
+        raise Unreachable(
+            f'{name}: OpenSSH, which Ansible uses, does not trust fingerprints: write the key itself into "host_key", '
+            f"as ssh-keyscan prints it"
+        )
+    return f"{words[at]} {words[at + 1]}"
+
+
+def _identity(name: str, settings: SshSettings, keep: KeepFile) -> list[str]:
+    options = [] if settings.agent else ["-o", "IdentityAgent=none"]
+    for identity in settings.identity:
+        path = _key_file(name, identity, settings.passphrase, keep)
+        options += ["-o", f"IdentityFile={_literal(path)}"]
+    if settings.identity:
+        options += ["-o", "IdentitiesOnly=yes"]
+    return options
+
+
+def _key_file(name: str, identity: str, passphrase: str, keep: KeepFile) -> str:
+    """The file of a key that `ssh` can use without asking: the very one, or one that goes with the batch."""
+    is_text = "PRIVATE KEY" in identity
+    if not passphrase:
+        return keep(f"{name} key", identity) if is_text else str(Path(identity).expanduser())
+    try:
+        import asyncssh
+    except ModuleNotFoundError:
+        raise Unreachable(f"{name}: keys with a passphrase need asyncssh: pip install 'ordito[ssh]'") from None
+    try:
+        text = identity if is_text else Path(identity).expanduser().read_text()
+        key = asyncssh.import_private_key(text, passphrase)
+    except (OSError, asyncssh.KeyImportError) as error:
+        raise Unreachable(f"{name}: its key cannot be used: {error}") from None
+    return keep(f"{name} key", key.export_private_key("openssh").decode())
+
+
+def _literal(path: str) -> str:
+    """A path in which `ssh` looks for nothing to replace."""
+    return path.replace("%", "%%")

@@ -12,13 +12,13 @@ import os
 from collections.abc import Callable
 
 from ordito.executors.copies import Unusable
-from ordito.executors.left_behind import NOTHING, Left
-from ordito.executors.operation_process import Ended
+from ordito.executors.operation_process import Ended, Tail
 from ordito.executors.outcomes import outcome_from
+from ordito.executors.output_pipe import Stream
 from ordito.executors.remote.commands import run_command
-from ordito.executors.remote.frames import Frames
+from ordito.executors.remote.connection import Patience
 from ordito.executors.remote.host import Host
-from ordito.executors.remote.lane import Lane
+from ordito.executors.remote.lanes import Lane
 from ordito.executors.remote.operation_text import (
     STALE,
     Spot,
@@ -28,12 +28,9 @@ from ordito.executors.remote.operation_text import (
     operation_text,
     outputs_path,
 )
-from ordito.executors.remote.patience import Patience
 from ordito.executors.remote.settling import await_end, end_or_find
-from ordito.executors.remote.shared_variables import NONE
-from ordito.executors.remote.tree import Trees
-from ordito.executors.stream import Stream
-from ordito.executors.tail import Tail
+from ordito.executors.remote.tree import NONE, Trees
+from ordito.executors.result_files import LARGEST_FILE, NOTHING, Left
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress, Started
 from ordito.work.targets import Refused, Unreachable
 
@@ -312,3 +309,99 @@ _REFUSALS: dict[str, Callable[[str, str, str, str], str]] = {
         'choose another folder (setting "base")'
     ),
 }
+
+
+# What the shell beside an operation says, taken out of the stream that the operation prints into.
+#
+# The shell speaks in lines ``<mark> WORD ...``, whose mark nobody can guess. What stands between them is what the
+# operation printed, save behind ``result`` and ``outputs``, where files follow, and before the first one: that is of
+# others, a greeting perhaps. Both go through one pipe, so that their order is kept, and an end is one message.
+
+MOST_NOISE = 4_096
+NOISE = "noise"
+
+
+class Frames:
+    """Takes the stream apart.
+
+    ``begun`` are process id and start time; ``refused`` says why the operation was not started, ``status`` is its exit
+    status when it has ended, ``left`` is not empty where it has left something behind, ``held`` where that may go on
+    printing.
+    """
+
+    def __init__(self, mark: str) -> None:
+        # The first byte is in it but once, and hardly ever in anything else.
+        self._mark = f"\1{mark} ".encode()
+        self._rest = b""
+        self._file = NOISE
+        self._files: dict[str, bytearray] = {}
+        self._unfit: dict[str, str] = {}
+        self.begun: tuple[int, int] | None = None
+        self.left = ""
+        self.refused: tuple[str, ...] = ()
+        self.status: int | None = None
+
+    def take(self, data: bytes) -> bytes:
+        """A piece of the stream; what of it, or of what was kept back of the piece before, the operation printed."""
+        data = self._rest + data
+        printed = []
+        while (at := data.find(self._mark)) >= 0 and (end := data.find(b"\n", at)) >= 0:
+            printed.append(self._keep(data[:at]))
+            self._hear(data[at + len(self._mark) : end].decode(errors="replace"))
+            data = data[end + 1 :]
+        if at < 0:
+            # A mark may come in two pieces.
+            at = data.rfind(self._mark[:1], max(len(data) - len(self._mark), 0))
+            if at < 0 or not self._mark.startswith(data[at:]):
+                at = len(data)
+        self._rest = data[at:]
+        printed.append(self._keep(data[:at]))
+        return b"".join(printed)
+
+    def take_noise(self, data: bytes) -> None:
+        """Something that was said beside the stream."""
+        self._store(NOISE, data)
+
+    def rest(self) -> bytes:
+        """What was kept back, when nothing more comes."""
+        rest, self._rest = self._rest, b""
+        return self._keep(rest)
+
+    def file(self, name: str) -> Left:
+        """A file that was told."""
+        return Left(bytes(self._files.get(name, b"")), self._unfit.get(name, ""))
+
+    @property
+    def noise(self) -> str:
+        """The last line that is of nobody that we know."""
+        return self.file(NOISE).data.decode(errors="replace").strip().rpartition("\n")[2]
+
+    def _keep(self, data: bytes) -> bytes:
+        """Put a piece where it belongs; gives it back if it was printed."""
+        if not self._file:
+            return data
+        self._store(self._file, data)
+        return b""
+
+    def _store(self, name: str, data: bytes) -> None:
+        kept = self._files.setdefault(name, bytearray())
+        if len(kept) < (MOST_NOISE if name == NOISE else LARGEST_FILE + 1):
+            kept += data
+
+    def _hear(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        self._file = ""
+        if word == "begin":
+            pid, start = (int(number) for number in rest.split())
+            self.begun = (pid, start)
+        elif word == "refused":
+            self.refused = tuple(rest.split(" ", 1))
+        elif word == "unfit":
+            name, _, why = rest.partition(" ")
+            self._unfit[name] = why
+        elif word == "end":
+            status, _, self.left = rest.partition(" ")
+            self.status = int(status)
+        else:
+            self._file = word
+            self._files[word] = bytearray()

@@ -9,14 +9,13 @@ from functools import partial
 
 from ordito.executors.copies import Unusable
 from ordito.executors.outcomes import outcome_found
+from ordito.executors.output_pipe import Stream
 from ordito.executors.remote.attempt import Attempt
-from ordito.executors.remote.connection import Connector
+from ordito.executors.remote.connection import Connector, Patience
 from ordito.executors.remote.host import Found, Host
 from ordito.executors.remote.operation_text import KINDS, identity, outputs_path
-from ordito.executors.remote.patience import Patience
 from ordito.executors.remote.settling import await_end, end_or_find
 from ordito.executors.remote.tree import Trees
-from ordito.executors.stream import Stream
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
 from ordito.work.targets import Target, Unreachable
 

@@ -14,14 +14,13 @@ from shlex import quote
 import msgspec
 
 from ordito.executors.copies import Unusable
-from ordito.executors.left_behind import NOTHING, Left
 from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.lanes import Lanes
 from ordito.executors.remote.operation_text import environment_text
-from ordito.executors.remote.shared_variables import NONE, SharedFile, SharedFiles
-from ordito.executors.remote.tree import Trees
+from ordito.executors.remote.tree import NONE, SharedFile, SharedFiles, Trees
 from ordito.executors.remote.upload import Uploads
+from ordito.executors.result_files import NOTHING, Left
 from ordito.work.invocation import Invocation
 from ordito.work.targets import Ran, Target
 

@@ -17,17 +17,15 @@ from shlex import quote
 
 import msgspec
 
-from ordito.executors.commands import read_head
-from ordito.executors.copies import Unusable, in_tree, path_in_tree
+from ordito.executors.commands import placing_words, read_head
+from ordito.executors.copies import LARGEST, MOST_FILES, Unusable, in_tree, path_in_tree
 from ordito.executors.environment import ENVIRONMENT_FILE, Environment, unfit_variable
 from ordito.executors.environment import SHELL_NAME as NAME
-from ordito.executors.filling import filled
 from ordito.executors.interpreters import finding, version_of
 from ordito.executors.outcomes import tells_result
-from ordito.executors.own_copies import LARGEST, MOST_FILES
-from ordito.executors.placing import placing_words
 from ordito.executors.process_table import JOB, OUTPUTS, STEP
 from ordito.executors.remote.tree import LocalFile, Tree
+from ordito.executors.script_tree import filled
 from ordito.executors.shell import UnusableInterpreter, interpreter_of, wrapper
 from ordito.model.deploying import PLACING
 from ordito.work.invocation import SCRATCH, Invocation, Placement
@@ -318,7 +316,7 @@ def _copies(invocation: Invocation, tree: Tree, spot: Spot) -> Iterator[str]:
 
 
 def _own_copies(placements: Sequence[Placement], root: str, tree: Tree, spot: Spot) -> Iterator[str]:
-    """Own copies of artifacts, or links in their place (see ``executors/own_copies.py``), with few processes."""
+    """Own copies of artifacts, or links in their place (see ``executors/copies.py``), with few processes."""
     work = f"{spot.slot}/work/"
     files = {**tree.files, **tree.large} if placements else {}
     there: list[tuple[str, str, list[LocalFile]]] = []

@@ -7,9 +7,8 @@ import contextlib
 from typing import Protocol
 
 from ordito.executors.copies import Unusable
-from ordito.executors.remote.connection import Channel
+from ordito.executors.remote.connection import Channel, Patience
 from ordito.executors.remote.host import Found, Host
-from ordito.executors.remote.patience import Patience
 from ordito.work.targets import Unreachable
 
 LONGEST_PAUSE = 2.0

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import shlex
+import signal
+import socket
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
+
+import asyncssh
 
 from ordito.executors.remote.connection import Channel, Ears
 from ordito.executors.ssh import host_keys
 from ordito.executors.ssh.become import Becoming, words_as
-from ordito.executors.ssh.command import Command
-from ordito.executors.ssh.faults import is_hopeless, why
 from ordito.executors.ssh.settings import SshSettings
 from ordito.work.targets import Refused, Unreachable
 
 if TYPE_CHECKING:
     import asyncssh
+
 
 SESSIONS = 10
 """Commands at a time over one connection: what ``sshd`` takes unless it is told otherwise (``MaxSessions``)."""
@@ -296,3 +300,208 @@ def _options(settings: SshSettings) -> dict[str, Any]:
     if not settings.agent:
         options["agent_path"] = None
     return options
+
+
+# One command over a connection: what asyncssh tells of it, told to those who listen.
+
+_STDERR = asyncssh.EXTENDED_DATA_STDERR
+
+
+class Command(asyncssh.SSHClientSession[bytes]):
+    """A session with one command; it is the ``Channel`` of the command as well."""
+
+    def __init__(self, ears: Ears, ended: Callable[[], None], name: str) -> None:
+        self._ears = ears
+        self._ended = ended
+        self._name = name
+        self._chan: Any = None
+        self._status: int | None = None
+        self._is_closed = False
+        self._is_started = False
+        self._is_over = False
+
+    # ---------------------------------------------------------------------------------------- what asyncssh tells
+
+    def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
+        """A channel is open, and the command is asked for."""
+        self._chan = chan
+
+    def session_started(self) -> None:
+        """The command runs."""
+        self._is_started = True
+
+    def data_received(self, data: bytes, datatype: int | None) -> None:
+        """A piece of output."""
+        if self._is_closed:
+            return
+        if datatype == _STDERR:
+            self._ears.heard_err(data)
+        else:
+            self._ears.heard_out(data)
+
+    def eof_received(self) -> bool:
+        """Both outputs have ended: there is nothing more to say either."""
+        return False
+
+    def exit_status_received(self, status: int) -> None:
+        """The command has ended; outputs may go on."""
+        self._status = status
+
+    def exit_signal_received(self, name: str, core_dumped: bool, msg: str, lang: str) -> None:
+        """A signal has ended the command."""
+        self._status = -int(getattr(signal, f"SIG{name}", signal.SIGKILL))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The channel is closed."""
+        if self._is_over:
+            return
+        self.give_up()
+        if not self._is_started:
+            return
+        if self._status is not None:
+            self._ears.ended(self._status)
+        elif self._is_closed:
+            self._ears.ended(None, "nobody listens any more")
+        else:
+            reason = getattr(exc, "reason", "") or "the connection has ended"
+            self._ears.ended(None, f"the connection to {self._name} was lost: {reason}")
+
+    def give_up(self) -> None:
+        """Nothing is at work over the connection any more, or ever was; does nothing the second time."""
+        if not self._is_over:
+            self._is_over = True
+            self._ended()
+
+    # ------------------------------------------------------------------------------------------------- the channel
+
+    def write(self, data: bytes) -> None:
+        """See ``Channel``."""
+        if not self._is_over and not self._chan.is_closing():
+            self._chan.write(data)
+
+    def write_end(self) -> None:
+        """See ``Channel``."""
+        if not self._is_over and not self._chan.is_closing():
+            self._chan.write_eof()
+
+    def pause(self) -> None:
+        """See ``Channel``."""
+        self._chan.pause_reading()
+
+    def resume(self) -> None:
+        """See ``Channel``."""
+        self._chan.resume_reading()
+
+    def close(self) -> None:
+        """See ``Channel``."""
+        self._is_closed = True
+        self._chan.close()
+
+
+# Why a host cannot be reached, in words: each kind of trouble has its sentence, and says what to do.
+
+
+def is_hopeless(error: BaseException) -> bool:
+    """Whether waiting does not help."""
+    import asyncssh
+
+    kinds = (
+        asyncssh.KeyImportError,
+        asyncssh.KeyEncryptionError,
+        asyncssh.PermissionDenied,
+        asyncssh.HostKeyNotVerifiable,
+    )
+    return isinstance(error, kinds) or _file_of(error) != ""
+
+
+def why(settings: SshSettings, error: BaseException, refusal: str) -> str:
+    """A sentence for people; ``refusal`` is what was found wrong with the host's key."""
+    if refusal:
+        return refusal
+    if file := _file_of(error):
+        return _unreadable(settings, file, error)
+    place = settings.address if settings.port is None else f"{settings.address} port {settings.port}"
+    for kind, say in _kinds():
+        if isinstance(error, kind):
+            return say(settings, place, error)
+    reason = error.strerror if isinstance(error, OSError) else ""
+    return f"{place} cannot be reached: {reason or error}"
+
+
+Say = Callable[[SshSettings, str, Any], str]
+
+
+@cache
+def _kinds() -> tuple[tuple[type[BaseException], Say], ...]:
+    """What is said of each kind of error, the special ones first."""
+    import asyncssh
+
+    return (
+        (TimeoutError, _silent),
+        (socket.gaierror, _unnamed),
+        (asyncssh.KeyImportError, _key_trouble),
+        (asyncssh.KeyEncryptionError, _key_trouble),
+        (asyncssh.PermissionDenied, _denied),
+        (asyncssh.HostKeyNotVerifiable, lambda _, p, e: f"the key of the host at {p} was refused: {e.reason}"),
+        (asyncssh.ChannelOpenError, lambda _, p, e: f"{p} cannot be reached by way of its jump host: {e.reason}"),
+        (asyncssh.DisconnectError, lambda _, p, e: f"{p} ended the connection before it was made: {e.reason}"),
+        (ConnectionRefusedError, _refused),
+    )
+
+
+def _file_of(error: BaseException) -> str:
+    """The file on this machine because of which it failed, "" where it was no file."""
+    return str(error.filename) if isinstance(error, OSError) and error.filename else ""
+
+
+def _unreadable(settings: SshSettings, file: str, error: BaseException) -> str:
+    what = "the private key" if file in settings.identity else "the file"
+    reason = error.strerror if isinstance(error, OSError) else ""
+    key = ' ("identity" in the inventory names it)' if file in settings.identity else ""
+    return f"{what} {file}{key} cannot be read on this machine: {reason or error}"
+
+
+def _silent(settings: SshSettings, place: str, _: object) -> str:
+    return (
+        f"{place} did not answer within {settings.connect_timeout:g} s; is it running, and does a firewall let SSH "
+        "through?"
+    )
+
+
+def _unnamed(settings: SshSettings, _: str, error: socket.gaierror) -> str:
+    return f'there is no host named "{settings.address}" ({error.strerror}); check its address'
+
+
+def _refused(_: SshSettings, place: str, __: object) -> str:
+    return f"{place} refuses connections: nothing listens there; is sshd running, and is the port right?"
+
+
+def _denied(settings: SshSettings, place: str, error: Any) -> str:
+    user = f'"{settings.user}"' if settings.user else "this user"
+    return (
+        f"{place} does not let {user} in ({str(error.reason).rstrip('.')}); tried: {_tried(settings)}. Put the right "
+        "key or password into the inventory, or the public key into authorized_keys on the host"
+    )
+
+
+def _tried(settings: SshSettings) -> str:
+    ways = [f"key {_named(text)}" for text in settings.identity]
+    if not settings.identity:
+        ways.append("the keys in ~/.ssh")
+    if settings.agent and os.environ.get("SSH_AUTH_SOCK"):
+        ways.append("the agent's keys")
+    if settings.password:
+        ways.append("the password")
+    return ", ".join(ways)
+
+
+def _key_trouble(settings: SshSettings, _: str, error: Exception) -> str:
+    keys = ", ".join(_named(text) for text in settings.identity) or "a key in ~/.ssh"
+    more = "" if settings.passphrase else '; if it is encrypted, give its "passphrase"'
+    if "bcrypt" in str(error):
+        more += "; it needs the package bcrypt (pip install 'ordito[ssh]'), or an agent that has the key (ssh-add)"
+    return f"a private key cannot be used ({keys}): {error}{more}"
+
+
+def _named(identity: str) -> str:
+    return "given as text" if "PRIVATE KEY" in identity else identity

@@ -8,12 +8,14 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, TypeVar
+
+import msgspec
 
 from ordito.base.sensitive import Sensitive, revealed, sensitive_parts, texts_in
 from ordito.base.suggest import nearest
 from ordito.providers.cloud.dialect import Dialect, Unsupported
-from ordito.providers.cloud.library import Library, library
 from ordito.providers.cloud.settings import CloudSettings
 from ordito.work.providing import ProviderFailed
 from ordito.work.targets import Unasked
@@ -180,3 +182,33 @@ def _secrets(settings: Mapping[str, object]) -> Iterator[str]:
 
 def _plain(arguments: Mapping[str, object]) -> dict[str, Any]:
     return {name: revealed(value) for name, value in arguments.items()}
+
+
+# What is used of libcloud, which takes a third of a second to import: only where a cloud is spoken with.
+
+MISSING = "the provider `cloud` needs apache-libcloud: pip install 'ordito[cloud]'"
+
+
+class Library(msgspec.Struct, frozen=True):
+    """The exceptions that libcloud raises for what a cloud refuses, the names of its drivers (each by the words that
+    stand for it, in small letters), and what gives the class of one."""
+
+    errors: tuple[type[Exception], ...]
+    drivers: Mapping[str, str]
+    get_driver: Callable[[str], Any]
+
+
+@cache
+def library() -> Library:
+    """Libcloud. Raises ``ProviderFailed`` where it is not installed."""
+    try:
+        from libcloud.common.exceptions import BaseHTTPError
+        from libcloud.common.types import LibcloudError
+        from libcloud.compute.providers import DRIVERS, get_driver
+        from libcloud.compute.types import Provider
+    except ImportError as error:
+        raise ProviderFailed(MISSING) from error
+    values = {str(getattr(value, "value", value)).lower() for value in DRIVERS}
+    constants = {name.lower(): str(value).lower() for name, value in vars(Provider).items() if name.isupper()}
+    names = {**{value: value for value in values}, **{n: v for n, v in constants.items() if v in values}}
+    return Library((BaseHTTPError, LibcloudError), names, get_driver)

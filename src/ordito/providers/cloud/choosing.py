@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from ordito.base.scalar_units import amount
 from ordito.base.sensitive import revealed
-from ordito.providers.cloud.amounts import GIGABYTE, gigabytes, in_bytes
 from ordito.providers.cloud.dialect import Dialect, Unsupported, named
 from ordito.providers.cloud.settings import CloudSettings, Image
 from ordito.work.providing import Delegation, Material
@@ -91,3 +92,20 @@ def _fits(image: Image, system: Mapping[str, str]) -> bool:
 def _capability(asked: Delegation, name: str) -> dict[str, Any]:
     prefix = f"{name}::"
     return {n.removeprefix(prefix): revealed(v) for n, v in asked.properties.items() if n.startswith(prefix)}
+
+
+# Sizes as templates have them, and as clouds count them.
+
+SIZE = "scalar-unit.size"
+GIGABYTE, DECIMAL_GIGABYTE = 2**30, 10**9
+
+
+def in_bytes(size: object) -> int:
+    """The bytes of a size, 0 for none."""
+    return math.ceil(amount(str(size), SIZE)) if size not in (None, "") else 0
+
+
+def gigabytes(size: object) -> int:
+    """A size as clouds count it: in GiB, the next one that is enough; whole decimal gigabytes count as as many."""
+    count = in_bytes(size)
+    return count // DECIMAL_GIGABYTE if count % DECIMAL_GIGABYTE == 0 else math.ceil(count / GIGABYTE)

@@ -7,10 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ordito.providers.cloud.dialect import Machine, Unsupported, Wanted
-from ordito.providers.cloud.ec2_networks import Ec2Networks, addresses_of, is_on
-from ordito.providers.cloud.ec2_requests import own_of, tags_of, with_params
-from ordito.providers.cloud.naming import ENSEMBLE, INSTANCE, NODE, Who
+from ordito.providers.cloud.dialect import ENSEMBLE, INSTANCE, NODE, Machine, Unsupported, Wanted, Who
+from ordito.providers.cloud.ec2_networks import Ec2Networks, addresses_of, is_on, own_of, tags_of, with_params
 
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklmnop")
 ARM = frozenset({"arm64", "aarch64", "arm"})

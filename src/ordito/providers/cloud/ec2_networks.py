@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from ordito.providers.cloud.dialect import Dialect, Net, NewNet, NewNic, Nic, Unsupported, Way, named
-from ordito.providers.cloud.ec2_requests import filters_of, own_of, tags_of, with_params
-from ordito.providers.cloud.free_addresses import first_free
-from ordito.providers.cloud.naming import Who
+from ordito.providers.cloud.dialect import (
+    ENSEMBLE,
+    INSTANCE,
+    Dialect,
+    Net,
+    NewNet,
+    NewNic,
+    Nic,
+    Unsupported,
+    Way,
+    Who,
+    named,
+)
+from ordito.providers.cloud.networks import first_free
 
 ALIASES = ("PRIVATE", "PUBLIC")
 
@@ -240,3 +251,46 @@ def _pairs(rule: Mapping[str, Any]) -> list[str]:
 
 def _way(rule: Mapping[str, Any], source: str) -> tuple[str, str, int, int]:
     return source, str(rule["protocol"]), int(rule["from_port"] or -1), int(rule["to_port"] or -1)
+
+
+# Requests to EC2 as they are: tags that are part of what makes something, and filters, where libcloud has none.
+
+
+@contextmanager
+def with_params(driver: Any, action: str, more: Mapping[str, str]) -> Iterator[None]:
+    """Requests for an action carry more than libcloud gives them."""
+    connection = driver.connection
+    request = connection.request
+
+    def with_more(path: str, params: dict[str, Any] | None = None, **given: Any) -> Any:
+        if params is not None and params.get("Action") == action:
+            params = {**params, **more}
+        return request(path, params=params, **given)
+
+    connection.request = with_more
+    try:
+        yield
+    finally:
+        del connection.request
+
+
+def tags_of(kind: str, who: Who, name: str = "") -> dict[str, str]:
+    """The parameters by which what is made has tags from the beginning; ``kind`` is what it is to EC2."""
+    found = {"TagSpecification.1.ResourceType": kind}
+    tags = {"Name": name or who.name, **{key: value for key, value in who.labels.items() if value}}
+    for number, (key, value) in enumerate(tags.items(), 1):
+        found |= {f"TagSpecification.1.Tag.{number}.Key": key, f"TagSpecification.1.Tag.{number}.Value": value}
+    return found
+
+
+def own_of(who: Who) -> dict[str, str]:
+    """The filters that find what belongs to an instance."""
+    return {f"tag:{ENSEMBLE}": who.ensemble, f"tag:{INSTANCE}": who.instance}
+
+
+def filters_of(filters: Mapping[str, str]) -> dict[str, str]:
+    """Filters as parameters, for requests to which libcloud gives none."""
+    found: dict[str, str] = {}
+    for number, (name, value) in enumerate(filters.items(), 1):
+        found |= {f"Filter.{number}.Name": name, f"Filter.{number}.Value.1": value}
+    return found

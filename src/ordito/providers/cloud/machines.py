@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ordito.base.sensitive import revealed
 from ordito.providers.cloud.api import Api
-from ordito.providers.cloud.choosing import disk_of, image_of, size_of
-from ordito.providers.cloud.dialect import BROKEN, GONE, RUNNING, STOPPED, Dialect, Machine, Wanted, state_of
-from ordito.providers.cloud.naming import Who, prefix_of, who_of
+from ordito.providers.cloud.choosing import disk_of, gigabytes, image_of, size_of
+from ordito.providers.cloud.dialect import (
+    ANYWHERE,
+    BROKEN,
+    GONE,
+    RUNNING,
+    STOPPED,
+    Dialect,
+    Machine,
+    Volume,
+    Wanted,
+    Way,
+    Who,
+    name_of,
+    prefix_of,
+    state_of,
+    who_of,
+)
 from ordito.providers.cloud.settings import CloudSettings
 from ordito.providers.cloud.waiting import until
-from ordito.providers.cloud.ways import group_of, ways_of
-from ordito.work.providing import Delegation, Far, Provided, ProviderFailed, Seen
+from ordito.work.providing import Connection, Delegation, Far, Provided, ProviderFailed, Seen, Span
 from ordito.work.targets import HOST
 
 PROVIDER = "cloud"
@@ -180,3 +194,119 @@ class Machines:
             return Seen("absent", message="there is no such machine in the cloud")
         status = LOOKS.get(machine.state, "degraded")
         return Seen(status, self._attributes(machine), f"machine {machine.id} is {machine.state or 'changing'}")
+
+
+# Which ways have to be open between the machines of a deployment: those of the connections of what stands on them
+# (§8.2), those of public endpoints for everybody, and that by which the program itself reaches them.
+
+EVERY: Span = (0, 65_535)
+SSH_PORT = 22
+
+
+def group_of(ensemble: str, node: str) -> str:
+    """The name of the group that all machines of a node are in."""
+    return name_of(ensemble, f"{node}/group")
+
+
+def ways_of(asked: Delegation, settings: CloudSettings) -> dict[str, list[Way]]:
+    """The ways that a Compute has a part in, by the group into which they lead. Its own group is always there."""
+    found: dict[str, set[Way]] = {group_of(asked.ensemble, asked.node): set()}
+    for connection in asked.connections:
+        for begins, ends, spans in _directions(connection):
+            if begins and ends:
+                source = group_of(asked.ensemble, begins)
+                ways = {Way(source, connection.protocol, first, last) for first, last in spans or (EVERY,)}
+                found.setdefault(group_of(asked.ensemble, ends), set()).update(ways)
+    own = found[group_of(asked.ensemble, asked.node)]
+    if settings.admits and not settings.groups:
+        port = int(str(settings.connection.get("port", SSH_PORT)))
+        own.add(Way(settings.admits, "tcp", port, port))
+    for endpoint in asked.endpoints:
+        if endpoint.public:
+            own |= {Way(ANYWHERE, endpoint.protocol, first, last) for first, last in endpoint.ports}
+    return {group: sorted(ways) for group, ways in found.items()}
+
+
+def _directions(connection: Connection) -> Iterator[tuple[str, str, tuple[Span, ...]]]:
+    """Who begins, with whom, and at which ports of that one (§8.3.1)."""
+    if connection.initiator != "target":
+        yield connection.source_host, connection.target_host, connection.ports
+    if connection.initiator in {"target", "peer"} and connection.relationship:
+        yield connection.target_host, connection.source_host, connection.source_ports
+
+
+# Block storage that is volumes of a cloud (TOSCA 1.3 §5.9.11).
+
+SIZE, BLOCK_STORAGE, SNAPSHOT = "size", "volume_id", "snapshot_id"
+
+
+class Volumes:
+    """Makes volumes, and looks after them."""
+
+    def __init__(self, settings: CloudSettings, api: Api, dialect: Dialect) -> None:
+        self._settings = settings
+        self._api = api
+        self._dialect = dialect
+
+    async def create(self, asked: Delegation) -> Provided:
+        """Make a volume, or find it. One that ``volume_id`` names is there already, as it is: of what size, does not
+        matter."""
+        who, given = who_of(asked), self._given(asked)
+        doing = f"making {asked.instance}"
+        if given:
+            volume = await self._api.run(doing, lambda d: self._dialect.volume(d, who, given))
+            if volume is None:
+                raise ProviderFailed(
+                    f'{asked.instance}: there is no volume "{given}" in the cloud: look at `volume_id`'
+                )
+            return Provided({BLOCK_STORAGE: volume.id}, f"volume {volume.id}, which was there")
+        made = await self._api.run(doing, lambda driver: self._make(driver, who, asked))
+        volume, ready = await until(self._settings, lambda: self._volume(who), lambda v: v is not None and v.ready)
+        if volume is None or not ready:
+            raise ProviderFailed(f"{doing} failed: the volume is not ready after {self._settings.timeout:g} s")
+        return Provided({BLOCK_STORAGE: volume.id}, f"{'made' if made else 'found'} volume {volume.id}")
+
+    def _make(self, driver: Any, who: Who, asked: Delegation) -> bool:
+        if self._dialect.volume(driver, who) is not None:
+            return False
+        wanted, snapshot = str(revealed(asked.properties.get(SIZE) or "0 B")), asked.properties.get(SNAPSHOT)
+        size = gigabytes(wanted)
+        if not size and not snapshot:
+            raise ProviderFailed(f"{asked.instance}: a new volume needs its `size`")
+        self._dialect.make_volume(driver, who, size, str(revealed(snapshot or "")))
+        return True
+
+    async def _volume(self, who: Who) -> Volume | None:
+        return await self._api.run(f"looking at {who.instance}", lambda driver: self._dialect.volume(driver, who))
+
+    def _given(self, asked: Delegation) -> str:
+        return str(revealed(asked.properties.get(BLOCK_STORAGE) or ""))
+
+    async def delete(self, asked: Delegation) -> bool:
+        """Remove a volume that was made; another's stays, and what is on it."""
+        who = who_of(asked)
+        if self._given(asked):
+            return False
+        doing = f"removing {asked.instance}"
+        volume = await self._volume(who)
+        if volume is None:
+            return True
+        if volume.machine:
+            await self._api.run(doing, lambda d: self._dialect.detach(d, volume.id))
+            _ = await until(self._settings, lambda: self._volume(who), lambda v: v is None or not v.machine)
+        await self._api.run(doing, lambda d: self._dialect.destroy_volume(d, volume.id))
+        _, gone = await until(self._settings, lambda: self._volume(who), lambda v: v is None)
+        if not gone:
+            raise ProviderFailed(f"{doing} failed: volume {volume.id} is still there; retry later")
+        return True
+
+    async def look(self, asked: Delegation) -> Seen:
+        """Whether a volume is there."""
+        given = self._given(asked)
+        volume = await self._api.run(
+            f"looking at {asked.instance}", lambda driver: self._dialect.volume(driver, who_of(asked), given)
+        )
+        if volume is None:
+            return Seen("absent", message="there is no such volume in the cloud")
+        attached = f", attached to {volume.machine}" if volume.machine else ""
+        return Seen("ok" if volume.ready else "degraded", {BLOCK_STORAGE: volume.id}, f"volume {volume.id}{attached}")

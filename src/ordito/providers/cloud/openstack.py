@@ -9,6 +9,9 @@ from typing import Any
 
 from ordito.base.sensitive import revealed
 from ordito.providers.cloud.dialect import (
+    ENSEMBLE,
+    INSTANCE,
+    NODE,
     Dialect,
     Machine,
     Net,
@@ -18,10 +21,10 @@ from ordito.providers.cloud.dialect import (
     Unsupported,
     Wanted,
     Way,
+    Who,
     named,
 )
-from ordito.providers.cloud.free_addresses import first_free
-from ordito.providers.cloud.naming import ENSEMBLE, INSTANCE, NODE, Who
+from ordito.providers.cloud.networks import first_free
 from ordito.work.providing import Material
 
 NETWORKS, SUBNETS, PORTS = "/v2.0/networks", "/v2.0/subnets", "/v2.0/ports"

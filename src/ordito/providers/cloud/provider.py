@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from ordito.providers.cloud.api import Api, NoAnswer
+from ordito.providers.cloud.api import Api, NoAnswer, library
 from ordito.providers.cloud.choosing import IMAGES
 from ordito.providers.cloud.dialect import Dialect
 from ordito.providers.cloud.ec2 import Ec2
-from ordito.providers.cloud.library import library
-from ordito.providers.cloud.machines import PROVIDER, Machines
+from ordito.providers.cloud.machines import PROVIDER, Machines, Volumes
 from ordito.providers.cloud.networks import Networks, Ports
 from ordito.providers.cloud.openstack import OpenStack
 from ordito.providers.cloud.settings import PRIVATE, CloudSettings
-from ordito.providers.cloud.volumes import Volumes
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
 from ordito.work.targets import HOST, SSH, Target, Unasked, Unreachable
 

@@ -11,13 +11,26 @@ from typing import Any
 import msgspec
 
 from ordito.base.sensitive import Sensitive, revealed
+from ordito.providers.cloud.api import library
 from ordito.providers.cloud.dialect import ANYWHERE
-from ordito.providers.cloud.library import library
 from ordito.providers.cloud.provider import CloudProvider
 from ordito.providers.cloud.settings import PRIVATE, PUBLIC, CloudSettings, Image
 from ordito.providers.connection import CONNECTION, settings_among, values_of
-from ordito.providers.section import NoValue, Section
-from ordito.providers.shapes import FLAG, LINES, PLAIN, SECONDS, TEXT, Entries, Kind, ListOf, MapOf, OneOf, whole
+from ordito.providers.shapes import (
+    FLAG,
+    LINES,
+    PLAIN,
+    SECONDS,
+    TEXT,
+    Entries,
+    Kind,
+    ListOf,
+    MapOf,
+    NoValue,
+    OneOf,
+    Section,
+    whole,
+)
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.work.providing import ProviderFailed
 from ordito.work.targets import Hands

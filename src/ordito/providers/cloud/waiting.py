@@ -9,15 +9,15 @@ from typing import TypeVar
 
 from ordito.providers.cloud.settings import CloudSettings
 
-T = TypeVar("T")
+Found = TypeVar("Found")
 
 MOST = 15.0
 """Seconds between two looks at most."""
 
 
 async def until(
-    settings: CloudSettings, look: Callable[[], Awaitable[T]], enough: Callable[[T], bool]
-) -> tuple[T, bool]:
+    settings: CloudSettings, look: Callable[[], Awaitable[Found]], enough: Callable[[Found], bool]
+) -> tuple[Found, bool]:
     """Look again and again until what is seen is enough, or the time of the settings is over; gives what was seen last,
     and whether it is enough."""
     ends = time.monotonic() + settings.timeout

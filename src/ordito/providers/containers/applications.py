@@ -5,13 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from ordito.providers.containers.addresses import address_of, published
 from ordito.providers.containers.asked_for import Health, application_of
-from ordito.providers.containers.engine import Container, Engine, Engines
+from ordito.providers.containers.engine import Container, Engine, Engines, Login, name_of
 from ordito.providers.containers.images import KIND, forget, forget_former, image_artifact, image_of, made_before
-from ordito.providers.containers.making import Wanted, ended, made, own, removed, seen, started, stopped
-from ordito.providers.containers.naming import name_of
-from ordito.providers.containers.settings import Login
+from ordito.providers.containers.making import (
+    Wanted,
+    address_of,
+    ended,
+    made,
+    own,
+    published,
+    removed,
+    seen,
+    started,
+    stopped,
+)
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
 from ordito.work.targets import Target
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from ordito.base.scalar_units import amount
+from ordito.providers.containers.engine import name_of
 from ordito.providers.containers.making import GRACE
-from ordito.providers.containers.naming import name_of
 from ordito.work.providing import Delegation, ProviderFailed, Verb
 
 OWN = "ordito.nodes.Container.Application"

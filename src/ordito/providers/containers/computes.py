@@ -7,11 +7,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 
 from ordito.base.scalar_units import amount
-from ordito.providers.containers.addresses import attributes_of
-from ordito.providers.containers.engine import Container, Engine, Engines
-from ordito.providers.containers.making import Wanted, ended, made, options, own, removed, seen, started, stopped
-from ordito.providers.containers.naming import name_of
-from ordito.providers.containers.settings import ContainerSettings
+from ordito.providers.containers.engine import Container, ContainerSettings, Engine, Engines, name_of
+from ordito.providers.containers.making import (
+    Wanted,
+    attributes_of,
+    ended,
+    made,
+    options,
+    own,
+    removed,
+    seen,
+    started,
+    stopped,
+)
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Recorded, Seen
 from ordito.work.targets import CONTAINER, HOST, Target, Unreachable
 

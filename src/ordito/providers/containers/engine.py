@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from ordito.providers.containers.settings import ENGINES
-from ordito.work.providing import ProviderFailed
+from ordito.work.providing import Delegation, ProviderFailed
 from ordito.work.targets import Hands, Ran, Target
 
 USUAL, LONG = 300.0, 3_600.0
@@ -239,3 +240,79 @@ def said(ran: Ran) -> str:
     lines = [line.strip() for line in ran.err.decode(errors="replace").splitlines() if line.strip()]
     text = lines[-1].removeprefix("Error: ") if lines else ""
     return text or f"exit {ran.status}, and it said nothing"
+
+
+# How containers are called, and known again: by the deployment and the instance that they were made for.
+
+ENSEMBLE, INSTANCE, JOB = "ordito.ensemble", "ordito.instance", "ordito.job"
+"""The labels of a container: the id of the deployment, the instance, and the job that has made it."""
+
+_UNFIT = re.compile(r"[^a-zA-Z0-9_.-]")
+_LONGEST = 100
+
+
+def name_of(asked: Delegation) -> str:
+    """The name of an instance's container: the same every time, and no other instance's."""
+    told = f"ordito-{asked.ensemble}-{asked.instance}" if asked.ensemble else f"ordito-{asked.instance}"
+    fit = _UNFIT.sub("-", told)[:_LONGEST]
+    return fit if fit == told else f"{fit}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+
+
+def labels_of(asked: Delegation) -> list[str]:
+    """The words that give a container its labels."""
+    labels = {ENSEMBLE: asked.ensemble, INSTANCE: asked.instance, JOB: asked.job}
+    return [word for name, value in labels.items() for word in ("--label", f"{name}={value}")]
+
+
+def is_of(container: Container, asked: Delegation) -> bool:
+    """Whether a container was made for an instance, and not by somebody else under the same name."""
+    labels = container.labels
+    return labels.get(ENSEMBLE) == asked.ensemble and labels.get(INSTANCE) == asked.instance
+
+
+def is_made_by(container: Container, asked: Delegation) -> bool:
+    """Whether the very job has made it that makes the instance now, before it was cut off."""
+    return is_of(container, asked) and container.labels.get(JOB) == asked.job
+
+
+# What the inventory says of containers.
+
+ENGINES = ("podman", "docker")
+"""The programs that can be the engine, in the order in which they are asked."""
+
+
+class Login(msgspec.Struct, frozen=True):
+    """By whom images are fetched from a registry; the password is ``Sensitive``."""
+
+    user: str = ""
+    password: object = ""
+
+
+class ContainerSettings(msgspec.Struct, frozen=True):
+    """The section ``containers`` of the inventory.
+
+    ``engine`` is the program, "" for whichever answers. The rest is about Compute nodes: ``image`` is what they are
+    made from, ``images`` others by what their ``os`` capability asks for (``debian``, or ``debian:12``); ``network``,
+    ``volumes`` (``source:place[:ro]``), ``environment`` and ``user`` are as in `podman run`, ``options`` further
+    options of it. ``command`` is what runs in the container; "" for a shell that waits. Operations keep their files
+    below ``base``, "" for the place that is usual on hosts. Values of ``environment`` may be ``Sensitive``.
+    ``registries`` are logins, by the host of the registry: they win over those of the service.
+    """
+
+    engine: str = ""
+    image: str = ""
+    images: Mapping[str, str] = {}
+    network: str = ""
+    volumes: tuple[str, ...] = ()
+    environment: Mapping[str, object] = {}
+    options: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    user: str = ""
+    base: str = ""
+    registries: Mapping[str, Login] = {}
+
+    def image_for(self, distribution: str, version: str) -> str:
+        """The image for a Compute that asks for this operating system; "" where there is none."""
+        named = (f"{distribution}:{version}", distribution) if distribution else ()
+        by_name = {name.casefold(): image for name, image in self.images.items()}
+        return next((by_name[n.casefold()] for n in named if n.casefold() in by_name), self.image)

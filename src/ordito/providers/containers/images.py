@@ -13,9 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from ordito.base.sensitive import revealed
-from ordito.providers.containers.engine import LONG, Engine, said
-from ordito.providers.containers.naming import name_of
-from ordito.providers.containers.settings import Login
+from ordito.providers.containers.engine import LONG, Engine, Login, name_of, said
 from ordito.work.providing import Delegation, Material, ProviderFailed
 from ordito.work.targets import Ran
 

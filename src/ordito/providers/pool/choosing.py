@@ -9,8 +9,7 @@ from itertools import chain, islice
 import msgspec
 
 from ordito.providers.pool.allocations import Lost
-from ordito.providers.pool.asking import Asking
-from ordito.providers.pool.fitting import Taken, lacks, unfit
+from ordito.providers.pool.fitting import Asking, Taken, lacks, unfit
 from ordito.providers.pool.hosts import Host
 from ordito.work.providing import Delegation
 

@@ -19,7 +19,6 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.providers.connection import CONNECTION, settings_among
-from ordito.providers.section import Section
 from ordito.providers.shapes import (
     FREQUENCY_VALUE,
     NUMBER,
@@ -29,6 +28,7 @@ from ordito.providers.shapes import (
     ListOf,
     MapOf,
     OneOf,
+    Section,
     whole,
 )
 from ordito.source.nodes import Mapping as MappingNode

@@ -11,13 +11,12 @@ from typing import TypeVar
 import msgspec
 
 from ordito.providers.connection import ssh_target
-from ordito.providers.localhost import COMPUTE
 from ordito.providers.pool.allocations import Allocations, Books, PoolFailed
-from ordito.providers.pool.asking import Asking, asking_of
 from ordito.providers.pool.choosing import CHECK, Choosing
-from ordito.providers.pool.fitting import Taken, owner_of, owners_text, takes
+from ordito.providers.pool.fitting import Asking, Taken, asking_of, owner_of, owners_text, takes
 from ordito.providers.pool.hosts import Host, read_hosts
-from ordito.providers.section import NoValue, Section
+from ordito.providers.registry import COMPUTE
+from ordito.providers.shapes import NoValue, Section
 from ordito.work.providing import Delegation, Provided, ProviderFailed, Recorded, Seen
 from ordito.work.targets import HOST, SSH, Hands, Refused, Target, Unreachable
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.providers.section import Section
-from ordito.providers.shapes import FLAG, TEXT, Entries
+from ordito.providers.shapes import FLAG, TEXT, Entries, Section
 from ordito.work.providing import Delegation, Provided, Seen
 from ordito.work.targets import Hands, Target
 
