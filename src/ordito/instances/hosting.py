@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ordito.instances.records import Instance, Snapshot
-from ordito.model.service import Relationship, Service
+
+if TYPE_CHECKING:
+    # Who only shows records does not load the model.
+    from ordito.model.service import Relationship, Service
 
 NONE: Mapping[str, Sequence[str]] = {}
 
