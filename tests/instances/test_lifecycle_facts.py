@@ -80,11 +80,15 @@ def test_what_makes_starts_stops_and_removes_instances() -> None:
     assert {"monitor_start", "start"} == lifecycle.WATCHES
     assert mapped.UP == {Up.MAKE: ("create", "configure", "start"), Up.START: ("start",)}
     assert mapped.DOWN == {Down.REMOVE: ("stop", "delete"), Down.STOP: ("stop",)}
+    assert {"deploy", "deploy_on_host"} == lifecycle.DEPLOYS_ARTIFACT
+    assert {"undeploy", "undeploy_from_host"} == lifecycle.UNDEPLOYS_ARTIFACT
 
 
 def test_what_prepares_the_ends_of_a_relationship() -> None:
     assert {"pre_configure_source", "post_configure_source"} == lifecycle.PREPARES_SOURCE
-    assert {*BEFORE_THE_SOURCE} == {"pre_configure_target", "post_configure_target"}
+    at_target = [p.row for p in lifecycle.INSTALL if p.row.per is lifecycle.Per.NEAR and p.row.side == "target"]
+    assert [row.operation for row in at_target] == ["pre_configure_target", "post_configure_target"]
+    assert tuple(row.operation for row in at_target) == BEFORE_THE_SOURCE
     assert {name: kind.name for name, kind in compared.OF_GONE.items()} == {
         "configure": "RECONFIGURE",
         "start": "RESTART",

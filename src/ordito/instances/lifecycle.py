@@ -355,6 +355,10 @@ STOPS = _own(UNINSTALL, STOPPING)
 REMOVES = _operations(p for p in UNINSTALL if p.stage is not None and p.stage.leave == DELETED)
 """Operations that remove an instance, or what it was deployed with: never called for one that is to stay."""
 
+DEPLOYS_ARTIFACT = _operations(p for p in INSTALL if p.row.interface == ARTIFACT)
+UNDEPLOYS_ARTIFACT = _operations(p for p in UNINSTALL if p.row.interface == ARTIFACT)
+"""Operations that put an artifact in its place, and take it away."""
+
 WATCHES = _operations(p for p in INSTALL if p.row.interface in (MAINTAIN, MONITORING))
 """Operations that begin to watch an instance."""
 

@@ -26,8 +26,6 @@ DEPLOY, UNDEPLOY = "deploy", "undeploy"
 DEPLOY_ON_HOST, UNDEPLOY_FROM_HOST = "deploy_on_host", "undeploy_from_host"
 """The operations of what is deployed on a host itself, which has to be there before."""
 
-UNDEPLOYING = frozenset({UNDEPLOY, UNDEPLOY_FROM_HOST})
-
 
 def with_deployment(service: Service) -> Service:
     """A service whose nodes have the interfaces of the artifacts that they are deployed with."""

@@ -74,7 +74,7 @@ class _Cascade:
         self._down: set[str] = set()
         self._hosted: dict[str, list[Member]] = {}
         for member in draft.members.values():
-            at = member.record.host if member.was_on is None else member.was_on
+            at = member.on(falls=True)
             if at and member.record.exists:
                 self._hosted.setdefault(at, []).append(member)
 

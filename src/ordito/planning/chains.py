@@ -143,8 +143,6 @@ def _first_far(draft: Draft, member: Member, relationship: Relationship, side: S
     """The far instance of an operation that runs once for all of them: its own host or the first it hosts, else the
     first of the node."""
     if relationship.is_hosting:
-        if falls and member.was_on is not None and side is Side.SOURCE:
-            return member.was_on
-        return member.record.host if side is Side.SOURCE else draft.first_hosted(relationship.source, member.id)
+        return member.on(falls=falls) if side is Side.SOURCE else draft.first_hosted(relationship.source, member.id)
     far = relationship.target if side is Side.SOURCE else relationship.source
     return next((other.id for other in draft.of_node.get(far, ()) if not other.goes), "")

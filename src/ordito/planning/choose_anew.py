@@ -40,7 +40,7 @@ def put_existing(draft: Draft, nodes: frozenset[str] | None = None) -> dict[str,
                 draft.put(Member(record, node, Fate.KEEP, ""))
             elif record.is_missed or record.id in chosen:
                 absent[record.id] = Member(record, node, Fate.KEEP, "")
-        draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)
+        draft.sort(node.name)
     _put_hosts(draft, absent)
     return absent
 
@@ -75,7 +75,7 @@ def make_anew(draft: Draft, absent: dict[str, Member], top: str, asked: str, how
             if member is None:
                 continue  # Nothing is known of its node any more.
             draft.put(member)
-            draft.of_node[member.template.name].sort(key=lambda m: m.record.index)
+            draft.sort(member.template.name)
         if member.fate is Fate.ANEW:
             continue
         # What is protected goes with what it lies on, so that whoever is asked about its data is asked about it.
@@ -85,5 +85,5 @@ def make_anew(draft: Draft, absent: dict[str, Member], top: str, asked: str, how
             continue
         member.fate = Fate.ANEW
         member.reason = TO_HEAL if member.id == asked else f"{how} {asked}"
-        host = draft.members.get(member.record.host)
+        host = draft.host_of(member)
         member.is_lost = not member.record.exists or (bool(member.record.host) and (host is None or host.is_lost))

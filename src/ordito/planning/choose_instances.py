@@ -109,7 +109,7 @@ def _choose(draft: Draft, node: NodeTemplate, sparing: frozenset[str]) -> None:
         for member in draft.of_node.get(node.name, ()) if draft.is_change else ():
             if member.fate is Fate.NEW:
                 member.kind = kind
-    draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)
+    draft.sort(node.name)
 
 
 def _moves(node: NodeTemplate, host: Member) -> bool:

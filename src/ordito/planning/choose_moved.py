@@ -14,7 +14,7 @@ from ordito.instances.records import Instance
 from ordito.instances.states import CONFIGURED, ERROR, STARTED, STARTING, STOPPING
 from ordito.instances.status import OPERATIONAL
 from ordito.model.service import NodeTemplate
-from ordito.planning.dependencies import not_up
+from ordito.planning.dependencies import requires_what_is_not_up
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import Member
@@ -150,17 +150,13 @@ def _start_with(draft: Draft, down: Mapping[str, str]) -> None:
     what was never made so far, and what requires something else that is not up."""
     concerned = {draft.members[name].template.name for name in down}
     for node in draft.ordered:
-        if node.name not in concerned or _requires_what_is_not_up(draft, node):
+        if node.name not in concerned or requires_what_is_not_up(draft, node):
             continue
         for member in draft.of_node[node.name]:
-            host = draft.members.get(member.record.host)
+            host = draft.host_of(member)
             is_carried = host is None or host.is_up
             if member.id in down and member.fate is Fate.KEEP and is_carried and _is_stopped(draft, member):
                 member.fate, member.reason = Fate.START, down[member.id]
-
-
-def _requires_what_is_not_up(draft: Draft, node: NodeTemplate) -> bool:
-    return any(not_up(draft, r.target) is not None for r in node.requirements if not r.is_hosting)
 
 
 def _is_stopped(draft: Draft, member: Member) -> bool:

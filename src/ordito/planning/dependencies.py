@@ -6,6 +6,7 @@ Of a node with several instances one that is up is enough; what is optional need
 from __future__ import annotations
 
 from ordito.instances.states import CONFIGURED
+from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import Member
@@ -19,7 +20,7 @@ def check_dependencies(draft: Draft) -> None:
         for member in draft.of_node.get(node.name, ()):
             if not member.rises:
                 continue
-            host = draft.members.get(member.record.host)
+            host = draft.host_of(member)
             if host is not None and not host.is_up:
                 refused.setdefault(host.id, (member, host, "is hosted on"))
             for relationship in node.requirements:
@@ -35,10 +36,15 @@ def check_dependencies(draft: Draft) -> None:
 
 def lacks(draft: Draft, member: Member) -> bool:
     """Whether something that an instance requires is not up, so that it cannot come up in this plan."""
-    host = draft.members.get(member.record.host)
+    host = draft.host_of(member)
     if host is not None and not host.is_up:
         return True
-    return any(not r.is_hosting and not_up(draft, r.target) is not None for r in member.template.requirements)
+    return requires_what_is_not_up(draft, member.template)
+
+
+def requires_what_is_not_up(draft: Draft, node: NodeTemplate) -> bool:
+    """Whether something that the instances of a node require, save their hosts, is not up."""
+    return any(not r.is_hosting and not_up(draft, r.target) is not None for r in node.requirements)
 
 
 def not_up(draft: Draft, node: str) -> Member | None:

@@ -137,8 +137,8 @@ class Draft:
                     self.members[name] = member
         for member in self.members.values():
             self.of_node[member.template.name].append(member)
-        for members in self.of_node.values():
-            members.sort(key=lambda m: m.record.index)
+        for name in self.of_node:
+            self.sort(name)
         known: set[str] = set()
         for step in self.steps:
             while step.id in known:
@@ -235,15 +235,26 @@ class Draft:
             of_node = self.of_node[member.template.name] = []
         of_node.append(member)
 
+    def sort(self, node: str) -> None:
+        """Have the instances of a node in the order of their slots."""
+        self.of_node.setdefault(node, []).sort(key=lambda m: m.record.index)
+
     def with_hosts(self, member: Member) -> tuple[Instance, ...]:
         """The record of an instance, and those of the instances that host it."""
-        return tuple(each.record for each in self.chain(member))
+        found = [member.record]
+        while (host := self.members.get(found[-1].host)) is not None:  # as ``chain``, and called very often
+            found.append(host.record)
+        return tuple(found)
 
     def chain(self, member: Member | None) -> Iterator[Member]:
         """An instance and those that host it once the plan is carried out, the nearest first."""
         while member is not None:
             yield member
-            member = self.members.get(member.record.host)
+            member = self.host_of(member)
+
+    def host_of(self, member: Member, *, falls: bool = False) -> Member | None:
+        """The instance that hosts another one; with ``falls`` before that moves."""
+        return self.members.get(member.on(falls=falls))
 
     def contained(self, instance: str) -> list[str]:
         """An instance with all that lies on it, however deep, what is missed there included."""
@@ -327,8 +338,7 @@ class Draft:
             return ""
         at = far if where is FAR else instance
         if where is HOST:
-            member = self.members[instance]
-            at = member.was_on if falls and member.was_on is not None else member.record.host
+            at = self.members[instance].on(falls=falls)
         return self.compute_of(at, falls=falls)
 
     def compute_of(self, instance: str, *, falls: bool = False) -> str:
@@ -347,7 +357,7 @@ class Draft:
             if member.template.is_compute:
                 found = current
                 break
-            current = member.was_on if before is not None and member.was_on is not None else member.record.host
+            current = member.on(falls=before is not None)
         found = found or ""
         known.update(dict.fromkeys(path, found))
         return found

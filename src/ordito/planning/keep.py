@@ -47,7 +47,7 @@ def why_kept(draft: Draft, member: Member) -> str:
 
 def _needed(draft: Draft, member: Member) -> Iterator[Member]:
     """The instances that an instance depends on: its host, and those of what else it requires."""
-    host = draft.members.get(member.record.host)
+    host = draft.host_of(member)
     if host is not None:
         yield host
     for relationship in member.template.requirements:

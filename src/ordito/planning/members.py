@@ -156,6 +156,10 @@ class Member:
         """The instance's id."""
         return self.record.id
 
+    def on(self, *, falls: bool = False) -> str:
+        """The id of its host, "" for none; what takes it down (``falls``) is done where it lies before it moves."""
+        return self.was_on if falls and self.was_on is not None else self.record.host
+
     @property
     def goes(self) -> bool:
         """Whether it will not be there any more."""

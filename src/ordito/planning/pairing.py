@@ -48,8 +48,7 @@ class Pairing:
         """The instances that a source has pairs with, or would have, whatever becomes of them: with ``falls`` those
         that it has before it moves to another host."""
         if relationship.is_hosting:
-            at = source.was_on if falls and source.was_on is not None else source.record.host
-            host = self._draft.members.get(at)
+            host = self._draft.host_of(source, falls=falls)
             return [host] if host is not None else []
         targets = self.of_node(relationship.target)
         if not self.is_to_one(relationship):

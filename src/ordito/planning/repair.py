@@ -144,7 +144,7 @@ def _asked(draft: Draft, broken: Mapping[str, Member], around: _Around) -> dict[
         stays = member.fate is Fate.KEEP and record.state == STARTED and node.name not in draft.options.left_behind
         if not stays or member.id in broken or draft.is_left_out(member):
             continue
-        host = draft.members.get(record.host)
+        host = draft.host_of(member)
         if maintaining(node, CHECK) is None and not can_be_looked_at(draft, member):
             _say_unasked(draft, member, NO_CHECK)
         elif (

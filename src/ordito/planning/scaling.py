@@ -63,7 +63,7 @@ class _Scaler:
             grow(draft, node, shares, left, reason=f"its host is new, so that there are {number} of {node.name}")
         if more := number - len(left) - len(shares):
             self._add(node, more, left, reason)
-        draft.of_node.setdefault(node.name, []).sort(key=lambda m: m.record.index)
+        draft.sort(node.name)
         self._count(node, number, is_scaled=goal is not None or number != len(existing), before=len(existing))
 
     def _goes_with_host(self, record: Instance, node: NodeTemplate) -> bool:
@@ -125,7 +125,7 @@ class _Scaler:
         if fewer <= 0:
             return frozenset()
         named = [record.id for record in staying if record.id in self._removed]
-        newest = sorted((r for r in staying if r.id not in self._removed), key=_number_of, reverse=True)
+        newest = sorted((r for r in staying if r.id not in self._removed), key=lambda r: number_of(r.id), reverse=True)
         return frozenset([*named, *(record.id for record in newest)][:fewer])
 
     def _add(self, node: NodeTemplate, more: int, left: list[Instance], reason: str) -> None:
@@ -167,7 +167,3 @@ class _Scaler:
         if number != asked:
             same = kept is not None and (kept.count, kept.over) == (number, asked)
             self._kept[node.name] = kept if kept is not None and same else KeptCount(number, asked)
-
-
-def _number_of(record: Instance) -> int:
-    return number_of(record.id)

@@ -51,7 +51,7 @@ def install_waits(draft: Draft, words: Words = UP) -> None:
             reason = draft.why(f"{what}: {words.needed.format(node.name)}")
             if relationship.is_hosting:
                 for source in sources:
-                    host = draft.members.get(source.record.host)
+                    host = draft.host_of(source)
                     if host is not None and host.up is not None:
                         _wait(draft, host, source, reason)
                 continue
@@ -194,7 +194,7 @@ def incoming(draft: Draft, node: str) -> Iterator[tuple[Formed | None, Relations
 def _hosted_first(draft: Draft, leaving: list[Member], *, only_leaving: bool = False) -> None:
     reason = draft.why("what is hosted goes down before its host")
     for source in leaving:
-        host = draft.members.get(source.record.host if source.was_on is None else source.was_on)
+        host = draft.host_of(source, falls=True)
         if host is None or source.down is None or (only_leaving and not host.goes):
             continue
         for first in _first_removals(host):

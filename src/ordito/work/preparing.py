@@ -12,9 +12,10 @@ from ordito.base.paths import above, from_above, levels_above
 from ordito.base.sensitive import revealed, sensitive_parts, shown
 from ordito.instances.context import EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import UNDEPLOYS_ARTIFACT
 from ordito.instances.records import Snapshot
 from ordito.model.artifacts import ANSIBLE
-from ordito.model.deploying import PLACING, UNDEPLOYING
+from ordito.model.deploying import PLACING
 from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.work.artifact_calls import LEFT, artifact_data
@@ -171,7 +172,7 @@ class Preparing:
         if id(operation) not in self._known_needs:
             implementation = operation.implementation
             found = needs_of(implementation, operation.dependencies) if implementation is not None else None
-            if implementation is not None and PLACING in implementation.kinds and operation.name in UNDEPLOYING:
+            if implementation is not None and PLACING in implementation.kinds and operation.name in UNDEPLOYS_ARTIFACT:
                 found = None  # What is removed need not be filled.
             self._known_needs[id(operation)] = found
         return self._known_needs[id(operation)]

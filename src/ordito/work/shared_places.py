@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ordito.instances.hosting import compute_of
+from ordito.instances.lifecycle import DEPLOYS_ARTIFACT, UNDEPLOYS_ARTIFACT
 from ordito.instances.records import Snapshot
-from ordito.model.deploying import DEPLOY, DEPLOY_ON_HOST, UNDEPLOYING
 from ordito.model.service import Service
 from ordito.work.plan import Call
 from ordito.work.targets import Target, Unreachable
@@ -27,12 +27,12 @@ class SharedPlaces:
         """Whether a call that would remove an artifact has to leave it for another instance. Raises ``Unreachable``."""
         node = self._snapshot.instances[instance].node
         machine = self._machine(instance)
-        if call.operation not in UNDEPLOYING:
+        if call.operation not in UNDEPLOYS_ARTIFACT:
             if (node, call.interface) in self._holders:
                 self._holders[node, call.interface].setdefault(machine, {})[instance] = None
             return False
         holders = self._of(node, call.interface).get(machine, {})
-        keys = [f"{call.interface}.{operation}" for operation in (DEPLOY, DEPLOY_ON_HOST)]
+        keys = [f"{call.interface}.{operation}" for operation in DEPLOYS_ARTIFACT]
         holders.pop(instance, None)
         for other in list(holders):
             record = self._snapshot.instances.get(other)
