@@ -29,6 +29,7 @@ import msgspec
 import pytest
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.model.checking import Checker
 from tests.conformance import test_conformance
 from tests.model import test_documents
 
@@ -40,6 +41,8 @@ HELPER = re.compile("_?(report|refuse|wrong|missing|unknown|warn)(_[a-z_]+)?")
 """What functions are called through which many places report."""
 RAISED = {"_Refused", "_too_deep", "FetchFailed", "NotAllowed", "ValueError", "Incomparable", "zipfile.BadZipFile"}
 """What is raised in order to be reported."""
+REASONS = {"Wrong", "Broken"}
+"""The structs that say what is wrong with a value; functions return them."""
 ANSWER = re.compile("violation|_(bad|wrong|unequal|outside)[a-z_]*")
 """What functions are called that return what is wrong, "" where nothing is."""
 CAME_BY = "__came_by__"
@@ -133,6 +136,8 @@ class _Finder(ast.NodeVisitor):
         nothing = isinstance(node.value, ast.Constant) and node.value.value == ""
         if self._owners and ANSWER.fullmatch(self._owners[-1]) and not nothing:
             self._add(node, node.value)
+        elif isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in REASONS:
+            self._add(node, node.value.args[0] if node.value.args else None)
 
     def _add(self, node: ast.stmt, code: ast.expr | None) -> None:
         written = code.value if isinstance(code, ast.Constant) else ast.unparse(code) if code else ""
@@ -230,8 +235,9 @@ class Recorder:
         self.reach: Reach = {}
         self.running = ""
         self.failed: set[str] = set()
-        for name in sorted(REPORTS):
-            setattr(Diagnostics, name, self._noting(getattr(Diagnostics, name)))
+        for reports in (Diagnostics, Checker):
+            for name in sorted(REPORTS & set(dir(reports))):
+                setattr(reports, name, self._noting(getattr(reports, name)))
         setattr(builtins, CAME_BY, self._came_by)
         mark(checks())
 

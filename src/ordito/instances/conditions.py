@@ -13,12 +13,12 @@ from typing import cast
 import msgspec
 
 from ordito.base.sensitive import is_sensitive, revealed
-from ordito.base.span import Span
-from ordito.instances.conformity import NOWHERE, misfit
+from ordito.base.span import SourceText, Span
 from ordito.instances.context import EvaluationError, Nothing, Trace
 from ordito.instances.entities import Entity, NodeEntity
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Data
+from ordito.model.checking import misfit
 from ordito.model.constraints import violation
 from ordito.model.equality import equal_values
 from ordito.model.external_schemas import schema_violation
@@ -26,6 +26,9 @@ from ordito.model.filters import shown_value
 from ordito.model.imperative import Assertion, Condition
 from ordito.model.schema import Constraint, PropertyDefinition, Schema
 from ordito.syntax.expressions import Call, Value
+
+NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
+"""Where a call stands that nobody has written."""
 
 
 class CapabilityEntity(msgspec.Struct, frozen=True):

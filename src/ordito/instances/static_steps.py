@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import is_sensitive
 from ordito.base.span import Span
-from ordito.instances.conformity import as_node, misfit
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.records import Snapshot
+from ordito.model.checking import Checker, misfit
+from ordito.model.faults import place_of
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import Service
-from ordito.model.values import Values
 from ordito.syntax.expressions import Value, calls
 
 StaticConfig = Mapping[str, object]
@@ -75,9 +75,10 @@ class _Static:
             if wrong:
                 self._diagnostics.error("bad-value", wrong, place)
             return
-        values = Values(data_types, self._diagnostics)
-        values.literal = True
-        values.read_by(definition.schema, definition.metadata, as_node(written, data, place), what, definition.span)
+        checker = Checker(data_types, literal=True)
+        checker.read(data, definition.schema, what, definition.span, definition.metadata)
+        for fault in checker.faults:
+            fault.report(self._diagnostics, place_of(fault, written, place))
 
     def _lacks(self, key: str, data: Nothing | None, definition: PropertyDefinition | None) -> None:
         if definition is None or not definition.required:

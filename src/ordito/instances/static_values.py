@@ -4,25 +4,24 @@ declared for it, by type and constraints (§4.4, R-3.6.11-2, R-4.4.1-3)."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import chain
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostic, Diagnostics
+from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import is_sensitive
 from ordito.base.span import Span
-from ordito.instances.conformity import as_node, misfit
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.lookup import INDEX
 from ordito.instances.slots import Slots
 from ordito.model.block_types import LIFECYCLE_STEP
+from ordito.model.checking import Checker, misfit
+from ordito.model.faults import Fault, place_of
 from ordito.model.imperative import Activity
 from ordito.model.reserved import KEYWORDS
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Service
-from ordito.model.values import Values
 from ordito.model.values_with_calls import Held, Holders
 from ordito.syntax.expressions import Call, Value, calls
 from ordito.syntax.functions import OF_ENTITIES
@@ -111,7 +110,7 @@ SIMPLE = (bool, int, float, str)
 MOST_SHOWN = 60
 
 
-def _told(problem: Diagnostic, value: Value, data: object) -> Diagnostic:
+def _told(problem: Fault, value: Value, data: object) -> Fault:
     """A broken constraint, with the value that breaks it."""
     text = msgspec.json.encode(data).decode()
     shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
@@ -132,8 +131,7 @@ class StaticValues:
     def __init__(self, service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
         self._diagnostics = diagnostics
         self._slots = Slots(service, inputs)
-        self._values = Values(service.data_types, diagnostics)
-        self._values.literal = True
+        self._checker = Checker(service.data_types, literal=True)
 
     @property
     def evaluator(self) -> Evaluator:
@@ -149,19 +147,6 @@ class StaticValues:
             self._check(held, found, self._slots.without, context)
         except NeedsInstance:
             self._check_each(held, found, context)
-
-    @contextmanager
-    def _telling(self, held: Held, data: object, definition: PropertyDefinition) -> Iterator[None]:
-        """What is found says which value it is that does not keep a constraint, and of which input it is, since neither
-        stands at the call."""
-        values = self._values
-        values.diagnostics = found = Diagnostics()
-        yield
-        values.diagnostics = self._diagnostics
-        is_told = isinstance(data, SIMPLE) and not values.is_sensitive(definition)
-        for problem in found:
-            told = _told(problem, held.value, data) if problem.code == "constraint" and is_told else problem
-            self._diagnostics.extend((told,))
 
     def _check_each(self, held: Held, found: list[Call], context: Context) -> None:
         """Check a value for each instance that there will be, up to the first for which it is wrong."""
@@ -191,13 +176,11 @@ class StaticValues:
                 self._warn_of_unset(f"the {what} of {held.of}", data, found[0].span)
             return
         if is_sensitive(data):
-            wrong = misfit(data, definition.schema, what, self._values.data_types)
+            wrong = misfit(data, definition.schema, what, self._checker.data_types)
             if wrong:
                 self._diagnostics.error("bad-value", wrong, found[0].span)
         elif not isinstance(data, Nothing) and data is not None:
-            node = as_node(held.value, data, found[0].span)
-            with self._telling(held, data, definition):
-                self._values.read(node, definition.schema, what, definition.span)
+            self._check_type(held, data, definition, found[0].span)
         elif definition.required:
             reason = data.reason if isinstance(data, Nothing) else "it is null"
             owner = f" of {held.of}" if held.of else ""
@@ -208,6 +191,16 @@ class StaticValues:
                 found[0].span,
                 hint=meant or GIVE_ONE + (OR_NONE if held.what == INPUT else ""),
             )
+
+    def _check_type(self, held: Held, data: object, definition: PropertyDefinition, span: Span) -> None:
+        """What is found says which value it is that does not keep a constraint, and of which input it is, since neither
+        stands at the call."""
+        checker = self._checker
+        checker.read(data, definition.schema, f'{held.what} "{held.name}"', definition.span)
+        is_told = isinstance(data, SIMPLE) and not checker.is_sensitive(definition)
+        for fault in checker.taken():
+            told = _told(fault, held.value, data) if fault.code == "constraint" and is_told else fault
+            told.report(self._diagnostics, place_of(fault, held.value, span))
 
     def _warn_of_unset(self, what: str, data: Nothing, span: Span) -> None:
         """An input that is declared nowhere is not asked for, but whoever gives it a value wants it to have one."""

@@ -79,7 +79,7 @@ class Activities:
             if not is_lost(self._inlined, name):
                 self._diagnostics.unknown("unknown-workflow", "workflow", name, activity.name.span, self._inlined)
             return None
-        inputs = self._values.assignments.fields(
+        inputs = self._values.fields(
             activity.inputs, self._inputs[name], f'the inlining of workflow "{name}"', "input", activity.name
         )
         return Activity(activity.kind, name, inputs=inputs, span=activity.span)

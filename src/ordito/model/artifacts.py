@@ -116,7 +116,7 @@ class Artifacts:
             return Artifact(written.name, (), written.file.text, span=written.file.span)
         algorithm = self._algorithm(written)
         version = self._version(written)
-        properties = self._values.assignments.fields(
+        properties = self._values.fields(
             written.properties, shape.properties, f'artifact "{written.name}"', "property", written
         )
         registry, image = self._registry(written, shape, unit)

@@ -8,56 +8,51 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostics
 from ordito.base.json_schema import xml_problem
-from ordito.base.span import Placed, Span
 from ordito.base.timestamps import parse_timestamp
 from ordito.model.schema import DataType
-from ordito.source.nodes import Mapping
 from ordito.syntax.expressions import Call, Value
 
 
-class Subject(msgspec.Struct, frozen=True):
-    """A value as its rules see it: what it is called in messages, where it stands, and where findings go."""
+class Broken(msgspec.Struct, frozen=True):
+    """How a value breaks a rule."""
 
-    value: Value
-    what: str
-    place: Placed
-    diagnostics: Diagnostics
-
-    def known(self, field: str) -> Value:
-        """The value of a field; None where it has none, or one that is not known yet."""
-        found = self.value.get(field) if isinstance(self.value, dict) else None
-        return None if isinstance(found, Call) else found
-
-    def at(self, field: str) -> Span:
-        """Where a field stands, or the whole value where the field is not written."""
-        written = self.place.values.get(field) if isinstance(self.place, Mapping) else None
-        return written.span if written is not None else self.place.span
-
-    def error(self, code: str, message: str, span: Span, hint: str) -> None:
-        """Report that the value breaks a rule."""
-        self.diagnostics.error(code, f"{self.what}: {message}", span, hint=hint)
+    code: str
+    problem: str
+    hint: str
+    field: str = ""
+    """The field that is at fault, "" for the value as a whole."""
+    is_warning: bool = False
+    known: Collection[str] = ()
+    """Names of which one may be meant by the value of the field."""
 
 
-DataRule = Callable[[Subject], None]
+DataRule = Callable[[Value], Broken | None]
 
 
-def json_text(subject: Subject) -> None:
+def _known(value: Value, field: str) -> Value:
+    """The value of a field; None where it has none, or one that is not known yet."""
+    found = value.get(field) if isinstance(value, dict) else None
+    return None if isinstance(found, Call) else found
+
+
+def json_text(value: Value) -> Broken | None:
     """A json value is a text that holds one JSON document (R-5.3.2-1)."""
     try:
-        json.loads(str(subject.value), parse_int=str, parse_float=str, parse_constant=_refuse_constant)
+        json.loads(str(value), parse_int=str, parse_float=str, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno} of it"
-        subject.error("bad-value", f"it is not valid JSON: {error.msg} ({where})", subject.place.span, JSON_HINT)
+        return Broken("bad-value", f"it is not valid JSON: {error.msg} ({where})", JSON_HINT)
     except ValueError as error:
-        subject.error("bad-value", f"it is not valid JSON: {error}", subject.place.span, JSON_HINT)
+        return Broken("bad-value", f"it is not valid JSON: {error}", JSON_HINT)
     except RecursionError:
-        subject.error("bad-value", "its JSON is nested too deeply", subject.place.span, "make it flatter")
+        return Broken("bad-value", "its JSON is nested too deeply", "make it flatter")
+    return None
 
 
 JSON_HINT = "names and texts stand in double quotes, and no comma behind the last entry"
@@ -67,34 +62,32 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def xml_text(subject: Subject) -> None:
+def xml_text(value: Value) -> Broken | None:
     """An xml value is a text that holds one well-formed XML document (R-5.3.4-1)."""
-    problem = xml_problem(str(subject.value))
+    problem = xml_problem(str(value))
     if problem:
-        subject.error("bad-value", problem, subject.place.span, XML_HINT)
+        return Broken("bad-value", problem, XML_HINT)
+    return None
 
 
 XML_HINT = "every tag is closed, one element holds all others, and entities are written out"
 
 
-def token_fits_its_type(subject: Subject) -> None:
+def token_fits_its_type(value: Value) -> Broken | None:
     """What the token of a credential looks like follows from its token type (R-5.3.6-1)."""
-    kind, token = subject.known("token_type"), subject.known("token")
+    kind, token = _known(value, "token_type"), _known(value, "token")
     if not isinstance(kind, str):
-        return
+        return None
     if kind not in TOKENS:
-        subject.diagnostics.warning(
-            "unknown-token-type",
-            f'{subject.what}: the token type "{kind}" is not known here, so its token is not checked',
-            subject.at("token_type"),
-            hint=subject.diagnostics.suggestion(kind, TOKENS),
-        )
-    elif isinstance(token, str):
+        problem = f'the token type "{kind}" is not known here, so its token is not checked'
+        return Broken("unknown-token-type", problem, "", "token_type", is_warning=True, known=TOKENS)
+    if isinstance(token, str):
         pattern, problem, hint = TOKENS[kind]
-        if kind == "basic_auth" and subject.known("user") is not None:
-            return  # the user stands apart, and the token is the password
+        if kind == "basic_auth" and _known(value, "user") is not None:
+            return None  # the user stands apart, and the token is the password
         if not pattern.fullmatch(token):
-            subject.error("bad-value", problem, subject.at("token"), hint)
+            return Broken("bad-value", problem, hint, "token")
+    return None
 
 
 _OPAQUE = re.compile(r"[^\s\x00-\x1f\x7f]+"), "the token is empty or holds blanks", "give it as it was issued"
@@ -112,33 +105,33 @@ TOKENS = {
 """The types of tokens that are understood: what a token looks like, what is wrong with others, and what to do."""
 
 
-def interval_has_an_order(subject: Subject) -> None:
+def interval_has_an_order(value: Value) -> Broken | None:
     """A time interval ends when it begins, or later; both ends belong to it (R-5.3.7-1)."""
-    start, end = subject.known("start_time"), subject.known("end_time")
+    start, end = _known(value, "start_time"), _known(value, "end_time")
     if isinstance(start, str) and isinstance(end, str) and parse_timestamp(end) < parse_timestamp(start):
         problem = f"it ends ({end}) before it begins ({start})"
-        subject.error("conflicting-values", problem, subject.at("end_time"), "swap start_time and end_time")
+        return Broken("conflicting-values", problem, "swap start_time and end_time", "end_time")
+    return None
 
 
-def port_spec_names_a_port(subject: Subject) -> None:
+def port_spec_names_a_port(value: Value) -> Broken | None:
     """A port specification has at least one of its four fields for ports (R-5.3.11-1)."""
-    fields = subject.value if isinstance(subject.value, dict) else {}
+    fields = value if isinstance(value, dict) else {}
     if not any(fields.get(name) is not None for name in PORT_FIELDS):
-        problem = "it names no port"
-        subject.error("missing-value", problem, subject.place.span, f"give one of {', '.join(PORT_FIELDS)}")
+        return Broken("missing-value", "it names no port", f"give one of {', '.join(PORT_FIELDS)}")
+    return None
 
 
-def port_lies_in_its_range(subject: Subject) -> None:
-    """A port lies in the range that is given with it, source and target each (R-5.3.11-2)."""
-    for side in ("source", "target"):
-        port, bounds = subject.known(side), subject.known(f"{side}_range")
-        if not isinstance(port, int) or not isinstance(bounds, list) or any(isinstance(b, Call) for b in bounds):
-            continue
-        low, high = bounds
-        inside = isinstance(low, int) and port >= low and (not isinstance(high, int) or port <= high)
-        if not inside:
-            problem = f"{side} {port} is outside of {side}_range, {low} to {high}"
-            subject.error("conflicting-values", problem, subject.at(side), f"change {side} or {side}_range")
+def port_lies_in_its_range(side: str, value: Value) -> Broken | None:
+    """A port lies in the range that is given with it (R-5.3.11-2)."""
+    port, bounds = _known(value, side), _known(value, f"{side}_range")
+    if not isinstance(port, int) or not isinstance(bounds, list) or any(isinstance(b, Call) for b in bounds):
+        return None
+    low, high = bounds
+    if not isinstance(low, int) or port < low or (isinstance(high, int) and port > high):
+        problem = f"{side} {port} is outside of {side}_range, {low} to {high}"
+        return Broken("conflicting-values", problem, f"change {side} or {side}_range", side)
+    return None
 
 
 PORT_FIELDS = ("target", "target_range", "source", "source_range")
@@ -147,7 +140,11 @@ DATA_RULES: dict[str, tuple[DataRule, ...]] = {
     "tosca.datatypes.xml": (xml_text,),
     "tosca.datatypes.Credential": (token_fits_its_type,),
     "tosca.datatypes.TimeInterval": (interval_has_an_order,),
-    "tosca.datatypes.network.PortSpec": (port_spec_names_a_port, port_lies_in_its_range),
+    "tosca.datatypes.network.PortSpec": (
+        port_spec_names_a_port,
+        partial(port_lies_in_its_range, "source"),
+        partial(port_lies_in_its_range, "target"),
+    ),
 }
 """The rules of each data type; they hold for all that derive from it."""
 

@@ -132,7 +132,7 @@ class Definitions:
             elif definition.has_default and definition.default is not None and definition.span is not None:
                 what = f'the inherited value of "{name}"'
                 self._values.check_as(definition, definition.default, _Place(definition.span), what)
-        self._values.assignments.forget(owner)
+        self._values.forget(owner)
 
     def unsettled(self, owner: dict[str, PropertyDefinition]) -> dict[str, bool]:
         """The names in ``owner`` whose defaults wait to be read, and whether they are maps."""
@@ -145,7 +145,7 @@ class Definitions:
 
     def forget(self, owner: dict[str, PropertyDefinition]) -> None:
         """Look at definitions anew: their defaults have changed."""
-        self._values.assignments.forget(owner)
+        self._values.forget(owner)
 
     def _refuse_value(self, inherited: PropertyDefinition, item: Defined, what: str) -> None:
         """Report a value or default for what has a fixed value, which is final."""

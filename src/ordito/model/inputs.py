@@ -41,8 +41,7 @@ def bind_inputs(
     where it is "". What is sensitive, because it is given so, named so or declared so, comes wrapped.
     """
     whose = whose or f'service "{service.name}"'
-    values = Values(service.data_types, diagnostics)
-    values.literal = True
+    values = Values(service.data_types, diagnostics, literal=True)
     bound: dict[str, Value] = {}
     secret = {*quiet, *(name for name, value in given.items() if isinstance(value, Sensitive))}
     for name, value in given.items():
@@ -127,7 +126,7 @@ def _read(node: Node, definition: PropertyDefinition, values: Values) -> Value:
             related=(Related("fixed here", definition.span),) if definition.span else (),
         )
         return None
-    values.assignments.note_status(definition, "input", node)
+    values.note_status(definition, "input", node)
     before = values.diagnostics.errors
     read = values.read(node, definition.schema, what, definition.span)
     if values.diagnostics.errors > before:
@@ -150,8 +149,7 @@ def _read_quietly(
 ) -> Value:
     """The value of a sensitive input. Of one that does not fit nothing is said but that."""
     found = Diagnostics()
-    values = Values(service.data_types, found)
-    values.literal = True
+    values = Values(service.data_types, found, literal=True)
     node = _as_node(name, value, definition, service, found)
     if node is not None:
         hide(node)

@@ -42,10 +42,10 @@ class MappedEnds:
             elif mapping.mapping is None:
                 self._check_values(mapping, definition.kinds)
                 what = f'capability "{name}"'
-                values[name] = self._types.values.assignments.fields(
+                values[name] = self._types.values.fields(
                     mapping.properties, definition.properties, what, "property", mapping
                 )
-                self._types.values.assignments.attributes(mapping.attributes, definition.attributes, what)
+                self._types.values.attributes(mapping.attributes, definition.attributes, what)
             else:
                 names = names_of(mapping, (2,), "a node template and a capability of it", self._diagnostics)
                 way = self._capability(names, definition.kinds) if names else None

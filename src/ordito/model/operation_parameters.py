@@ -53,7 +53,7 @@ class Parameters:
             schema = self._definitions.schema(item, unit)
             metadata = {k: v.text for k, v in (item.metadata or {}).items()}
             what = f'input "{key.text}"'
-            data = self._values.read_by(schema, metadata, value, what, item.type.span) if value is not None else None
+            data = self._values.read(value, schema, what, item.type.span, metadata) if value is not None else None
             found[key.text] = Input(
                 key.text, schema, item.required is not False, value is not None, data, metadata, key.span, is_default
             )
@@ -95,9 +95,8 @@ class Parameters:
         """An input with a value, typed where it is declared."""
         value: Value
         if definition.schema is not None and not is_null(node):
-            value = self._values.read_by(
-                definition.schema, definition.metadata, node, f'input "{key.text}"', definition.span
-            )
+            what = f'input "{key.text}"'
+            value = self._values.read(node, definition.schema, what, definition.span, definition.metadata)
         else:
             value = read_untyped(node, self._diagnostics)
             self._values.found_calls.extend(calls(value))

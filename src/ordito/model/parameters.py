@@ -26,9 +26,8 @@ def read_inputs(
         found[name] = types.definitions.parameter(name, item, entry)
         if not _refuse_function(item, found[name], types, diagnostics):
             types.definitions.remember_default(found, name, item)
-    types.values.literal = True
-    types.definitions.settle_defaults(found)
-    types.values.literal = False
+    with types.values.without_functions():
+        types.definitions.settle_defaults(found)
     for definition in found.values():
         for call in calls(definition.default):
             _report_function(definition, call, diagnostics)
@@ -45,9 +44,8 @@ def _refuse_function(
     schema = definition.schema
     if types.values.base(schema) not in {"map", ""} or schema.type not in types.data:
         return False
-    types.values.literal = True
-    fits = item.type is not None and types.values.fits(node, schema)
-    types.values.literal = False
+    with types.values.without_functions():
+        fits = item.type is not None and types.values.fits(node, schema)
     if not fits:
         _report_function(definition, node, diagnostics)
     return not fits

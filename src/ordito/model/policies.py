@@ -91,9 +91,9 @@ class Policies:
         holders = tuple(of_node(self._templates.nodes[n]) for n in names)
         subject = Subject(f'policy "{item.name}"', holders, certain=bool(holders), every=item.targets is not None)
         values = self._types.values
-        values.found_calls = []
+        values.forget_calls()
         assigned = without_inline(item.properties) if _is_step(shape) else item.properties
-        properties = values.assignments.fields(assigned, shape.properties, f'policy "{item.name}"', "property", item)
+        properties = values.fields(assigned, shape.properties, f'policy "{item.name}"', "property", item)
         about = [self._templates.nodes[n] for n in names] if _is_step(shape) and item.targets is not None else []
         for place in [Place(node) for node in about] or [Place()]:
             self._references.check_all(values.found_calls, place)

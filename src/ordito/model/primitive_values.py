@@ -1,23 +1,22 @@
-"""Values of the primitive types: from a node to data, with what is wrong reported at its place (§3.3).
+"""Values of the primitive types: from how they are written to data (§3.3).
 
-A reader is given the node, the name of the type that is declared (which may be derived from the primitive one), what
-the value is called in messages, where its type was declared, and where findings go.
+A reader is given the text of a single value and whether it stands without quotes. It gives the data, or a ``Wrong``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import isfinite, isnan
 
-from ordito.base.diagnostics import Diagnostics, Related
+import msgspec
+
 from ordito.base.scalar_units import UNITS, NotAScalarUnit, canonical
-from ordito.base.span import Span
 from ordito.base.timestamps import parse_timestamp
 from ordito.base.versions import Version
-from ordito.source.nodes import NULLS, Node, Scalar, Sequence, is_null
+from ordito.source.nodes import NULLS
 from ordito.source.scalars import BOOLEANS, MOST_DIGITS, decimal, integer, is_number
 from ordito.syntax.expressions import Value
-from ordito.syntax.functions import meant_function
 
 PRIMITIVES = (
     "string",
@@ -43,112 +42,110 @@ MEANT_BOOLEANS = {
 }
 MOST_SHOWN = 40
 UNBOUNDED = "UNBOUNDED"
+RANGE_USAGE = "give [lower, upper]; the upper bound may be UNBOUNDED"
 
 
-def wrong(
-    node: Node, type_name: str, what: str, declared: Span | None, diagnostics: Diagnostics, hint: str = ""
-) -> None:
-    """Report that a node is no value of a type."""
-    shown = f'"{node.text}"' if isinstance(node, Scalar) else node.kind
-    related = (Related(f"{type_name} is declared here", declared),) if declared else ()
-    article = "an" if type_name[0] in "aeiou" else "a"
-    if near := meant_function(node):
-        hint = f'did you mean the function "{near}"?'
-    elif isinstance(node, Scalar) and not node.plain and hint in EXAMPLES.values():
-        hint = f"{hint}, without quotes"
-    diagnostics.error(
-        "bad-value",
-        f"{what}: {shown} is not {article} {type_name}",
-        node.span,
-        hint=hint or EXAMPLES.get(type_name, ""),
-        related=related,
+class Wrong(msgspec.Struct, frozen=True):
+    """Why a text is no value of a type."""
+
+    reason: str = ""
+    """What follows the name of the value in a message; "" where nothing but the type is to be said."""
+    hint: str = ""
+    code: str = "bad-value"
+
+
+def scalar_text(data: object) -> tuple[str, bool]:
+    """How a single value of plain data would be written: the text, and whether that is without quotes."""
+    if isinstance(data, str):
+        return data, False
+    if isinstance(data, bool):
+        return "true" if data else "false", True
+    if isinstance(data, float) and not isfinite(data):
+        return ".nan" if isnan(data) else ".inf" if data > 0 else "-.inf", True
+    return "null" if data is None else str(data), True
+
+
+def _string(text: str, plain: bool) -> Value | Wrong:
+    if plain and text in NULLS:
+        return Wrong(" is empty", 'write "" for an empty text', "missing-value")
+    return text
+
+
+def _integer(text: str, plain: bool) -> Value | Wrong:
+    number = integer(text) if plain else None
+    if number is not None:
+        return number
+    if plain and len(text) > MOST_DIGITS and is_number(text):
+        return Wrong(_too_big(text), "write a smaller one")
+    return Wrong(hint=EXAMPLES["integer"])
+
+
+def _float(text: str, plain: bool) -> Value | Wrong:
+    number = decimal(text) if plain else None
+    if number is not None:
+        return number
+    if plain and is_number(text):
+        return Wrong(_too_big(text), "write a smaller one")
+    return Wrong(hint=EXAMPLES["float"])
+
+
+def _too_big(text: str) -> str:
+    """What is wrong with a number that cannot be kept."""
+    return f": {text if len(text) <= MOST_SHOWN else f'{text[:MOST_SHOWN]}...'} is too large a number"
+
+
+def _boolean(text: str, plain: bool) -> Value | Wrong:
+    if plain and text in BOOLEANS:
+        return BOOLEANS[text]
+    meant = MEANT_BOOLEANS.get(text.casefold()) if plain else None
+    return Wrong(
+        hint=f"write true or false (here: {meant}); YAML 1.2 knows only these" if meant else EXAMPLES["boolean"]
     )
 
 
-def _string(node: Node, type_name: str, what: str, declared: Span | None, diagnostics: Diagnostics) -> Value:
-    if isinstance(node, Scalar):
-        if node.plain and node.text in NULLS:
-            diagnostics.error("missing-value", f"{what} is empty", node.span, hint='write "" for an empty text')
-        return node.text
-    wrong(node, type_name, what, declared, diagnostics)
+def _null(text: str, plain: bool) -> Value | Wrong:
+    if not plain or text not in NULLS:
+        return Wrong()
     return None
 
 
-def _integer(node: Node, type_name: str, what: str, declared: Span | None, diagnostics: Diagnostics) -> Value:
-    number = integer(node.text) if isinstance(node, Scalar) and node.plain else None
-    if number is None:
-        if isinstance(node, Scalar) and node.plain and is_number(node.text) and len(node.text) > MOST_DIGITS:
-            _too_big(node, what, diagnostics)
-        else:
-            wrong(node, type_name, what, declared, diagnostics, EXAMPLES["integer"])
-    return number
-
-
-def _float(node: Node, type_name: str, what: str, declared: Span | None, diagnostics: Diagnostics) -> Value:
-    number = decimal(node.text) if isinstance(node, Scalar) and node.plain else None
-    if number is None:
-        if isinstance(node, Scalar) and node.plain and is_number(node.text):
-            _too_big(node, what, diagnostics)
-        else:
-            wrong(node, type_name, what, declared, diagnostics, EXAMPLES["float"])
-    return number
-
-
-def _too_big(node: Scalar, what: str, diagnostics: Diagnostics) -> None:
-    """Report a number that is none that can be kept."""
-    shown = node.text if len(node.text) <= MOST_SHOWN else f"{node.text[:MOST_SHOWN]}..."
-    diagnostics.error("bad-value", f"{what}: {shown} is too large a number", node.span, hint="write a smaller one")
-
-
-def _boolean(node: Node, type_name: str, what: str, declared: Span | None, diagnostics: Diagnostics) -> Value:
-    if isinstance(node, Scalar) and node.plain and node.text in BOOLEANS:
-        return BOOLEANS[node.text]
-    meant = MEANT_BOOLEANS.get(node.text.casefold()) if isinstance(node, Scalar) and node.plain else None
-    hint = f"write true or false (here: {meant}); YAML 1.2 knows only these" if meant else EXAMPLES["boolean"]
-    wrong(node, type_name, what, declared, diagnostics, hint)
-    return None
-
-
-def _null(node: Node, type_name: str, what: str, declared: Span | None, diagnostics: Diagnostics) -> Value:
-    if not is_null(node):
-        wrong(node, type_name, what, declared, diagnostics)
-    return None
-
-
-def _timestamp(node: Node, type_name: str, what: str, declared: Span | None, diagnostics: Diagnostics) -> Value:
-    if not isinstance(node, Scalar):
-        wrong(node, type_name, what, declared, diagnostics)
-        return None
+def _timestamp(text: str, _plain: bool) -> Value | Wrong:
     try:
-        parse_timestamp(node.text)
+        parse_timestamp(text)
     except ValueError as error:
-        diagnostics.error("bad-value", f"{what}: {error}", node.span)
-    return node.text
+        return Wrong(f": {error}")
+    return text
 
 
-def _version(node: Node, type_name: str, what: str, declared: Span | None, diagnostics: Diagnostics) -> Value:
-    if not isinstance(node, Scalar):
-        wrong(node, type_name, what, declared, diagnostics)
-        return None
+def _version(text: str, _plain: bool) -> Value | Wrong:
     try:
-        Version.parse(node.text)
+        Version.parse(text)
     except ValueError as error:
-        diagnostics.error("bad-value", f"{what}: {error}", node.span)
-    return node.text
+        return Wrong(f": {error}")
+    return text
 
 
-def _range(node: Node, type_name: str, what: str, declared: Span | None, diagnostics: Diagnostics) -> Value:
-    usage = "give [lower, upper]; the upper bound may be UNBOUNDED"
-    if not isinstance(node, Sequence):
-        wrong(node, type_name, what, declared, diagnostics, usage)
-        return None
+def _scalar_unit(kind: str, text: str, _plain: bool) -> Value | Wrong:
+    try:
+        return canonical(text, kind)
+    except NotAScalarUnit as error:
+        return Wrong(f": {error}", error.hint)
+
+
+def has_unit_in_another_case(kind: str, text: str, value: str) -> bool:
+    """Whether the unit of a text is written in another case than in the value that it gives; sizes have no case."""
+    return kind != "scalar-unit.size" and not text.rstrip().endswith(value.partition(" ")[2])
+
+
+def range_of(bounds: Sequence[tuple[str, bool] | None]) -> Value | Wrong:
+    """A range by how its bounds are written; None stands for one that is no single value."""
     reason = "a range has two bounds"
-    if len(node.items) == 2:
-        low, high = (integer(i.text) if isinstance(i, Scalar) and i.plain else None for i in node.items)
-        first, last = node.items
-        if isinstance(first, Scalar) and first.text == UNBOUNDED:
+    if len(bounds) == 2:
+        low, high = (integer(b[0]) if b is not None and b[1] else None for b in bounds)
+        first, last = (b[0] if b is not None else "" for b in bounds)
+        if first == UNBOUNDED:
             reason = "only the upper bound may be UNBOUNDED"
-        elif low is not None and isinstance(last, Scalar) and last.text == UNBOUNDED:
+        elif low is not None and last == UNBOUNDED:
             return [low, UNBOUNDED]
         elif low is None or high is None:
             reason = "the bounds of a range are whole numbers"
@@ -156,29 +153,10 @@ def _range(node: Node, type_name: str, what: str, declared: Span | None, diagnos
             return [low, high]
         else:
             reason = f"the upper bound {high} is below the lower bound {low}"
-    related = (Related(f"{type_name} is declared here", declared),) if declared else ()
-    diagnostics.error("bad-value", f"{what}: {reason}", node.span, hint=usage, related=related)
-    return None
+    return Wrong(f": {reason}", RANGE_USAGE)
 
 
-def _scalar_unit(
-    kind: str, node: Node, type_name: str, what: str, declared: Span | None, diagnostics: Diagnostics
-) -> Value:
-    if not isinstance(node, Scalar):
-        wrong(node, type_name, what, declared, diagnostics)
-        return None
-    try:
-        value = canonical(node.text, kind)
-    except NotAScalarUnit as error:
-        diagnostics.error("bad-value", f"{what}: {error}", node.span, hint=error.hint)
-        return None
-    unit = value.partition(" ")[2]
-    if kind != "scalar-unit.size" and not node.text.rstrip().endswith(unit):
-        diagnostics.warning("unit-case", f"{what}: the unit is written {unit}", node.span, hint=f"write {value}")
-    return value
-
-
-Reader = Callable[[Node, str, str, Span | None, Diagnostics], Value]
+Reader = Callable[[str, bool], "Value | Wrong"]
 READERS: Mapping[str, Reader] = {
     "string": _string,
     "integer": _integer,
@@ -187,7 +165,6 @@ READERS: Mapping[str, Reader] = {
     "null": _null,
     "timestamp": _timestamp,
     "version": _version,
-    "range": _range,
     **{kind: partial(_scalar_unit, kind) for kind in UNITS},
 }
-"""The readers of primitive types, save those of list and map, whose values have parts."""
+"""The readers of primitive types, save those of range, list and map, whose values have parts."""

@@ -11,6 +11,7 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.model.call_faults import CallFaults, NoFaults
+from ordito.model.checking import STRING
 from ordito.model.constraints import violation
 from ordito.model.cycles import Cycles
 from ordito.model.interface_names import interface_named
@@ -23,7 +24,6 @@ from ordito.model.service import NodeTemplate, Relationship
 from ordito.model.templates import SUBSTITUTE
 from ordito.model.types import Types
 from ordito.model.units import Units, find_type
-from ordito.model.values import STRING
 from ordito.source.nodes import Scalar
 from ordito.syntax.expressions import Call, Needs, Value
 from ordito.syntax.functions import FUNCTIONS

@@ -151,10 +151,8 @@ class Relationships:
             if template is not None:
                 self._completed.add(template.name)
             written = _merged_properties(template.properties if template else None, added)
-            properties = values.assignments.fields(written, relationship.properties, owner, "property", bound.place)
-            attributes = values.assignments.attributes(
-                template.attributes if template else None, relationship.attributes, owner
-            )
+            properties = values.fields(written, relationship.properties, owner, "property", bound.place)
+            attributes = values.attributes(template.attributes if template else None, relationship.attributes, owner)
         interfaces, inherited = self._interfaces(relationship, shape, template, part, owner)
         given = (*properties.values(), *attributes.values())
         self.calls[key] = (*(c for value in given for c in calls(value)), *inherited) if given else inherited
@@ -216,8 +214,8 @@ class Relationships:
             lacking = shape.properties if item.name in self._completed else ()
             with self._diagnostics.about(copied(item, self._templates)):
                 known = self._read[item.name] = _Template(
-                    values.assignments.fields(item.properties, shape.properties, owner, "property", item, lacking),
-                    values.assignments.attributes(item.attributes, shape.attributes, owner),
+                    values.fields(item.properties, shape.properties, owner, "property", item, lacking),
+                    values.attributes(item.attributes, shape.attributes, owner),
                 )
         return known.properties, known.attributes
 

@@ -108,7 +108,7 @@ def _resolve_topology(
     unbound = requirements.unbound()
     relationships.check_unread(templates.written.values())
     # What calls refer to, and what they give.
-    types.values.found_calls = []
+    types.values.forget_calls()
     outputs = read_outputs(topology, entry, types, diagnostics)
     incoming, uses = by_target(templates.nodes), by_template(templates.nodes)
     templates.check_settings(incoming)
@@ -122,14 +122,14 @@ def _resolve_topology(
     OutputTypes(references.silent, inputs, types.data).complete(outputs)
     # What is said about all of that: groups, workflows, policies, the rules of normative types.
     groups = Groups(types.groups, templates, types.values, types.interfaces, units, entry, diagnostics)
-    types.values.found_calls = []
+    types.values.forget_calls()
     groups.read(topology.groups or {})
     references.check_all(types.values.found_calls, Place())
     workflows = Workflows(types, templates, groups, uses, references, entry, diagnostics)
     workflows.read(topology.workflows or {}, lambda written: read_inputs(written, entry, types, diagnostics))
     policies = Policies(types, templates, groups, workflows, references, entry, diagnostics)
     policies.read(topology.policies or [])
-    check_rules(Resolved(templates.nodes, incoming, diagnostics, policies.found, types.values.assignments.written))
+    check_rules(Resolved(templates.nodes, incoming, diagnostics, policies.found, types.values.written))
     # What the topology stands for, and what stands for its nodes.
     inside = Inside(templates, inputs, outputs, frozenset(topology.workflows or ()), topology.outputs)
     stands_for = Mappings(types, filters, inside, entry, diagnostics, alone=alone)

@@ -72,7 +72,7 @@ class StepConfigs:
             return definition.default
         needed = [d.name for d in block.fields.values() if d.required and not d.has_default]
         if not needed and block.fields:
-            return values.assignments.fields(None, block.fields, what, "field", owner)
+            return values.fields(None, block.fields, what, "field", owner)
         if definition.required:
             self._diagnostics.error(
                 "missing-value",

@@ -148,13 +148,13 @@ class Templates:
     def _node(self, name: str, item: entities.NodeTemplate, shape: NodeShape) -> NodeTemplate:
         values = self._types.values
         shared = self._share(shape)
-        values.found_calls = []
+        values.forget_calls()
         what = f'node template "{name}"'
         directives = self._directives(item) if item.directives else ()
         # What is selected has its values already; those that are written are what it must have.
         astray = shape.properties if SELECT in directives else _astray(item, shape.properties)
-        properties = values.assignments.fields(item.properties, shape.properties, what, "property", item, astray)
-        attributes = values.assignments.attributes(item.attributes, shape.attributes, what)
+        properties = values.fields(item.properties, shape.properties, what, "property", item, astray)
+        attributes = values.attributes(item.attributes, shape.attributes, what)
         capabilities = self._capabilities(item, shape, shared, what, complete=not directives)
         if values.found_calls:
             self.calling.add(name)
@@ -256,7 +256,7 @@ class Templates:
                 continue
             part = f'capability "{name}" of {what}'
             astray = _astray(assignment, definition.properties) if complete else definition.properties
-            properties = values.assignments.fields(
+            properties = values.fields(
                 assignment.properties, definition.properties, part, "property", assignment, astray
             )
             own = assignment.occurrences is not None
@@ -266,7 +266,7 @@ class Templates:
                 name,
                 definition.kinds,
                 properties,
-                values.assignments.attributes(assignment.attributes, definition.attributes, part),
+                values.attributes(assignment.attributes, definition.attributes, part),
                 definition.properties,
                 definition.attributes,
                 definition.assigned
@@ -278,9 +278,7 @@ class Templates:
             written = name in (item.capabilities or ()) or is_lost(item.capabilities, name)
             if not written and name not in mistaken:
                 hint = f'assign it below "capabilities: {name}: properties:"'
-                values.assignments.missing(
-                    needed, f'capability "{name}" of {what} lacks the required property', item, hint
-                )
+                values.missing(needed, f'capability "{name}" of {what} lacks the required property', item, hint)
         return found
 
     def _occurrences(

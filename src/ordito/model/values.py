@@ -1,288 +1,218 @@
-"""Values by their declared type: from located nodes to data, with every fault reported at its place (§3.3, §3.6.11)."""
+"""Values where a document writes them: read by their declared types, with every fault reported at its place (§3.3,
+§3.6.11, §3.6.13), and what is assigned to definitions completed with defaults."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from collections.abc import Mapping as MappingType
-from functools import partial
+from contextlib import contextmanager
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Placed, Span
-from ordito.base.suggest import nearest
-from ordito.model.assignments import Assignments
-from ordito.model.constraints import LENGTHS, violation
-from ordito.model.data_rules import DataRule, Subject, rules_of
-from ordito.model.equality import equal_values
-from ordito.model.external_schemas import schema_violation
-from ordito.model.primitive_values import READERS, wrong
-from ordito.model.results import fits, shown
-from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
-from ordito.model.sensitivity import hide, says_sensitive
+from ordito.model.checking import Checker
+from ordito.model.faults import KEY, Fault, Path
+from ordito.model.schema import DataType, PropertyDefinition, Schema
+from ordito.model.sensitivity import hide
+from ordito.model.written import Written
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
-from ordito.source.scalars import core_value
-from ordito.syntax.expressions import Call, Value, is_static
-from ordito.syntax.functions import FUNCTIONS, call_in, has_shape, read_call
+from ordito.syntax.expressions import Call, Value
 
 UNREADABLE = Schema("")
 """The schema of what is defined by a type that does not exist: its values are not looked at."""
-COMPOUND = frozenset({list, dict})
-STRING = Schema("string")
+EXTENDED = {"description", "value"}
 
 
 class Values:
-    """Reads values by their schemas. ``found_calls`` collects every call that was read since it was last emptied."""
+    """Reads located values by their schemas. Where findings go may change from one value to the next."""
 
-    def __init__(self, data_types: MappingType[str, DataType], diagnostics: Diagnostics) -> None:
+    def __init__(
+        self, data_types: MappingType[str, DataType], diagnostics: Diagnostics, *, literal: bool = False
+    ) -> None:
         self.data_types = data_types
         self.diagnostics = diagnostics
-        self.found_calls: list[Call] = []
-        self.literal = False
-        """Whether nothing that is read is a function, as in the values of inputs."""
-        self.assignments = Assignments(self)
-        self._rules: dict[str, tuple[DataRule, ...]] = {}
-        self._secret: Schema | None = None
-        """The schema of the sensitive type whose value is being read."""
+        self.checker = Checker(data_types, literal=literal)
+        self.written = Written()
+        """Where the properties of nodes, capabilities and relationships are written."""
+
+    @property
+    def found_calls(self) -> list[Call]:
+        """Every call that was read since they were last forgotten."""
+        return self.checker.calls
+
+    def forget_calls(self) -> None:
+        """Begin to collect calls anew."""
+        self.checker.calls = []
+
+    @contextmanager
+    def without_functions(self) -> Iterator[None]:
+        """What is read here are no functions, but data that may look like them."""
+        outer, self.checker.literal = self.checker.literal, True
+        yield
+        self.checker.literal = outer
 
     def base(self, schema: Schema) -> str:
         """The primitive type at the root of a schema's type, "" for complex types."""
-        data_type = self.data_types.get(schema.type)
-        return data_type.base if data_type is not None else ""
+        return self.checker.base(schema)
 
-    def read(self, node: Node, schema: Schema, what: str, declared: Span | None = None) -> Value:
+    def read(
+        self,
+        node: Node,
+        schema: Schema,
+        what: str,
+        declared: Span | None = None,
+        metadata: MappingType[str, str] | None = None,
+    ) -> Value:
         """Read a value of a schema. Where it does not fit, an error is reported and None returned.
 
-        ``what`` names the value in messages (``property "port"``), ``declared`` is where its type was declared.
+        ``what`` names the value in messages (``property "port"``), ``declared`` is where its type was declared. Of
+        what ``metadata`` or the type call sensitive nothing is shown.
         """
-        if type(node) is Mapping and call_in(node) and not self._is_data(node, schema):
-            return self._call(node, schema, what)
-        data_type = self.data_types.get(schema.type)
-        if data_type is None:
-            return None
-        if data_type.sensitive and schema is not self._secret:
-            outer, self._secret = self._secret, schema
-            secret = self._quietly(node, schema, what, declared)
-            self._secret = outer
-            return secret
-        before = self.diagnostics.errors
-        reader = READERS.get(data_type.base)
-        if reader is not None:
-            value = reader(node, schema.type, what, declared, self.diagnostics)
-        else:
-            value = self._composed(node, schema, data_type, what, declared)
-        if self.diagnostics.errors > before:
-            return None
-        if data_type.constraints or schema.constraints or self.rules(data_type):
-            self.check(value, schema, data_type, node, what)
+        value = self.checker.read(node, schema, what, declared, metadata)
+        self._report(node, node)
         return value
 
-    def is_sensitive(self, definition: PropertyDefinition) -> bool:
-        """Whether nothing may be shown of the values of a definition, by what it says or by their type."""
-        data_type = self.data_types.get(definition.schema.type)
-        return says_sensitive(definition.metadata) or (data_type is not None and data_type.sensitive)
-
     def read_as(self, definition: PropertyDefinition, node: Node, what: str) -> Value:
-        """Read a value of a definition, without a word about it if it is sensitive."""
-        return self.read_by(definition.schema, definition.metadata, node, what, definition.span)
-
-    def read_by(
-        self, schema: Schema, metadata: MappingType[str, str], node: Node, what: str, declared: Span | None
-    ) -> Value:
-        """As ``read_as``, by schema and metadata."""
-        if metadata and says_sensitive(metadata):
-            return self._quietly(node, schema, what, declared)
-        return self.read(node, schema, what, declared)
-
-    def _quietly(self, node: Node, schema: Schema, what: str, declared: Span | None) -> Value:
-        """Read a value that must not be shown: of one that does not fit nothing is said but that. Functions are no
-        values yet; what is written in them is not shown either."""
-        hide(node)
-        if type(node) is Mapping and call_in(node) and not self._is_data(node, schema):
-            return self._call(node, schema, what)
-        loud, self.diagnostics = self.diagnostics, Diagnostics()
-        value = self.read(node, schema, what, declared)
-        found, self.diagnostics = self.diagnostics, loud
-        if not found.has_errors:
-            return value
-        self._misfit(node, what, declared)
-        return None
-
-    def _misfit(self, place: Placed, what: str, declared: Span | None) -> None:
-        """Say of a sensitive value only that it does not fit."""
-        related = (Related("declared here", declared),) if declared else ()
-        self.diagnostics.error(
-            "bad-value",
-            f"{what} does not fit what is declared",
-            place.span,
-            hint="the value is not shown, since it is sensitive",
-            related=related,
-        )
+        """Read a value of a definition."""
+        return self.read(node, definition.schema, what, definition.span, definition.metadata)
 
     def check_as(self, definition: PropertyDefinition, value: Value, place: Placed, what: str) -> None:
-        """Check an evaluated value as ``check`` does, by a definition; of a sensitive one nothing is said but that it
-        does not fit."""
-        data_type = self.data_types.get(definition.schema.type)
-        if data_type is None:
-            return
-        if not self.is_sensitive(definition):
-            self.check(value, definition.schema, data_type, place, what)
-            return
-        loud, self.diagnostics = self.diagnostics, Diagnostics()
-        self.check(value, definition.schema, data_type, place, what)
-        found, self.diagnostics = self.diagnostics, loud
-        if found.has_errors:
-            self._misfit(place, what, definition.span)
-
-    def rules(self, data_type: DataType) -> tuple[DataRule, ...]:
-        """The rules that values of a data type must keep."""
-        found = self._rules.get(data_type.name)
-        if found is None:
-            found = self._rules[data_type.name] = rules_of(data_type)
-        return found
-
-    def check(self, value: Value, schema: Schema, data_type: DataType, place: Placed, what: str) -> None:
-        """Check an evaluated value, which stands at ``place``, against the constraints of its type and schema, and
-        the rules of its type."""
-        if isinstance(value, Call):
-            return
-        if self._breaks_constraint(value, schema, data_type, place, what):
-            return
-        for rule in self.rules(data_type):
-            rule(Subject(value, what, place, self.diagnostics))
-
-    def _breaks_constraint(self, value: Value, schema: Schema, data_type: DataType, place: Placed, what: str) -> bool:
-        constraints = data_type.constraints or schema.constraints
-        if data_type.constraints and schema.constraints:
-            constraints = (*data_type.constraints, *schema.constraints)
-        if not constraints:
-            return False
-        whole, same = True, None
-        if type(value) in COMPOUND:
-            whole = is_static(value)
-            same = partial(equal_values, schema=schema, data_types=self.data_types)
-        for constraint in constraints:
-            if not whole and constraint.operator not in LENGTHS:
-                continue  # parts of the value are known at run time only
-            if constraint.operator == "schema":
-                wrong = schema_violation(str(constraint.operand), str(value), data_type)
-            else:
-                wrong = violation(value, constraint, data_type.base, same)
-            if wrong:
-                related = (Related("the constraint is declared here", constraint.span),) if constraint.span else ()
-                self.diagnostics.error(
-                    "constraint", f"{what} {wrong}", place.span, hint=_valid_value(value, constraint), related=related
-                )
-                return True
-        return False
-
-    def _call(self, node: Mapping, schema: Schema, what: str) -> Value:
-        call = read_call(node, self.diagnostics, schema)
-        if call is None:
-            return None
-        open_calls: list[Value] = [call]
-        while open_calls:
-            part = open_calls.pop()
-            if isinstance(part, Call):
-                self.found_calls.append(part)
-                open_calls.extend(part.arguments)
-            elif isinstance(part, list):
-                open_calls.extend(part)
-        self._check_result(call, schema, what)
-        return call
-
-    def _is_data(self, node: Mapping, schema: Schema) -> bool:
-        """Whether a map that looks like a call is the data that it is in YAML (R-4.3-3).
-
-        It is where a map or a complex value is needed and the function cannot give one, or what stands below its name
-        are no arguments; and in every map that is given as an input, where functions have no meaning.
-        """
-        data_type = self.data_types.get(schema.type)
-        if data_type is None or data_type.base not in {"map", ""}:
-            return False
-        (key,) = node.keys
-        gives = FUNCTIONS[key.text].gives
-        if data_type.base == "":
-            return key.text in data_type.properties and bool(gives or self.literal or not has_shape(node))
-        if has_shape(node) and not gives and not self.literal:
-            return False
-        if not self.literal:
-            why = f"it gives a {gives}, and a map is needed" if gives else "what follows are no arguments of it"
-            self.diagnostics.warning(
-                "literal-call", f'"{key.text}" is a key of a map here and calls no function: {why}', key.span
-            )
-        return True
-
-    def _check_result(self, call: Call, schema: Schema, what: str) -> None:
-        """Report a call whose result can never be of the type that is needed (R-4.4.1-3). What refers to something
-        else is compared where that is looked up."""
-        given = FUNCTIONS[call.function].gives
-        if given and schema.type in self.data_types and not fits(Schema(given), schema, self.data_types):
-            self.diagnostics.error(
-                "bad-value",
-                f"{what} needs {shown(schema)}, but {call.function} gives a {given}",
-                call.span,
-                hint=f"use a value of type {schema.type}",
-            )
-
-    def _composed(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
-        """Read a value that has parts."""
-        if data_type.base == "list":
-            return self._list(node, schema, data_type, what, declared)
-        if data_type.base == "map":
-            return self._map(node, schema, data_type, what, declared)
-        return self._complex(node, data_type, what)
-
-    def _list(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
-        if not isinstance(node, Sequence):
-            wrong(node, schema.type, what, declared, self.diagnostics, "write [ ... ] or lines that begin with a dash")
-            return None
-        entry = schema.entry or data_type.entry or STRING
-        return [self.read(i, entry, f"entry {n} of {what}", declared) for n, i in enumerate(node.items, start=1)]
-
-    def _map(self, node: Node, schema: Schema, data_type: DataType, what: str, declared: Span | None) -> Value:
-        if not isinstance(node, Mapping):
-            wrong(node, schema.type, what, declared, self.diagnostics)
-            return None
-        entry = schema.entry or data_type.entry or STRING
-        key_schema = schema.key or data_type.key
-        found: dict[str, Value] = {}
-        for key, value in node.entries():
-            if key_schema is not None:
-                self.read(key, key_schema, f"a key of {what}", declared)
-            if key.plain and (key_schema is None or self.base(key_schema) == "string"):
-                self._check_key(key, what)
-            found[key.text] = self.read(value, entry, f'"{key.text}" of {what}', declared)
-        return found
-
-    def _check_key(self, key: Scalar, what: str) -> None:
-        """Warn of a key that YAML takes for something else than the text that it is here."""
-        if isinstance(core_value(key), str):
-            return
-        self.diagnostics.warning(
-            "key-not-text",
-            f'the key {key.text} of {what} is taken as the text "{key.text}"',
-            key.span,
-            hint=f'write "{key.text}" with quotes',
-        )
-
-    def _complex(self, node: Node, data_type: DataType, what: str) -> Value:
-        if not isinstance(node, Mapping):
-            fields = ", ".join(data_type.properties)
-            wrong(node, data_type.name, what, None, self.diagnostics, f"write a map with its fields: {fields}")
-            return None
-        return self.assignments.fields(node, data_type.properties, what, "field", node)
+        """Check a value that was read before, and stands at ``place``, by the constraints of a definition and the
+        rules of its type."""
+        self.checker.check(value, definition, what)
+        self._report(None, place)
 
     def fits(self, node: Node, schema: Schema) -> bool:
         """Whether a node can be read as a value of a schema; nothing is reported."""
-        kept, self.diagnostics = self.diagnostics, Diagnostics()
-        calls_before = len(self.found_calls)
-        self.read(node, schema, "it")
-        kept, self.diagnostics = self.diagnostics, kept
-        del self.found_calls[calls_before:]
-        return not kept.has_errors
+        is_fitting = self.checker.fits(node, schema)
+        self._hide(_Parts(node, node))
+        return is_fitting
+
+    def fields(
+        self,
+        node: Mapping | None,
+        definitions: MappingType[str, PropertyDefinition],
+        what: str,
+        part: str,
+        owner: Placed,
+        astray: Collection[str] = (),
+    ) -> dict[str, Value]:
+        """Read the values that a map assigns to definitions, completed with defaults.
+
+        ``part`` is what one of them is called ("property"), ``what`` whose they are, ``owner`` where the owner
+        stands, for required ones that are missing. Names that are written in the wrong place (``astray``, as has been
+        reported) are not missing.
+        """
+        before = self.checker.errors
+        found = self.checker.fields(None if node is None else node.values, definitions, what, part, astray)
+        is_sound = self.checker.errors == before
+        self._report(node, owner)
+        if part != "property":
+            return found
+        is_astray = astray is not definitions and not definitions.keys().isdisjoint(astray)
+        if is_astray and node is None:
+            found = dict(found)  # of its own, since nothing is wrong with the defaults that others have as well
+        if node is not None or is_astray:
+            self.written.remember(found, node, is_sound=is_sound and not is_astray)
+        return found
+
+    def missing(self, definition: PropertyDefinition, message: str, owner: Placed, hint: str = "") -> None:
+        """Report that something required has no value."""
+        related = (Related("declared here", definition.span),) if definition.span else ()
+        hint = hint or f"give it a value of type {definition.schema.type}"
+        message = f'{message} "{definition.name}"'
+        self.diagnostics.error("missing-value", message, owner.span, hint=hint, related=related)
+
+    def forget(self, definitions: MappingType[str, PropertyDefinition]) -> None:
+        """Look at definitions anew: their defaults have changed."""
+        self.checker.forget(definitions)
+
+    def note_status(self, definition: PropertyDefinition, part: str, place: Placed) -> None:
+        """Warn of what is given a value and is not supported (R-3.6.10-4), once for each definition."""
+        self.checker.note_status(definition, part, None)
+        self._report(None, place)
+
+    def attributes(
+        self, node: Mapping | None, definitions: MappingType[str, PropertyDefinition], what: str
+    ) -> dict[str, Value]:
+        """Read the attribute values that a map assigns, completed with defaults (§3.6.13)."""
+        if node is None:
+            return self.checker.attributes(None, definitions, what)
+        parts = {n: self._attribute_value(v, definitions[n]) if n in definitions else v for n, v in node.values.items()}
+        found = self.checker.attributes(parts, definitions, what)
+        if self.checker.faults or self.checker.secrets:
+            at = (node.source, node.line, node.column, node.end_line, node.end_column)
+            self._report(Mapping(*at, node.keys, parts), node)
+        return found
+
+    def _attribute_value(self, node: Node, definition: PropertyDefinition) -> Node:
+        """The value in an attribute assignment, which may be written beside a description (§3.6.13.2.2). Where the
+        attribute is a map or complex, what is written is plain data unless only the value in it fits."""
+        if not isinstance(node, Mapping) or "value" not in node.values or not node.values.keys() <= EXTENDED:
+            return node
+        inner = node.values["value"]
+        if self.base(definition.schema) not in {"map", ""} or definition.schema.type not in self.data_types:
+            return inner
+        if not self.fits(inner, definition.schema):
+            return node
+        if not self.fits(node, definition.schema):
+            return inner
+        self.diagnostics.warning(
+            "ambiguous-value",
+            f'attribute "{definition.name}": this may be a value with a description, or all of it may be the value',
+            node.span,
+            hint="it is taken as the value; to give a value with a description, move the description to a comment",
+        )
+        return node
+
+    def _report(self, root: Node | None, owner: Placed) -> None:
+        """Report what the checker has found of what stands at ``root``; of the whole at ``owner``."""
+        if self.checker.faults or self.checker.secrets:
+            parts = _Parts(root, owner)
+            self._hide(parts)
+            for fault in self.checker.taken():
+                fault.report(self.diagnostics, parts.span(fault))
+
+    def _hide(self, parts: _Parts) -> None:
+        """Have no message show the values that must not be shown."""
+        for path in self.checker.secrets:
+            node = parts.at(path)
+            if node is not None:
+                hide(node)
+        self.checker.secrets.clear()
 
 
-def _valid_value(value: Value, constraint: Constraint) -> str:
-    operand = constraint.operand
-    if constraint.operator != "valid_values" or not isinstance(value, str) or not isinstance(operand, list):
-        return ""
-    near = nearest(value, [o for o in operand if isinstance(o, str)])
-    return f'did you mean "{near[0]}"?' if near else ""
+class _Parts:
+    """The parts of a located value, by their paths. ``owner`` stands for the whole where that is not written."""
+
+    def __init__(self, root: Node | None, owner: Placed) -> None:
+        self._root = root
+        self._owner = owner
+        self._keys: dict[int, dict[str, Scalar]] = {}
+
+    def at(self, path: Path | None) -> Node | None:
+        """The part to which a path leads, or the last on the way there that is written."""
+        current = self._root
+        for step in path.steps() if path is not None else ():
+            inner: Node | None = None
+            if isinstance(current, Mapping):
+                inner = current.values.get(str(step.step))
+            elif isinstance(current, Sequence) and isinstance(step.step, int):
+                inner = current.items[step.step]
+            if inner is None:
+                break
+            current = inner
+        return current
+
+    def span(self, fault: Fault) -> Span:
+        """Where a fault is."""
+        path = fault.path
+        if path is None:
+            return self._owner.span
+        if not fault.at_name and path.part != KEY:
+            return (self.at(path) or self._owner).span
+        holder = self.at(path.outer)
+        if isinstance(holder, Mapping) and path.step in holder.values:
+            if id(holder) not in self._keys:
+                self._keys[id(holder)] = {key.text: key for key in holder.keys}
+            return self._keys[id(holder)][str(path.step)].span
+        return (holder or self._owner).span

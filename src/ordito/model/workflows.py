@@ -150,7 +150,7 @@ class Workflows:
         which come before the inputs of the topology (§7.3.6). ``delegated`` are the workflows to which they may
         delegate."""
         values = self._types.values
-        values.found_calls = []
+        values.forget_calls()
         found = self._activities.read(activities, subject, delegated)
         holder = subject.holders[0] if subject.holders else None
         place = (

@@ -67,12 +67,16 @@ def has_shape(node: Mapping) -> bool:
     return scalar or isinstance(written, Sequence)
 
 
-def meant_function(node: Node) -> str:
-    """The function that a map with one key probably means by it, "" where it looks like data."""
-    if not isinstance(node, Mapping) or len(node.keys) != 1 or call_in(node):
+def meant_function(node: object) -> str:
+    """The function that a map with one key, a node or data, probably means by it, "" where it looks like data."""
+    values: object = node.values if isinstance(node, Mapping) else node
+    if not isinstance(values, dict) or len(values) != 1:
         return ""
-    name = node.keys[0].text
-    near = nearest(name, FUNCTIONS) if name.startswith("get") or isinstance(node.values[name], Sequence) else []
+    ((key, below),) = values.items()
+    name = str(key)
+    if name in FUNCTIONS:
+        return ""
+    near = nearest(name, FUNCTIONS) if name.startswith("get") or isinstance(below, Sequence | list) else []
     return near[0] if near else ""
 
 

@@ -15,9 +15,9 @@ from ordito.base.masking import Masking
 from ordito.base.paths import is_url
 from ordito.base.sensitive import revealed, sensitive_parts, shown
 from ordito.base.text import shell_name
-from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace, is_in_place, own_copy
 from ordito.instances.evaluate import Evaluator
+from ordito.model.checking import misfit
 from ordito.model.operation import Artifact
 from ordito.model.service import Service
 from ordito.work.attribute_values import WrongValue, fitted

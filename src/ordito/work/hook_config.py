@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from ordito.base.paths import below
 from ordito.base.sensitive import Sensitive, revealed
 from ordito.base.text import as_text, shell_name
-from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
+from ordito.model.checking import misfit
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.sensitivity import Marks

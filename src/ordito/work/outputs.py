@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from ordito.base.sensitive import Sensitive, opened, revealed
-from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.entities import Entity, NodeEntity
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import end_id
+from ordito.model.checking import misfit
 from ordito.model.mappings import mapped_capability
 from ordito.model.schema import PropertyDefinition, Schema
 from ordito.model.sensitivity import Mark, says_sensitive

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.instances.conformity import misfit
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import Evaluator
+from ordito.model.checking import misfit
 from ordito.model.operation import Input, Operation
 from ordito.model.schema import PropertyDefinition
 from ordito.syntax.expressions import is_static

@@ -83,8 +83,7 @@ def _typed(
     keys = [key for key in node.keys if key.text in values]
     given = MappingNode(node.source, node.line, node.column, node.end_line, node.end_column, keys, dict(values))
     found = Diagnostics()
-    reader = Values(service.data_types, found)
-    reader.literal = True
+    reader = Values(service.data_types, found, literal=True)
     value = reader.read(given, Schema(connection.type), f'connection "{name}"')
     if secret and found.has_errors:
         diagnostics.error(
