@@ -174,11 +174,11 @@ if __name__ == "__main__":
         from ordito.instances.records import Snapshot
         from ordito.instances.status import effective_statuses
         from ordito.model.service import Service
+        from ordito.operations.operations import Operations
         from ordito.planning.options import PlanOptions
         from ordito.planning.workflows import plan
         from ordito.work.events import Event, Listener
         from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
-        from ordito.work.operations import Operations
         from ordito.work.plan import Plan
         from ordito.work.providing import Providers
         from ordito.work.records import JobHeader, JobOptions

@@ -18,7 +18,7 @@ FLOORS = [
     ["model"],
     ["instances"],
     ["work", "blocks"],
-    ["planning", "engine", "executors", "providers", "ensemble"],
+    ["planning", "operations", "engine", "executors", "providers", "ensemble"],
     ["app"],
     ["authoring"],
     ["cli"],

@@ -293,7 +293,7 @@ def test_a_value_that_is_refused_is_not_shown(place: Path) -> None:
 def test_a_fault_of_the_program_shows_no_secret(place: Path) -> None:
     """What is written about a fault of the program itself holds no secret."""
     broken = (
-        "from ordito.work.operations import Operations\n"
+        "from ordito.operations.operations import Operations\n"
         "def prepare(self, step, attempt):\n"
         "    raise ValueError(self._evaluator.inputs['given'].reveal())\n"
         "Operations.prepare = prepare\n"
@@ -403,7 +403,7 @@ resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
 if len(sys.argv) == 1:
     os.abort()
 from ordito.cli.main import main
-from ordito.work.operations import Operations
+from ordito.operations.operations import Operations
 def prepare(self, step, attempt):
     assert self._evaluator.inputs['given'].reveal()
     os.abort()

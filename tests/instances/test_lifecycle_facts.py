@@ -3,9 +3,10 @@
 from ordito.instances import lifecycle
 from ordito.instances.lifecycle import TAKES_BACK, UNDONE_BY_START, UNDONE_BY_STOP
 from ordito.model.rules.weaving import BEFORE_THE_SOURCE
+from ordito.operations import news
 from ordito.planning import compared, mapped, roll_back
 from ordito.planning.fates import Down, Up
-from ordito.work import doubts, news
+from ordito.work import doubts
 
 
 def test_what_takes_back_what() -> None:

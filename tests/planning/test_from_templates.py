@@ -9,10 +9,10 @@ import pytest
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.inputs import bind_inputs
 from ordito.model.resolve import resolve_service
+from ordito.operations.operations import Operations
+from ordito.operations.preparing import Prepared
 from ordito.source.opening import open_package
-from ordito.work.operations import Operations
 from ordito.work.plan import Step
-from ordito.work.preparing import Prepared
 from tests.support.runs import World, assert_order, is_before, steps_of
 
 

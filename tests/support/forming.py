@@ -8,9 +8,9 @@ from dataclasses import replace
 from ordito.base.masking import Masking
 from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
+from ordito.operations.formed_operations import FormedOperations
+from ordito.operations.operations import Operations
 from ordito.planning.options import Former, Forms, PlanOptions, Upgrading
-from ordito.work.formed_operations import FormedOperations
-from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from tests.support.runs import OPTIONS, Answers, World, always_well
 

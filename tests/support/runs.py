@@ -9,12 +9,12 @@ from random import Random
 from ordito.base.diagnostics import Diagnostic
 from ordito.instances.records import Delta, Snapshot
 from ordito.model.service import COMPUTE, Service
+from ordito.operations.formed_operations import FormedOperations
+from ordito.operations.operations import Operations
 from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
-from ordito.work.formed_operations import FormedOperations
 from ordito.work.forms import begun
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.operations import Operations
 from ordito.work.plan import Action, Gate, Plan, Step
 
 OPTIONS = PlanOptions(

@@ -28,14 +28,14 @@ from ordito.model.inputs import bind_inputs
 from ordito.model.lifecycle_steps import PHASES, LifecycleStep
 from ordito.model.operation import Operation
 from ordito.model.service import Service
+from ordito.operations.hook_config import config_variables, evaluated_config, with_paths
+from ordito.operations.hook_runs import COMPONENT, CONTEXT, EXECUTE_RESULT, FQN, HOOK_ID, PHASE
+from ordito.operations.secrecy import as_shown
 from ordito.source.package import Package
 from ordito.source.tree import FileTree, Folder
 from ordito.syntax.expressions import Value
-from ordito.work.hook_config import config_variables, evaluated_config, with_paths
-from ordito.work.hook_runs import COMPONENT, CONTEXT, EXECUTE_RESULT, FQN, HOOK_ID, PHASE
 from ordito.work.hooks import DEFAULT_TIMEOUT
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed
-from ordito.work.secrecy import as_shown
 
 NAME = "test"
 """What the step is called that a block is tried as."""

@@ -12,9 +12,8 @@ from ordito.engine.steps import Steps
 from ordito.engine.workers import Doubt, lost
 from ordito.work.doubts import answer
 from ordito.work.found_ends import found
-from ordito.work.hook_runs import HOOKS
 from ordito.work.invocation import Invocation, Outcome, Printed, Started
-from ordito.work.plan import Action, Call
+from ordito.work.plan import HOOKS, Action, Call
 from ordito.work.records import (
     JobClosingRecord,
     Record,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ordito.model.service import NodeTemplate
+from ordito.model.service import LIFECYCLE, STANDARD, NodeTemplate
 
 
 def chain(nodes: Mapping[str, NodeTemplate], name: str) -> Iterator[NodeTemplate]:
@@ -52,3 +52,14 @@ def outermost(nodes: Mapping[str, NodeTemplate], names: Sequence[str]) -> tuple[
                 current = host.target
         within.update(dict.fromkeys(path, within[current]))
     return tuple(n for n in names if not within[n])
+
+
+def makes_itself(node: NodeTemplate) -> bool:
+    """Whether a node template implements operations of its lifecycle itself, or stands for what exists: no provider is
+    asked to make it."""
+    return bool(node.existing) or any(
+        operation.implementation is not None
+        for interface in node.interfaces.values()
+        if STANDARD in interface.kinds or LIFECYCLE in interface.kinds
+        for operation in interface.operations.values()
+    )

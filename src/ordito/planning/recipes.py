@@ -32,6 +32,7 @@ from ordito.instances.lifecycle import (
     Stage,
 )
 from ordito.instances.states import CONFIGURING, DELETED, STARTING
+from ordito.model.hosting import makes_itself
 from ordito.model.made_of import MACHINE_IMAGE, images_of, is_image
 from ordito.model.operation import Operation
 from ordito.model.service import (
@@ -49,8 +50,7 @@ from ordito.planning.implemented import NONE, Implementations, is_own, where_run
 from ordito.planning.options import PlanOptions
 from ordito.planning.pair_recipes import PairRecipes, in_reverse
 from ordito.planning.recipe import Entry, Making, Removing, Where
-from ordito.work.targeting import ENDPOINT, makes_itself
-from ordito.work.targets import SSH
+from ordito.work.targets import ENDPOINT, SSH
 
 NODE, SOURCE, TARGET = Side.NODE, Side.SOURCE, Side.TARGET
 NEAR, PAIR = Per.NEAR, Per.PAIR

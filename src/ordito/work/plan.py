@@ -30,6 +30,10 @@ class Action(StrEnum):
     ADOPT = "adopt"
 
 
+HOOKS = frozenset({Action.HOOK, Action.UNDO})
+"""The steps that are lifecycle steps, or undo one."""
+
+
 class Gate(StrEnum):
     """What a step makes of the ends of those before it. A step may be *left out*: it was not to run after all (what it
     stands for is not needed, or its instance does not pass a filter), which is no failure.

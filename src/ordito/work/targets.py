@@ -15,6 +15,9 @@ reached is asked of the provider each time, since credentials change, and are no
 SSH, CONTAINER = "ssh", "container"
 """The protocols by which the program itself reaches hosts."""
 
+ENDPOINT = "endpoint"
+"""The capability of a Compute that says how it is reached."""
+
 
 class Target(msgspec.Struct, frozen=True):
     """How a host is reached: by which ``protocol``, and with which ``settings``, plain data that belongs to the

@@ -20,8 +20,8 @@ from ordito.ensemble.replay import rebuild
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
-from ordito.work.hook_contexts import Before, HookContexts, RemembersRemoved, nothing_removed
-from ordito.work.hook_runs import HookRuns
+from ordito.operations.hook_contexts import Before, HookContexts, RemembersRemoved, nothing_removed
+from ordito.operations.hook_runs import HookRuns
 from ordito.work.hooks import Block, Decided, Moment, Transition
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader

@@ -14,9 +14,9 @@ from ordito.base.masking import Masking
 from ordito.ensemble.store import Ensemble
 from ordito.ensemble.vault import Vault
 from ordito.model.service import Service
-from ordito.work.formed_operations import FormedOperations
+from ordito.operations.formed_operations import FormedOperations
+from ordito.operations.operations import Operations
 from ordito.work.forms import forms_in_use
-from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader
 from ordito.work.workflows import workflow_of

@@ -42,17 +42,17 @@ from ordito.instances.lifecycle import STOPS
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import DEGRADED, effective_statuses
+from ordito.operations.formed_operations import FormedOperations
+from ordito.operations.hook_runs import HookRuns
+from ordito.operations.operations import Operations
 from ordito.planning.decide import is_lacking
 from ordito.planning.operation_steps import can_be_undone
 from ordito.providers.registry import POOL
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.work.events import StepFailed
-from ordito.work.formed_operations import FormedOperations
 from ordito.work.forms import form_after
-from ordito.work.hook_runs import HookRuns
 from ordito.work.hooks import DoneHook
 from ordito.work.invocation import Ending
-from ordito.work.operations import Operations
 from ordito.work.plan import Plan
 from ordito.work.records import (
     JobClosingRecord,

@@ -39,9 +39,9 @@ from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.imperative import Policy
+from ordito.operations.artifact_workflows import snapshot_data
 from ordito.planning.refused import PlanRefused
 from ordito.syntax.expressions import Value
-from ordito.work.artifact_workflows import snapshot_data
 from ordito.work.attribute_values import WrongValue
 from ordito.work.notices import NotHeard, Notice, changes_of
 from ordito.work.plan import Call

@@ -12,8 +12,8 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.lifecycle import PROVIDE, UNPROVIDE
 from ordito.instances.records import Snapshot
 from ordito.model.service import NodeTemplate, Service
+from ordito.operations.kept_apart import kept_apart
 from ordito.planning.refused import PlanRefused
-from ordito.work.kept_apart import kept_apart
 from ordito.work.plan import Action, Plan
 from ordito.work.providing import Delegation, Foresees, Verb, recorded_with
 

@@ -24,9 +24,9 @@ from ordito.instances.states import STARTED
 from ordito.instances.status import OK
 from ordito.model.sensitivity import Marks
 from ordito.model.service import NodeTemplate, Service
+from ordito.operations.news import News
 from ordito.planning.wanted import Wanted, wanted
 from ordito.work.attribute_values import WrongValue, typed
-from ordito.work.news import News
 from ordito.work.telling import Telling
 
 replace = msgspec.structs.replace

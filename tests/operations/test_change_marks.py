@@ -10,8 +10,8 @@ import pytest
 
 from ordito.instances.records import Delta
 from ordito.model.service import Service
+from ordito.operations.operations import Operations
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.operations import Operations
 from ordito.work.workflows import workflow_of
 from tests.support.runs import World
 from tests.support.services import Requires, maintain, node, service

@@ -13,9 +13,9 @@ from ordito.instances.states import ERROR as FAILED
 from ordito.instances.states import STARTED
 from ordito.instances.status import DEGRADED, ERROR, OPERATIONAL, UNKNOWN, Happened, failure
 from ordito.model.service import Service
-from ordito.work.change_marks import NEVER_STARTED
+from ordito.operations.change_marks import NEVER_STARTED
+from ordito.operations.news import News
 from ordito.work.invocation import Outcome
-from ordito.work.news import News
 from ordito.work.plan import Action, Call, Condition, Step
 
 T = TypeVar("T")

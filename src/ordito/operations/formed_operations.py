@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 
 from ordito.base.masking import Masking
 from ordito.instances.records import Delta
+from ordito.operations.operations import Operations
+from ordito.operations.preparing import Prepared
 from ordito.work.invocation import Invocation, Outcome
-from ordito.work.operations import Operations
 from ordito.work.plan import Plan, Step
-from ordito.work.preparing import Prepared
 from ordito.work.providing import Delegation
 from ordito.work.targets import Target
 

@@ -37,31 +37,31 @@ from ordito.instances.status import (
 )
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.service import Service
-from ordito.work.artifact_workflows import Describe
+from ordito.operations.artifact_workflows import Describe
+from ordito.operations.bookkeeping import APART, STAND_FOR_ORDER, Bookkeeping
+from ordito.operations.called import Called
+from ordito.operations.change_marks import NEVER_STARTED, marked_by_values, touched
+from ordito.operations.conditions import Conditions
+from ordito.operations.delegating import Delegating
+from ordito.operations.happenings import Happenings, of_what_is_up, remembered, with_failures, without
+from ordito.operations.link_ends import LinkEnds
+from ordito.operations.links_anew import to_be_undone_again
+from ordito.operations.looks import ANSWERED, Looks
+from ordito.operations.lost_hosts import is_lost, noted
+from ordito.operations.news import News
+from ordito.operations.not_begun import NotBegun
+from ordito.operations.preparing import Prepared, Preparing
+from ordito.operations.removal import Removal
+from ordito.operations.secrecy import masking_for, without_secrets
+from ordito.operations.set_state import Filters
+from ordito.operations.targeting import THIS_MACHINE, FindsTargets, Targets
 from ordito.work.attribute_values import WrongValue
-from ordito.work.bookkeeping import APART, STAND_FOR_ORDER, Bookkeeping
-from ordito.work.called import Called
-from ordito.work.change_marks import NEVER_STARTED, marked_by_values, touched
-from ordito.work.conditions import Conditions
-from ordito.work.delegating import Delegating
 from ordito.work.forms import adopted
-from ordito.work.happenings import Happenings, of_what_is_up, remembered, with_failures, without
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
-from ordito.work.link_ends import LinkEnds
-from ordito.work.links_anew import to_be_undone_again
-from ordito.work.looks import ANSWERED, Looks
-from ordito.work.lost_hosts import is_lost, noted
-from ordito.work.news import News
-from ordito.work.not_begun import NotBegun
 from ordito.work.outputs import Given
 from ordito.work.plan import Action, Call, Condition, Plan, Step
-from ordito.work.preparing import Prepared, Preparing
 from ordito.work.probes import UPDATE, is_probe, unless_ready
 from ordito.work.providing import Delegation
-from ordito.work.removal import Removal
-from ordito.work.secrecy import masking_for, without_secrets
-from ordito.work.set_state import Filters
-from ordito.work.targeting import THIS_MACHINE, FindsTargets, Targets
 from ordito.work.targets import Target
 from ordito.work.telling import Telling
 from ordito.work.workflows import workflow_of

@@ -20,13 +20,13 @@ from ordito.instances.evaluate import Evaluator
 from ordito.model.checking import misfit
 from ordito.model.operation import Artifact
 from ordito.model.service import Service
+from ordito.operations.input_texts import InputTexts, InputTextsOfJob, entry_size
+from ordito.operations.shared_environment import SharedEnvironment
 from ordito.work.attribute_values import WrongValue, fitted
-from ordito.work.input_texts import InputTexts, InputTextsOfJob, entry_size
 from ordito.work.invocation import SCRATCH, Placement
 from ordito.work.operation_inputs import OperationInput, OperationInputs, inputs_of, text_of
 from ordito.work.places import Place
 from ordito.work.plan import Step
-from ordito.work.shared_environment import SharedEnvironment
 
 MOST_BYTES = 64 * 1024
 MOST_VARIABLES = 1_000

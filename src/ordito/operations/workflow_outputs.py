@@ -8,11 +8,11 @@ from __future__ import annotations
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, end_id
 from ordito.model.service import Relationship, Service
+from ordito.operations.set_state import entity_at
 from ordito.work.activities import output_at
 from ordito.work.attribute_values import WrongValue
 from ordito.work.outputs import workflow_output
 from ordito.work.plan import Action, Call, Plan, Step
-from ordito.work.set_state import entity_at
 
 
 class WorkflowOutputs:

@@ -8,8 +8,8 @@ from ordito.instances.records import Delta, end_id
 from ordito.instances.states import DELETED
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.service import NodeTemplate
+from ordito.operations.operations import Operations
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.operations import Operations
 from ordito.work.plan import Step
 from ordito.work.providing import Verb
 from tests.support.runs import Reply, World, failing

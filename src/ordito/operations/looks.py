@@ -13,11 +13,11 @@ from ordito.instances.states import CONFIGURED, CREATED, INITIAL
 from ordito.instances.status import ABSENT, OPERATIONAL, PENDING, UNKNOWN
 from ordito.instances.status import ERROR as BROKEN
 from ordito.model.service import Service
+from ordito.operations.called import Called
+from ordito.operations.change_marks import NEVER_STARTED, drifted, is_news, marked
+from ordito.operations.lost_hosts import noted
 from ordito.work.attribute_values import WrongValue
-from ordito.work.called import Called
-from ordito.work.change_marks import NEVER_STARTED, drifted, is_news, marked
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.lost_hosts import noted
 from ordito.work.plan import Call, Step
 from ordito.work.probes import found_attributes, found_status, state_found
 

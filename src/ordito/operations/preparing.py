@@ -18,20 +18,20 @@ from ordito.model.artifacts import ANSIBLE
 from ordito.model.deploying import PLACING
 from ordito.model.operation import Operation
 from ordito.model.service import Service
+from ordito.operations.artifact_workflows import Describe, Job, inputs_of, invocation_of, sensitive_results
+from ordito.operations.called import Called
+from ordito.operations.environment import Environment, Environments
+from ordito.operations.secrecy import as_shown
+from ordito.operations.shared_places import SharedPlaces
+from ordito.operations.targeting import Targets
 from ordito.work.artifact_calls import LEFT, artifact_data
-from ordito.work.artifact_workflows import Describe, Job, inputs_of, invocation_of, sensitive_results
-from ordito.work.called import Called
 from ordito.work.doubts import IN_DOUBT, id_of_question
-from ordito.work.environment import Environment, Environments
 from ordito.work.inventory import Subject, Topology
 from ordito.work.invocation import Ending, Invocation, Placement
 from ordito.work.needs import Needs, needs_of
 from ordito.work.places import Place
 from ordito.work.plan import ARTIFACTS, Action, Call, Step
 from ordito.work.probes import CHECK, is_probe, maintaining
-from ordito.work.secrecy import as_shown
-from ordito.work.shared_places import SharedPlaces
-from ordito.work.targeting import Targets
 from ordito.work.targets import Refused, Target, Unreachable
 
 CALL, WORKFLOW = Action.CALL, Action.WORKFLOW

@@ -11,13 +11,13 @@ from ordito.instances.records import Link, Snapshot
 from ordito.instances.states import DELETED
 from ordito.model.operation import Operation
 from ordito.model.service import Relationship, Service
-from ordito.work.artifact_workflows import sensitive_results
+from ordito.operations.artifact_workflows import sensitive_results
+from ordito.operations.provided import provided
 from ordito.work.invocation import Outcome
 from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
 from ordito.work.places import Place
 from ordito.work.plan import Action, Call, Plan, Step
 from ordito.work.probes import is_probe
-from ordito.work.provided import provided
 from ordito.work.scopes import Scopes
 
 # A name of a module is found seven times as fast as a member of an enumeration (up to Python 3.11), which counts where

@@ -12,12 +12,12 @@ from ordito.model.definitions import primitive_types
 from ordito.model.operation import Operation
 from ordito.model.schema import Constraint, Schema
 from ordito.model.service import NodeTemplate, Service
+from ordito.operations.environment import MOST_VARIABLES
+from ordito.operations.operations import Operations
+from ordito.operations.preparing import Prepared
 from ordito.syntax.expressions import Value
-from ordito.work.environment import MOST_VARIABLES
 from ordito.work.invocation import SCRATCH, Invocation, Placement
-from ordito.work.operations import Operations
 from ordito.work.plan import Step
-from ordito.work.preparing import Prepared
 from tests.support.runs import World
 from tests.support.services import (
     Requires,

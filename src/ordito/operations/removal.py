@@ -11,7 +11,7 @@ from ordito.instances.records import MADE_AGAIN, SCALED_IN, Delta, Instance, Sna
 from ordito.instances.states import DELETED
 from ordito.instances.status import ABSENT
 from ordito.model.service import Service
-from ordito.work.change_marks import marked
+from ordito.operations.change_marks import marked
 from ordito.work.plan import Step
 from ordito.work.workflows import workflow_of
 

@@ -8,17 +8,17 @@ import msgspec
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Link
 from ordito.instances.states import DELETED, STARTED
-from ordito.work.artifact_workflows import outputs_of
+from ordito.operations.artifact_workflows import outputs_of
+from ordito.operations.called import Called
+from ordito.operations.change_marks import marked_by_values, touched
+from ordito.operations.news import News
+from ordito.operations.removal import Removal
+from ordito.operations.set_state import link_with_state, with_state
+from ordito.operations.workflow_outputs import WorkflowOutputs
 from ordito.work.attribute_values import WrongValue
-from ordito.work.called import Called
-from ordito.work.change_marks import marked_by_values, touched
 from ordito.work.forms import adopted
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.news import News
 from ordito.work.plan import Action, Call, Step
-from ordito.work.removal import Removal
-from ordito.work.set_state import link_with_state, with_state
-from ordito.work.workflow_outputs import WorkflowOutputs
 
 STAND_FOR_ORDER = frozenset({Action.JOIN, Action.ADOPT, Action.FILTER, Action.WORKFLOW, Action.OUTPUT})
 """Steps that change nothing when they start."""

@@ -10,14 +10,14 @@ from ordito.instances.records import CANNOT_BE_ASKED, Applied, Delta, Instance, 
 from ordito.instances.states import DELETED, STARTED
 from ordito.instances.status import OPERATIONAL, local_after
 from ordito.model.service import Service
-from ordito.work.called import Called
-from ordito.work.happenings import Happenings
-from ordito.work.lost_hosts import LostHosts
-from ordito.work.news import News
+from ordito.operations.called import Called
+from ordito.operations.happenings import Happenings
+from ordito.operations.lost_hosts import LostHosts
+from ordito.operations.news import News
+from ordito.operations.removal import Removal
+from ordito.operations.set_state import Filters
 from ordito.work.plan import Action, Condition, Step
 from ordito.work.probes import looks_after
-from ordito.work.removal import Removal
-from ordito.work.set_state import Filters
 
 FILTER = Action.FILTER
 

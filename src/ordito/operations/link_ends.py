@@ -9,11 +9,11 @@ from ordito.instances.records import Delta, Instance, Link, Snapshot
 from ordito.instances.states import CONFIGURED, CREATED, ERROR, STARTED
 from ordito.instances.status import DEGRADED, UNKNOWN, local_after
 from ordito.instances.status import ERROR as BROKEN
-from ordito.work.called import Called
-from ordito.work.change_marks import NEVER_STARTED, touched
-from ordito.work.happenings import Happenings, remembered, with_failures
+from ordito.operations.called import Called
+from ordito.operations.change_marks import NEVER_STARTED, touched
+from ordito.operations.happenings import Happenings, remembered, with_failures
+from ordito.operations.links_anew import linked_again
 from ordito.work.invocation import Outcome
-from ordito.work.links_anew import linked_again
 from ordito.work.plan import Call, Step
 
 

@@ -15,12 +15,12 @@ from ordito.instances.records import Snapshot
 from ordito.model.made_of import IMAGE, MACHINE_IMAGE, image_of_create, images_of, values_of_create
 from ordito.model.operation import Artifact
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service
+from ordito.operations.connecting import Connecting
+from ordito.operations.kept_apart import kept_apart
+from ordito.operations.targeting import Targets
 from ordito.syntax.expressions import Value
-from ordito.work.connecting import Connecting
-from ordito.work.kept_apart import kept_apart
 from ordito.work.plan import Call, Step
 from ordito.work.providing import Delegation, Far, Material, Verb
-from ordito.work.targeting import Targets
 from ordito.work.targets import Target
 
 VERBS: Mapping[str, Verb] = {

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from ordito.instances.records import Delta
+from ordito.operations.operations import Operations
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.operations import Operations
 from tests.support.runs import World
 from tests.support.services import Requires, maintain, node, service
 from tests.support.yaml_files import read_yaml

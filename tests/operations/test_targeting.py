@@ -10,7 +10,7 @@ import pytest
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.model.service import Service
-from ordito.work.targeting import THIS_MACHINE, Targets
+from ordito.operations.targeting import THIS_MACHINE, Targets
 from ordito.work.targets import HOST, SSH, Target, Unreachable
 from tests.support.services import capability, compute, service
 

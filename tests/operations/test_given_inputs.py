@@ -13,7 +13,7 @@ from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import use_vault
 from ordito.instances.records import Delta
-from ordito.work.operations import Operations
+from ordito.operations.operations import Operations
 from ordito.work.plan import Plan
 from tests.app.test_saved_plan import saved
 from tests.support.runs import World

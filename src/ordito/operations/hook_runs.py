@@ -12,20 +12,17 @@ from ordito.base.paths import above, below, from_above, levels_above
 from ordito.base.sensitive import revealed, sensitive_parts
 from ordito.instances.evaluate import Evaluator
 from ordito.model.lifecycle_steps import LifecycleStep
-from ordito.work.hook_config import PINS, config_variables, evaluated_config, with_paths, with_pins
-from ordito.work.hook_contexts import HookContexts
+from ordito.operations.hook_config import PINS, config_variables, evaluated_config, with_paths, with_pins
+from ordito.operations.hook_contexts import HookContexts
+from ordito.operations.preparing import Prepared
+from ordito.operations.secrecy import as_shown, without_secrets
 from ordito.work.hooks import Block, Decided, Decides, Hook, HookResult, Script
 from ordito.work.invocation import Ending, Invocation, Outcome
 from ordito.work.plan import Action, Plan, Step
-from ordito.work.preparing import Prepared
-from ordito.work.secrecy import as_shown, without_secrets
 
 FQN, PHASE, COMPONENT, HOOK_ID = "ORDITO_FQN", "ORDITO_PHASE", "ORDITO_COMPONENT", "ORDITO_HOOK"
 CONTEXT = "ORDITO_CONTEXT"
 EXECUTE_RESULT = "ORDITO_EXECUTE_RESULT"
-
-HOOKS = frozenset({Action.HOOK, Action.UNDO})
-"""The steps that are lifecycle steps, or undo one."""
 
 FolderOf = Callable[[Block], str]
 """Gives the absolute folder in which a block's pinned files lie."""

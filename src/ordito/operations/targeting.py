@@ -10,11 +10,11 @@ from ordito.base.sensitive import revealed
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
-from ordito.model.service import LIFECYCLE, STANDARD, NodeTemplate, Service
+from ordito.model.hosting import makes_itself
+from ordito.model.service import NodeTemplate, Service
 from ordito.work.providing import recorded_provider
-from ordito.work.targets import HOST, SSH, Target, Unreachable
+from ordito.work.targets import ENDPOINT, HOST, SSH, Target, Unreachable
 
-ENDPOINT = "endpoint"
 ADDRESSES = ("private_address", "public_address")
 
 
@@ -43,17 +43,6 @@ class ThisMachine:
 
 
 THIS_MACHINE = ThisMachine()
-
-
-def makes_itself(node: NodeTemplate) -> bool:
-    """Whether a node template implements operations of its lifecycle itself, or stands for what exists: no provider is
-    asked to make it."""
-    return bool(node.existing) or any(
-        operation.implementation is not None
-        for interface in node.interfaces.values()
-        if STANDARD in interface.kinds or LIFECYCLE in interface.kinds
-        for operation in interface.operations.values()
-    )
 
 
 class Targets:

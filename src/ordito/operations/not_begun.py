@@ -7,7 +7,7 @@ import msgspec
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.instances.states import DELETING, STOPPING, TRANSITIONAL
 from ordito.instances.status import OPERATIONAL
-from ordito.work.change_marks import NEVER_STARTED
+from ordito.operations.change_marks import NEVER_STARTED
 from ordito.work.invocation import Outcome
 
 
