@@ -13,7 +13,7 @@ from ordito.instances.states import TRANSITIONS
 from ordito.instances.status import WORSE
 from ordito.model.catalogue import ASKED, Catalogue, read_types
 from ordito.model.constraints import OPERATORS
-from ordito.model.reserved import KEYWORDS
+from ordito.model.operation import KEYWORDS
 from ordito.model.settings import ELSEWHERE, KNOWN, OF_OPERATIONS
 from ordito.model.templates import DIRECTIVES
 from ordito.model.unit import KINDS

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.scalar_units import UNITS, amount, canonical
 from ordito.base.span import SourceText
-from ordito.model.constraints import violation
+from ordito.model.constraints import equal_values, violation
 from ordito.model.definitions import primitive_types
-from ordito.model.equality import equal_values
 from ordito.model.schema import Constraint, Schema
 from ordito.model.values import Values
 from ordito.source.nodes import Node, Scalar, Sequence

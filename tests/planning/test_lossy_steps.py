@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.block import BlockType
 from ordito.model.imperative import Workflow
-from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.model.lifecycle_steps import BlockType, LifecycleStep
 from ordito.model.service import Service
 from ordito.planning.lossy_steps import check_service
 from ordito.planning.options import Hooking, PlanOptions, Upgrading

@@ -22,7 +22,7 @@ from ordito.ensemble.manifest_rows import (
     StatusRow,
 )
 from ordito.model.choices import Choices, SelectedNode
-from ordito.model.step_file import KEYS, MOMENTS, TRANSITIONS
+from ordito.model.step_policies import KEYS, MOMENTS, TRANSITIONS
 from ordito.providers.connection import CONNECTION
 from ordito.providers.pool.hosts import STATIC
 from ordito.providers.registry import BUILT_IN

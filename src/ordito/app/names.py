@@ -15,8 +15,7 @@ from ordito.app.errors import Refused
 from ordito.base.suggest import nearest
 from ordito.base.text import listed
 from ordito.instances.records import Instance, Snapshot, number_of
-from ordito.model.interface_names import interface_named
-from ordito.model.operation import Interface
+from ordito.model.operation import Interface, interface_named
 from ordito.model.service import Service
 
 NODE = "node:"

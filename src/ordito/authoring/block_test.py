@@ -23,9 +23,8 @@ from ordito.blocks.check import OPERATION
 from ordito.executors.local import LocalExecutor
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
-from ordito.model.block import BlockType
 from ordito.model.inputs import bind_inputs
-from ordito.model.lifecycle_steps import PHASES, LifecycleStep
+from ordito.model.lifecycle_steps import PHASES, BlockType, LifecycleStep
 from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.operations.hook_config import config_variables, evaluated_config, with_paths

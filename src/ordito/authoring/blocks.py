@@ -15,8 +15,8 @@ from ordito.blocks.check import OPERATION
 from ordito.blocks.fqn import NotAnFqn, nearest_names
 from ordito.blocks.fqn import parse as parse_fqn
 from ordito.blocks.search import Search
-from ordito.model.block import BlockType, is_newer
 from ordito.model.block_types import block_types
+from ordito.model.lifecycle_steps import BlockType, is_newer
 from ordito.model.operation import Operation
 from ordito.model.schema import Constraint, PropertyDefinition, Schema
 from ordito.source.package import Package

@@ -18,7 +18,7 @@ from ordito.blocks.search import FOLDER
 from ordito.ensemble.layout import MANIFEST, PRIVATE, Layout
 from ordito.ensemble.pins import LIFECYCLE, is_own
 from ordito.ensemble.vault import KEY_FILE
-from ordito.model.block import BUILT_IN
+from ordito.model.lifecycle_steps import BUILT_IN
 from ordito.source.archive import UNSAFE, bad_name
 from ordito.source.new_files import open_regular
 from ordito.source.opening import STEP_FILES

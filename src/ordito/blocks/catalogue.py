@@ -11,8 +11,8 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Severity
 from ordito.base.paths import is_url, leaves_root
-from ordito.model.block import BlockType
 from ordito.model.block_types import block_types
+from ordito.model.lifecycle_steps import BlockType
 from ordito.model.operation import Operation
 from ordito.model.schema import Schema
 from ordito.model.settings import NO_SETTINGS

@@ -11,7 +11,7 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.blocks.catalogue import Catalogue, content_digest, read_catalogue
-from ordito.model.block import BUILT_IN, BlockType, is_newer
+from ordito.model.lifecycle_steps import BUILT_IN, BlockType, is_newer
 from ordito.source.meta import META
 from ordito.source.opening import ARCHIVES, DEFINITIONS_ENDINGS, open_package, open_tree
 from ordito.source.package import Package

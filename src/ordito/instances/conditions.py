@@ -19,9 +19,7 @@ from ordito.instances.entities import Entity, NodeEntity
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Data
 from ordito.model.checking import misfit
-from ordito.model.constraints import violation
-from ordito.model.equality import equal_values
-from ordito.model.external_schemas import schema_violation
+from ordito.model.constraints import equal_values, schema_violation, violation
 from ordito.model.filters import shown_value
 from ordito.model.imperative import Assertion, Condition
 from ordito.model.schema import Constraint, PropertyDefinition, Schema

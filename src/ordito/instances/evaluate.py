@@ -31,7 +31,7 @@ from ordito.instances.context import (
 from ordito.instances.entities import Entities, Entity, LinkEntity, NodeEntity
 from ordito.instances.lookup import Lookup
 from ordito.instances.records import Data, Snapshot, end_id
-from ordito.model.interface_names import interface_named
+from ordito.model.operation import interface_named
 from ordito.model.sensitivity import Marks
 from ordito.model.service import Service
 from ordito.syntax.expressions import Call, Value, is_static

@@ -19,7 +19,7 @@ from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.checking import Checker, misfit
 from ordito.model.faults import Fault, place_of
 from ordito.model.imperative import Activity
-from ordito.model.reserved import KEYWORDS
+from ordito.model.operation import KEYWORDS
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Service
 from ordito.model.values_with_calls import Held, Holders

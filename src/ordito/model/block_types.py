@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from ordito.model.block import BlockType, is_newer
+from ordito.model.lifecycle_steps import BlockType, is_newer
 from ordito.model.operation import Operation
 from ordito.model.settings import NO_SETTINGS, settings_of
 from ordito.model.types import Types

@@ -20,10 +20,8 @@ from ordito.base.sensitive import is_sensitive, revealed
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.base.versions import NO_VERSION
-from ordito.model.constraints import LENGTHS, violation
+from ordito.model.constraints import LENGTHS, equal_values, schema_violation, violation
 from ordito.model.data_rules import DataRule, rules_of
-from ordito.model.equality import equal_values
-from ordito.model.external_schemas import schema_violation
 from ordito.model.faults import ATTRIBUTE, ENTRY, FIELD, KEY, VALUE, Fault, Path
 from ordito.model.primitive_values import (
     EXAMPLES,
@@ -34,8 +32,7 @@ from ordito.model.primitive_values import (
     range_of,
     scalar_text,
 )
-from ordito.model.results import fits, shown
-from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema
+from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema, fits, shown
 from ordito.model.sensitivity import says_sensitive
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence
 from ordito.source.scalars import core_value

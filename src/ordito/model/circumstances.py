@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from ordito.model.block import BlockType
 from ordito.model.choices import Choices
+from ordito.model.lifecycle_steps import BlockType
 from ordito.model.service import Service
 from ordito.source.nodes import Node
 

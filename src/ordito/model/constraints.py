@@ -1,17 +1,21 @@
-"""Constraint clauses (§3.6.3): reading them for a type, and checking values against them."""
+"""Constraint clauses (§3.6.3): reading them for a type, and checking values against them; when two values of a schema
+are equal; and external schemas (§3.6.10.5)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Mapping as MappingType
 from functools import lru_cache
 from typing import Any
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.json_schema import JsonSchema, NotSupported, xml_problem
 from ordito.base.patterns import TooMuchWork, compile_pattern, matches
 from ordito.base.scalar_units import UNITS, amount
+from ordito.base.span import Span
 from ordito.base.timestamps import moment
 from ordito.base.versions import Incomparable, Version
-from ordito.model.schema import Constraint
+from ordito.model.schema import Constraint, DataType, Schema
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.source.scalars import integer
 from ordito.syntax.expressions import Value
@@ -289,3 +293,106 @@ def _shown(value: Value, depth: int = 0) -> str:
         rest = ", ..." if len(value) > MOST_LISTED else ""
         return f"{brackets[0]}{', '.join(parts)}{rest}{brackets[1]}"
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# When two values of a schema are equal: parts by their declared types, so that 1 KiB is 1024 B inside a list as well
+# (TOSCA 1.3 §3.6.3, ``equal`` and ``valid_values`` for lists, maps and complex values).
+
+
+def equal_values(one: Value, other: Value, schema: Schema, data_types: MappingType[str, DataType]) -> bool:
+    """Whether two evaluated values of a schema are equal. Iterative, since users choose the depth."""
+    waiting: list[tuple[Any, Any, Schema | None]] = [(one, other, schema)]
+    while waiting:
+        a, b, by = waiting.pop()
+        if a is b:
+            continue
+        if type(a) is not type(b):
+            data_type = data_types.get(by.type) if by is not None else None
+            if data_type is None or data_type.base != "float" or a is None or b is None or a != b:
+                return False
+            continue
+        if isinstance(a, list):
+            if len(a) != len(b):
+                return False
+            entry = _entry(by, data_types)
+            waiting.extend((x, y, entry) for x, y in zip(a, b, strict=True))
+        elif isinstance(a, dict):
+            if a.keys() != b.keys():
+                return False
+            waiting.extend((a[k], b[k], _field(k, by, data_types)) for k in a)
+        elif not _equal_single(a, b, by, data_types):
+            return False
+    return True
+
+
+def _equal_single(a: Any, b: Any, schema: Schema | None, data_types: MappingType[str, DataType]) -> bool:
+    data_type = data_types.get(schema.type) if schema is not None else None
+    return equal(a, b, data_type.base if data_type is not None else "")
+
+
+def _entry(schema: Schema | None, data_types: MappingType[str, DataType]) -> Schema | None:
+    """The schema of the entries of a list or map."""
+    if schema is None:
+        return None
+    data_type = data_types.get(schema.type)
+    return schema.entry or (data_type.entry if data_type is not None else None)
+
+
+def _field(name: str, schema: Schema | None, data_types: MappingType[str, DataType]) -> Schema | None:
+    """The schema of what a map or a complex value holds under a name."""
+    data_type = data_types.get(schema.type) if schema is not None else None
+    if data_type is not None and data_type.base == "":
+        definition = data_type.properties.get(name)
+        return definition.schema if definition is not None else None
+    return _entry(schema, data_types)
+
+
+# External schemas: what a text in another language must be, by a schema of that language (§3.6.3.2, §3.6.10.5).
+
+JSON = "tosca.datatypes.json"
+XML = "tosca.datatypes.xml"
+
+
+def has_language(data_type: DataType) -> bool:
+    """Whether the values of a data type are texts in a language that has schemas."""
+    return JSON in data_type.kinds or XML in data_type.kinds
+
+
+def check_schema(text: str, data_type: DataType, place: Span, diagnostics: Diagnostics) -> None:
+    """Report a schema, which stands at ``place``, that is none of the language of a data type, and warn of one that
+    cannot be applied."""
+    problem = reason = ""
+    if JSON in data_type.kinds:
+        try:
+            json_schema(text)
+        except NotSupported as error:
+            reason = f"{error}, so values are not checked by this schema"
+        except ValueError as error:
+            problem = f"this is no JSON Schema: {error}"
+    elif XML in data_type.kinds:
+        problem = xml_problem(text)
+        problem = f"this is no XML Schema: {problem}" if problem else ""
+        reason = "XML Schemas are not applied: of values is only looked at that they are well-formed XML"
+    else:
+        reason = f"a schema says nothing about values of type {data_type.name}"
+    if problem:
+        diagnostics.error("bad-schema", problem, place, hint="write the schema as one block of text, below a |")
+    elif reason:
+        diagnostics.warning("schema-not-applied", reason, place, hint="schemas are applied to values of the type json")
+
+
+def schema_violation(text: str, value: str, data_type: DataType) -> str:
+    """What is wrong with a value of a data type by a schema, "" where it holds or cannot be applied."""
+    if JSON not in data_type.kinds:
+        return ""
+    try:
+        problem = json_schema(text).violation(value)
+    except ValueError:
+        return ""  # said where the schema stands, or of the value by the rules of its type
+    return f"does not follow its schema: {problem}" if problem else ""
+
+
+@lru_cache(maxsize=100)
+def json_schema(text: str) -> JsonSchema:
+    """A JSON Schema, taken apart once; ``ValueError`` where the text is none."""
+    return JsonSchema(text)

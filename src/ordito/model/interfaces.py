@@ -13,10 +13,24 @@ from ordito.base.suggest import nearest
 from ordito.model.artifacts import Artifacts
 from ordito.model.definitions import Definitions
 from ordito.model.hierarchy import Hierarchy
-from ordito.model.implementations import NODE_HOSTS, RELATIONSHIP_HOSTS, Implementations
-from ordito.model.operation import Artifact, Input, Interface, Notification, Operation
-from ordito.model.operation_parameters import NODE_OUTPUTS, RELATIONSHIP_OUTPUTS, Parameters
-from ordito.model.reserved import ENDS, NODE_VARIABLES, RELATIONSHIP_VARIABLES
+from ordito.model.operation import (
+    ENDS,
+    NODE_VARIABLES,
+    RELATIONSHIP_VARIABLES,
+    Artifact,
+    Input,
+    Interface,
+    Notification,
+    Operation,
+)
+from ordito.model.operation_parameters import (
+    NODE_HOSTS,
+    NODE_OUTPUTS,
+    RELATIONSHIP_HOSTS,
+    RELATIONSHIP_OUTPUTS,
+    Implementations,
+    Parameters,
+)
 from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import Values
 from ordito.source.nodes import Mapping, Scalar

@@ -13,12 +13,11 @@ from typing import cast
 import msgspec
 
 from ordito.base.paths import below
-from ordito.model.indexes import by_target, by_template
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Artifact, Operation
 from ordito.model.renaming import Renaming
 from ordito.model.schema import PropertyDefinition
-from ordito.model.service import NodeTemplate, Relationship, Service, Substituted
+from ordito.model.service import NodeTemplate, Relationship, Service, Substituted, by_target, by_template
 from ordito.syntax.expressions import Value
 
 replace = msgspec.structs.replace

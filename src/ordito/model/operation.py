@@ -93,3 +93,38 @@ class Interface(msgspec.Struct, frozen=True):
     kinds: tuple[str, ...]
     operations: Mapping[str, Operation]
     notifications: Mapping[str, Notification] = {}
+
+
+# What the name of an interface means where a function refers to it (§4.6.1, R-4.6.1-8).
+
+NORMATIVE = "tosca.interfaces."
+
+
+def interface_named(interfaces: Mapping[str, Interface], name: str) -> Interface | None:
+    """The interface that a name means: its symbolic name, else the full name of its type, or the short name of a
+    normative one. What a file calls a type otherwise has become the full name when the call was checked."""
+    if name in interfaces:
+        return interfaces[name]
+    return next((i for i in interfaces.values() if any(name in {kind, _short(kind)} for kind in i.kinds)), None)
+
+
+def _short(kind: str) -> str:
+    return kind.rpartition(".")[2] if kind.startswith(NORMATIVE) else kind
+
+
+# Names that TOSCA and its normative lifecycle give a meaning of their own (§4.1, §4.2).
+
+KEYWORDS = frozenset({"SELF", "SOURCE", "TARGET", "HOST", "ORCHESTRATOR", "INDEX"})
+"""What stands for something in functions and mappings; no template can be called so."""
+
+NODE_VARIABLES = ("NODE", "INSTANCE", "INSTANCES", "HOST")
+"""The variables that every operation of a node finds in its environment, whatever its inputs are called."""
+
+RELATIONSHIP_VARIABLES = (
+    *("SOURCE", "SOURCES", "SOURCE_NODE", "SOURCE_INSTANCE", "SOURCE_INSTANCES"),
+    *("TARGET", "TARGETS", "TARGET_NODE", "TARGET_INSTANCE", "TARGET_INSTANCES"),
+)
+"""Those that every operation of a relationship finds."""
+
+ENDS = ("SOURCE", "SOURCES", "TARGET", "TARGETS")
+"""Those of relationships whose names TOSCA reserves in operations of nodes as well, where nothing sets them (§4.2)."""

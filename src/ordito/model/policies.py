@@ -9,10 +9,10 @@ from itertools import chain
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.activities import DELEGATED, DRIVEN
 from ordito.model.block_types import LIFECYCLE_STEP
+from ordito.model.group_types import PolicyShape
 from ordito.model.groups import Groups, warn_of_repeats
 from ordito.model.imperative import EventFilter, Policy, Trigger
 from ordito.model.places import Place
-from ordito.model.policy_types import PolicyShape
 from ordito.model.references import References
 from ordito.model.schema import Schema
 from ordito.model.service import NodeTemplate

@@ -1,31 +1,30 @@
-"""What function calls refer to: every entity, property, attribute, artifact and operation that a call names must
-exist, and what it gives must be what its place needs (chapter 4), which is known before anything runs."""
+"""What function calls refer to: every entity, property, attribute, artifact and operation that a call names must exist,
+and what it gives must be what its place needs (chapter 4), which is known before anything runs. And no value may come
+to itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Mapping as MappingType
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
-from ordito.model.call_faults import CallFaults, NoFaults
 from ordito.model.checking import STRING
 from ordito.model.constraints import violation
-from ordito.model.cycles import Cycles
-from ordito.model.interface_names import interface_named
-from ordito.model.operation import Interface
-from ordito.model.places import Place, Reading
-from ordito.model.reach import Reach
-from ordito.model.results import fits, shown
-from ordito.model.schema import DataType, PropertyDefinition, Schema
-from ordito.model.service import NodeTemplate, Relationship
-from ordito.model.templates import SUBSTITUTE
+from ordito.model.mappings import AttributeMappings
+from ordito.model.operation import Interface, interface_named
+from ordito.model.places import Place, Reading, Slot
+from ordito.model.reach import CallFaults, NoFaults, Reach
+from ordito.model.schema import DataType, PropertyDefinition, Schema, fits, shown
+from ordito.model.service import NodeTemplate, Output, Relationship
+from ordito.model.templates import SUBSTITUTE, Templates, held_calls
 from ordito.model.types import Types
 from ordito.model.units import Units, find_type
+from ordito.model.values_with_calls import Holders
 from ordito.source.nodes import Scalar
-from ordito.syntax.expressions import Call, Needs, Value
+from ordito.syntax.expressions import Call, Needs, Value, calls, is_static
 from ordito.syntax.functions import FUNCTIONS
 from ordito.syntax.shapes import is_lost
 from ordito.syntax.topology import TopologyTemplate
@@ -331,3 +330,190 @@ CHECKS: dict[str, Callable[[References, Call, Place], None]] = {
     "get_operation_output": References._output,  # noqa: SLF001
     "get_nodes_of_type": References._nodes_of_type,  # noqa: SLF001
 }
+
+
+# Circles of values: properties and attributes that come to themselves by what they refer to (§4.4.2, R-4.4.2-8).
+
+OF_VALUES = {"get_property": "property", "get_attribute": "attribute"}
+MOST_LISTED = 20
+
+
+class Spot(msgspec.Struct, frozen=True, eq=False):
+    """A value with calls in it: where its calls stand, what people call it, and the value itself."""
+
+    place: Place
+    name: str
+    value: Value
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What no other value has; types share values, so the owner belongs to it."""
+        relationship = self.place.relationship
+        node = self.place.node
+        return (node.name if node is not None else "", relationship.key if relationship else "", id(self.value))
+
+
+class Cycles:
+    """Finds circles. ``reach`` follows calls; what is wrong with them is for others to report."""
+
+    def __init__(self, reach: Reach, diagnostics: Diagnostics) -> None:
+        self._reach = reach
+        self._diagnostics = diagnostics
+        self._done: dict[tuple[str, str, int], bool] = {}
+        """By value, whether it is still open: it waits for what it refers to."""
+        self._holders = Holders()
+        self._reported: set[frozenset[int]] = set()
+
+    def check(self, owner: NodeTemplate | Relationship) -> None:
+        """Look for circles from all values of a node or relationship on."""
+        for held in self._holders.held(owner):
+            if not is_static(held.value):
+                prefix = f"{held.capability.name}." if held.capability is not None else ""
+                name = owner.name if isinstance(owner, NodeTemplate) else owner.key
+                place = Place(node=owner) if isinstance(owner, NodeTemplate) else Place(relationship=owner)
+                self._follow(Spot(place, f"{name}.{prefix}{held.name}", held.value))
+
+    def _follow(self, start: Spot) -> None:
+        if start.key in self._done:
+            return
+        self._done[start.key] = True
+        path: list[tuple[Spot, Iterator[tuple[Call, Spot]], Call | None]] = [(start, self._edges(start), None)]
+        while path:
+            spot, edges, _ = path[-1]
+            edge = next(edges, None)
+            if edge is None:
+                self._done[spot.key] = False
+                path.pop()
+                continue
+            call, following = edge
+            is_open = self._done.get(following.key)
+            if is_open:
+                self._report([*((s, c) for s, _, c in path), (following, call)])
+            elif is_open is None:
+                self._done[following.key] = True
+                path.append((following, self._edges(following), call))
+
+    def _edges(self, spot: Spot) -> Iterator[tuple[Call, Spot]]:
+        """The values with calls in them that a value refers to, with the call that does."""
+        for call in calls(spot.value):
+            what = OF_VALUES.get(call.function)
+            slot = self._reach.find(call, spot.place) if what is not None else None
+            if what is not None and slot is not None:
+                following = _spot(slot, call, what)
+                if following is not None:
+                    yield call, following
+
+    def _report(self, path: list[tuple[Spot, Call | None]]) -> None:
+        """Report a circle: the path from where its last value was met first. ``path`` pairs each value with the call
+        that led to it."""
+        last = path[-1][0].key
+        begin = next(i for i, (spot, _) in enumerate(path) if spot.key == last)
+        circle = path[begin:]
+        involved = [call for _, call in circle[1:] if call is not None]
+        if frozenset(map(id, involved)) in self._reported:
+            return
+        self._reported.add(frozenset(map(id, involved)))
+        names = [spot.name for spot, _ in circle]
+        if len(names) > MOST_LISTED:
+            names = [*names[: MOST_LISTED - 2], f"... ({len(names) - MOST_LISTED} more)", *names[-2:]]
+        self._diagnostics.error(
+            "value-cycle",
+            f"a value depends on itself: {' -> '.join(names)}",
+            involved[0].span,
+            hint="give one of them a value of its own",
+        )
+
+
+def _spot(slot: Slot, call: Call, what: str) -> Spot | None:
+    """The value, or the part of one, that a call leads to; None where it holds no call."""
+    _, value = slot.value(what)
+    name = slot.path
+    for part in call.arguments[slot.rest :]:
+        inner = _part(value, part)
+        if inner is None:
+            break
+        value, name = inner, f"{name}.{part}"
+    if not isinstance(value, Call | list | dict) or is_static(value):
+        return None
+    owner = slot.owner
+    place = Place(node=owner) if isinstance(owner, NodeTemplate) else Place(relationship=owner)
+    return Spot(place, name, value)
+
+
+def _part(value: Value, part: Value) -> Value:
+    """What is written at a place of a list or map; None where that cannot be told."""
+    if isinstance(value, dict) and isinstance(part, str | int):
+        return value.get(str(part))
+    if isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
+        return value[part]
+    return None
+
+
+# Checking the function calls of a whole topology, each where it is written (chapter 4).
+
+
+def check_calls(
+    templates: Templates,
+    unbound: Iterable[Relationship],
+    between: MappingType[str, Iterable[Call]],
+    outputs: MappingType[str, Output],
+    references: References,
+    mappings: AttributeMappings,
+) -> None:
+    """Check what all calls refer to. Calls of a type are checked once where the answer is the same for all its
+    templates, the others for each template that has not put a value of its own in their place. ``between`` are the
+    calls of relationships, by their keys, those that are ``unbound`` included."""
+    varying: dict[str, list[Call]] = {}
+    for name, node in templates.nodes.items():
+        copied = templates.copied(name)
+        if copied is None:
+            _check_node(node, templates, varying, between, references, mappings)
+            continue
+        with references.diagnostics.about(copied):
+            _check_node(node, templates, varying, between, references, mappings)
+    for relationship in unbound:
+        with references.diagnostics.about(templates.copied(relationship.source)):
+            _check_relationship(relationship, between, references, mappings)
+    for output in outputs.values():
+        references.check_all(calls(output.value), Place())
+
+
+def _check_node(
+    node: NodeTemplate,
+    templates: Templates,
+    varying: dict[str, list[Call]],
+    between: MappingType[str, Iterable[Call]],
+    references: References,
+    mappings: AttributeMappings,
+) -> None:
+    """Check the calls of one template and of its relationships."""
+    place = Place(node=node)
+    own, shared = templates.calls[node.name], templates.shared_calls(node.type)
+    if own:
+        references.check_all(own, place)
+    if node.existing:
+        return  # it has values instead of the calls of its type, and nothing is run on it
+    if node.type not in varying:
+        varying[node.type] = [c for c in shared if not references.direct(c, node)]
+        references.check_all((c for c in shared if references.direct(c, node)), place)
+    if shared or node.name in templates.calling:
+        references.cycles.check(node)
+    if varying[node.type]:
+        held = {id(c) for c in held_calls(node)}
+        references.check_all((c for c in varying[node.type] if id(c) in held), place)
+    mappings.check(node.interfaces, place)
+    for relationship in node.requirements:
+        _check_relationship(relationship, between, references, mappings)
+
+
+def _check_relationship(
+    relationship: Relationship,
+    between: MappingType[str, Iterable[Call]],
+    references: References,
+    mappings: AttributeMappings,
+) -> None:
+    place = Place(relationship=relationship)
+    if linking := between[relationship.key]:
+        references.check_all(linking, place)
+        references.cycles.check(relationship)
+    mappings.check(relationship.interfaces, place)

@@ -9,8 +9,7 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Placed
-from ordito.model.operation import Interface
-from ordito.model.reserved import KEYWORDS
+from ordito.model.operation import KEYWORDS, Interface
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.settings import refuse_settings
 from ordito.model.templates import copied

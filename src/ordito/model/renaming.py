@@ -11,7 +11,8 @@ import msgspec
 from ordito.model.imperative import Activity, Group, Policy, Precondition, Step, Trigger, Workflow
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Interface, Operation
-from ordito.model.service import Capability, NodeTemplate, Relationship, Service
+from ordito.model.service import Capability, NodeTemplate, Relationship, Service, by_target, by_template
+from ordito.model.templates import sanitised
 from ordito.syntax.expressions import Call, Value
 
 ENTITIES = frozenset({"get_property", "get_attribute", "get_operation_output", "get_artifact"})
@@ -195,3 +196,43 @@ class Renaming:
     def _step(self, step: Step) -> Step:
         target = self.name(step.target) if step.target else ""
         return replace(step, target=target, activities=tuple(self._activity(a) for a in step.activities))
+
+
+# A service in which one node template is called otherwise, and everything that speaks of it with it.
+
+
+class _Renamed(Renaming):
+    """Only one name becomes another."""
+
+    def __init__(self, service: Service, old: str, new: str) -> None:
+        super().__init__(service, "")
+        self._old, self._new = old, new
+
+    def name(self, name: str) -> str:
+        return self._new if name == self._old else name
+
+    def input(self, name: str) -> str:
+        return name
+
+    def _relationship(self, item: Relationship) -> Relationship:
+        found = super()._relationship(item)
+        return replace(found, key=f"{found.source}{item.key[len(item.source) :]}")
+
+
+def with_renamed_node(service: Service, old: str, new: str) -> Service:
+    """A service that calls its node ``old`` by the name ``new``, which no other node bears."""
+    renaming = _Renamed(service, old, new)
+    nodes = {node.name: node for node in map(renaming.node, service.nodes.values())}
+    return replace(
+        service,
+        nodes=nodes,
+        sanitised={renaming.name(n): sanitised(new) if n == old else safe for n, safe in service.sanitised.items()},
+        incoming=by_target(nodes),
+        relationship_templates=by_template(nodes),
+        inner_inputs={n: renaming.value(v) for n, v in service.inner_inputs.items()},
+    )
+
+
+def renamed_keys(service: Service, old: str, new: str) -> dict[str, str]:
+    """The keys of the relationships whose source is a node, and what they become when that has another name."""
+    return {r.key: f"{new}{r.key[len(old) :]}" for r in service.nodes[old].requirements}

@@ -14,8 +14,7 @@ from ordito.base.suggest import nearest
 from ordito.model.relationships import Binding, Relationships
 from ordito.model.requirement_asks import Asking, defined_here, is_torn
 from ordito.model.selection import MOST_LISTED, Candidates, Demand, Found
-from ordito.model.service import Capability, NodeTemplate, Relationship
-from ordito.model.substitution import Way
+from ordito.model.service import Capability, NodeTemplate, Relationship, Way
 from ordito.model.templates import Templates
 from ordito.model.types import RequirementShape, Types
 from ordito.model.units import Unit, Units

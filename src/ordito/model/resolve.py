@@ -11,42 +11,36 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.model.block_types import KnownBlocks
 from ordito.model.circumstances import Circumstances
 from ordito.model.deploying import with_deployment
-from ordito.model.facts import Facts
+from ordito.model.facts import Facts, Unknown
 from ordito.model.filters import Filters
 from ordito.model.groups import Groups
-from ordito.model.indexes import by_target, by_template
 from ordito.model.inputs import known_inputs
-from ordito.model.instance_counts import check_counts
 from ordito.model.joining import Beside
 from ordito.model.lifecycle_steps import LifecycleStep
-from ordito.model.mapping_targets import Inside
 from ordito.model.mappings import AttributeMappings
-from ordito.model.output_types import OutputTypes
-from ordito.model.parameters import read_inputs, read_outputs
+from ordito.model.parameters import OutputTypes, read_inputs, read_outputs
 from ordito.model.places import Place
 from ordito.model.policies import Policies
-from ordito.model.references import References
+from ordito.model.references import References, check_calls
 from ordito.model.relationships import Relationships
-from ordito.model.repositories import check_credentials
 from ordito.model.requirements import Requirements
 from ordito.model.rules.check import check_rules
 from ordito.model.rules.topology import Topology as Resolved
+from ordito.model.schema import Schema
 from ordito.model.selecting import Selecting
 from ordito.model.selection import Candidates
-from ordito.model.service import Service
+from ordito.model.service import Service, by_target, by_template
 from ordito.model.settings import read_allowed, refuse_settings
-from ordito.model.step_file import file_steps
-from ordito.model.step_policies import policy_steps
+from ordito.model.step_policies import file_steps, policy_steps
 from ordito.model.substituting import Substitutes
-from ordito.model.substitution_mappings import Mappings, mapped_requirements
+from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirements
 from ordito.model.templates import Templates
-from ordito.model.topology_calls import check_calls
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units
-from ordito.model.unused_capabilities import warn_of_unused
-from ordito.model.unused_types import UnusedTypes
+from ordito.model.unused import UnusedTypes, warn_of_unused
+from ordito.model.values import Values
 from ordito.model.workflows import Workflows
-from ordito.source.nodes import Node
+from ordito.source.nodes import Mapping, Node, Scalar
 from ordito.source.package import Package
 from ordito.syntax.topology import TopologyTemplate
 
@@ -179,3 +173,53 @@ def _warn_of_unnamed(entry: Unit, diagnostics: Diagnostics) -> None:
             entry.content.tosca_definitions_version.span,
             hint="add them below metadata:, so that others can tell what the archive holds",
         )
+
+
+# Repositories: whether their credentials are what the data type asks for (§3.6.6, §5.3.2).
+
+CREDENTIAL = Schema("tosca.datatypes.Credential")
+
+
+def check_credentials(units: Units, values: Values) -> None:
+    """Check the credentials of all repositories, now that data types are known."""
+    for unit in units.written:
+        for name, repository in (unit.content.repositories or {}).items():
+            written = repository.credential
+            if written is not None and not _is_bare_token(written):
+                values.read(written, CREDENTIAL, f'the credential of repository "{name}"')
+
+
+def _is_bare_token(node: Node) -> bool:
+    """Whether a credential is a token and nothing else: that looks like a call of the function ``token``, which has no
+    meaning before the service is known."""
+    return isinstance(node, Mapping) and [*node.values] == ["token"] and isinstance(node.values["token"], Scalar)
+
+
+# How many instances node templates have, as far as that is known before anything is planned (§2.20).
+
+
+def check_counts(templates: Templates, facts: Facts, diagnostics: Diagnostics) -> None:
+    """Check each ``instance_count`` against the ``occurrences`` of its template."""
+    for node in templates.nodes.values():
+        written = templates.written[node.name].instance_count if node.name in templates.written else None
+        if written is None or node.instance_count is None:
+            continue
+        count = facts.of(node.instance_count, node)
+        if isinstance(count, Unknown | bool) or not isinstance(count, int):
+            continue  # what is of another type has been reported
+        low, high = node.occurrences or (0, None)
+        if count < 0:
+            diagnostics.error(
+                "bad-count",
+                f'node template "{node.name}" cannot have {count} instances',
+                written.span,
+                hint="give a whole number from 0 on",
+            )
+        elif count < low or (high is not None and count > high):
+            bounds = f"[{low}, {'UNBOUNDED' if high is None else high}]"
+            diagnostics.error(
+                "count-out-of-bounds",
+                f'node template "{node.name}" has {count} instances, and its occurrences are {bounds}',
+                written.span,
+                hint="change one of the two",
+            )

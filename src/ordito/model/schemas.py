@@ -8,8 +8,7 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.scalar_units import UNITS
 from ordito.base.span import Span
-from ordito.model.constraints import FUNCTION_OPERAND, read_constraint, widens
-from ordito.model.external_schemas import check_schema, has_language
+from ordito.model.constraints import FUNCTION_OPERAND, check_schema, has_language, read_constraint, widens
 from ordito.model.primitive_values import PRIMITIVES
 from ordito.model.schema import Constraint, Schema
 from ordito.model.units import Unit, Units, find_type

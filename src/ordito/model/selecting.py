@@ -1,9 +1,10 @@
 """Choosing existing nodes: for templates with the directive ``select`` and for requirements that no template of the
-topology fulfils (§2.9, R-3.8.2-10)."""
+topology fulfils (§2.9, R-3.8.2-10). What exists is an inventory: a service like others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as MappingType
 
 import msgspec
 
@@ -13,12 +14,12 @@ from ordito.model.circumstances import Circumstances
 from ordito.model.constraints import violation
 from ordito.model.facts import Facts, Unknown
 from ordito.model.filters import LOWERED, OPERATING_SYSTEM, Finding, lowered, shown_value, together
-from ordito.model.inventory import Inventory
+from ordito.model.inputs import known_inputs
 from ordito.model.operation import Interface
 from ordito.model.requirements import Open, Requirements
 from ordito.model.schema import Constraint, PropertyDefinition
 from ordito.model.selection import MOST_LISTED, Found
-from ordito.model.service import Capability, NodeTemplate
+from ordito.model.service import Capability, NodeTemplate, Service
 from ordito.model.settings import PREFIX
 from ordito.model.substituting import Substitutes
 from ordito.model.templates import SELECT, SUBSTITUTE, Templates
@@ -417,3 +418,37 @@ def _idle(interface: Interface) -> Interface:
 def _listed(names: Iterable[str]) -> str:
     found = list(names)
     return ", ".join(found[:MOST_LISTED]) + (", ..." if len(found) > MOST_LISTED else "")
+
+
+# An inventory: a service whose nodes exist already, and can be selected (§2.9).
+
+
+class Inventory:
+    """The nodes of an inventory, and what is known of them. Its inputs have their defaults."""
+
+    def __init__(self, service: Service) -> None:
+        self.facts = Facts(service.nodes, known_inputs(service.inputs, service.data_types, {}), service.inputs)
+        self._by_kind: dict[str, list[NodeTemplate]] = {}
+        for node in service.nodes.values():
+            for kind in node.kinds:
+                self._by_kind.setdefault(kind, []).append(node)
+        self._nodes = tuple(service.nodes.values())
+
+    def of_type(self, kind: str) -> Iterable[NodeTemplate]:
+        """The nodes of a type or one derived from it, "" for all, in their order."""
+        return self._by_kind.get(kind, ()) if kind else self._nodes
+
+    def described(self, node: NodeTemplate) -> SelectedNode:
+        """A node with its values."""
+        return SelectedNode(
+            node=node.name,
+            type=node.type,
+            properties=self._known(node.properties, node),
+            attributes=self._known(node.attributes, node),
+            capabilities={n: self._known(c.properties, node) for n, c in node.capabilities.items()},
+            capability_attributes={n: self._known(c.attributes, node) for n, c in node.capabilities.items()},
+        )
+
+    def _known(self, values: MappingType[str, Value], node: NodeTemplate) -> dict[str, object]:
+        facts = {name: self.facts.of(value, node) for name, value in values.items()}
+        return {name: fact for name, fact in facts.items() if not isinstance(fact, Unknown)}

@@ -16,9 +16,8 @@ from ordito.model.choices import Choices
 from ordito.model.imperative import Group, Policy, Workflow
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.operation import Artifact, Interface
-from ordito.model.schema import DataType, NodeFilter, PropertyDefinition, Schema
+from ordito.model.schema import Constraint, DataType, NodeFilter, PropertyDefinition, Schema
 from ordito.model.settings import KEPT, NO_SETTINGS, Settings
-from ordito.model.substitution import Substitution, Way
 from ordito.syntax.expressions import Value
 
 UNBOUNDED = None
@@ -240,3 +239,59 @@ LIFECYCLE = "cloudify.interfaces.lifecycle"
 RELATIONSHIP_LIFECYCLE = "cloudify.interfaces.relationship_lifecycle"
 MONITORING = "cloudify.interfaces.monitoring"
 MONITORING_AGENT = "cloudify.interfaces.monitoring_agent"
+
+
+# Substitution: what a topology stands for, and what came of the node templates that topologies stand for (§3.8.13).
+
+Way = tuple[str, str]
+"""The name of a node template, and of a capability, requirement or property of it."""
+
+
+class Substitution(msgspec.Struct, frozen=True):
+    """How a topology implements a node type (§3.8.8 to §3.8.13).
+
+    ``inputs`` give by property the input that takes it, ``outputs`` by attribute the output that gives it,
+    ``capabilities`` and ``requirements`` the nodes behind them, ``capability_values`` the values of capabilities
+    with nothing behind. ``constants`` are what a node's properties must be for the topology to fit, ``overridden``
+    the properties inside that take one of the node's. ``operations`` map ``interface.operation`` to a workflow, or
+    to a node template, its interface and its operation. ``unfed`` are inputs that need a value and get none,
+    ``unmapped`` the capabilities and requirements that nothing stands behind, ``lost`` those whose mappings could
+    not be read.
+    """
+
+    node_type: str
+    filter: NodeFilter | None = None
+    constants: Mapping[str, tuple[Constraint, str]] = {}
+    inputs: Mapping[str, str] = {}
+    overridden: Mapping[str, Way] = {}
+    outputs: Mapping[str, str] = {}
+    capabilities: Mapping[str, Way] = {}
+    requirements: Mapping[str, Way] = {}
+    capability_values: Mapping[str, Mapping[str, Value]] = {}
+    operations: Mapping[str, str | tuple[str, str, str]] = {}
+    unfed: tuple[str, ...] = ()
+    unmapped: tuple[str, ...] = ()
+    lost: frozenset[str] = frozenset()
+    span: Span | None = None
+
+
+# The relationships of a topology, found from their other ends.
+
+
+def by_target(nodes: Mapping[str, NodeTemplate]) -> dict[str, tuple[Relationship, ...]]:
+    """The relationships that lead to each node."""
+    found: dict[str, list[Relationship]] = {}
+    for node in nodes.values():
+        for relationship in node.requirements:
+            found.setdefault(relationship.target, []).append(relationship)
+    return {name: tuple(relationships) for name, relationships in found.items()}
+
+
+def by_template(nodes: Mapping[str, NodeTemplate]) -> dict[str, tuple[Relationship, ...]]:
+    """The relationships that each relationship template gave rise to."""
+    found: dict[str, list[Relationship]] = {}
+    for node in nodes.values():
+        for relationship in node.requirements:
+            if relationship.template:
+                found.setdefault(relationship.template, []).append(relationship)
+    return {name: tuple(relationships) for name, relationships in found.items()}

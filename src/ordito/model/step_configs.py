@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Placed, Span
-from ordito.model.block import BlockType
-from ordito.model.lifecycle_steps import INLINE
+from ordito.model.lifecycle_steps import INLINE, BlockType
 from ordito.model.places import Place
 from ordito.model.references import References
 from ordito.model.service import NodeTemplate

@@ -18,8 +18,7 @@ from ordito.model.circumstances import Circumstances
 from ordito.model.constraints import violation
 from ordito.model.facts import Facts, Unknown
 from ordito.model.filters import Filters, Finding, shown_value, together
-from ordito.model.joining import Beside, Joining
-from ordito.model.placed_topology import Part
+from ordito.model.joining import Beside, Joining, Part
 from ordito.model.schema import Constraint
 from ordito.model.service import NodeTemplate, Service
 from ordito.model.templates import SUBSTITUTE

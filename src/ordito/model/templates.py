@@ -14,8 +14,7 @@ from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.model.capabilities import CapabilityShape
 from ordito.model.filters import Filters
-from ordito.model.operation import Interface
-from ordito.model.reserved import KEYWORDS
+from ordito.model.operation import KEYWORDS, Interface
 from ordito.model.schema import NodeFilter, PropertyDefinition, Schema
 from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.settings import (
@@ -28,7 +27,7 @@ from ordito.model.settings import (
 )
 from ordito.model.types import NodeShape, Types
 from ordito.model.units import Unit
-from ordito.model.written import is_bundled
+from ordito.model.values import is_bundled
 from ordito.source.nodes import Mapping, is_null
 from ordito.syntax import entities
 from ordito.syntax.expressions import Call, Value, calls

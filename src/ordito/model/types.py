@@ -10,16 +10,14 @@ import msgspec
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.model.artifacts import Artifacts
-from ordito.model.capabilities import Capabilities, CapabilityShape
+from ordito.model.capabilities import Capabilities, CapabilityShape, TypeLists, narrowed
 from ordito.model.data_types import DataTypes
 from ordito.model.definitions import Definitions, literal_default, primitive_types
-from ordito.model.group_types import GroupShape, flatten_groups
+from ordito.model.group_types import GroupShape, PolicyShape, flatten_groups, flatten_policies
 from ordito.model.hierarchy import Hierarchy
 from ordito.model.interfaces import InterfaceParts, Interfaces
 from ordito.model.operation import Artifact
-from ordito.model.policy_types import PolicyShape, flatten_policies
 from ordito.model.primitive_values import PRIMITIVES
-from ordito.model.refinement import TypeLists, narrowed
 from ordito.model.schema import DataType, PropertyDefinition
 from ordito.model.service import UNBOUNDED
 from ordito.model.settings import WrittenSettings, read_settings

@@ -13,7 +13,7 @@ from ordito.model.checking import Checker
 from ordito.model.faults import KEY, Fault, Path
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.sensitivity import hide
-from ordito.model.written import Written
+from ordito.source.bundled import PROFILE_SCHEME
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.syntax.expressions import Call, Value
 
@@ -216,3 +216,29 @@ class _Parts:
                 self._keys[id(holder)] = {key.text: key for key in holder.keys}
             return self._keys[id(holder)][str(path.step)].span
         return (holder or self._owner).span
+
+
+# Where values that have been read are written.
+
+
+class Written:
+    """The map that each set of properties was read from, and whether that went without errors. Of properties that are
+    defaults alone nothing is written, and they are sound."""
+
+    def __init__(self) -> None:
+        # The values are kept, so that no other ones can come to lie where they were.
+        self._of: dict[int, tuple[MappingType[str, Value], Mapping | None, bool]] = {}
+
+    def remember(self, values: MappingType[str, Value], node: Mapping | None, *, is_sound: bool) -> None:
+        """Note where values were read from; None for those that are written in the wrong place."""
+        self._of[id(values)] = values, node, is_sound
+
+    def of(self, values: MappingType[str, Value]) -> tuple[Mapping | None, bool]:
+        """The map that values were read from, if any, and whether all of them were right."""
+        found = self._of.get(id(values))
+        return (found[1], found[2]) if found is not None else (None, True)
+
+
+def is_bundled(span: Span | None) -> bool:
+    """Whether something stands in a profile that comes with the program."""
+    return span is None or span.source.name.startswith(PROFILE_SCHEME)

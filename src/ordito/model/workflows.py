@@ -11,8 +11,7 @@ from ordito.model.activities import DELEGATED, Activities
 from ordito.model.conditions import Conditions
 from ordito.model.groups import Groups
 from ordito.model.imperative import Precondition, Step, Workflow
-from ordito.model.implementations import NODE_HOSTS
-from ordito.model.operation_parameters import mapping_path
+from ordito.model.operation_parameters import NODE_HOSTS, mapping_path
 from ordito.model.places import Place
 from ordito.model.references import References
 from ordito.model.schema import PropertyDefinition

@@ -12,7 +12,7 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.hosting import compute_of, contained
 from ordito.instances.lifecycle import PROVIDE, UNPROVIDE
 from ordito.instances.records import Snapshot
-from ordito.model.made_of import IMAGE, MACHINE_IMAGE, image_of_create, images_of, values_of_create
+from ordito.model.deploying import IMAGE, MACHINE_IMAGE, image_of_create, images_of, values_of_create
 from ordito.model.operation import Artifact
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service
 from ordito.operations.connecting import Connecting

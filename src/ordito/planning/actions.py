@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ordito.model.imperative import Activity, Policy
-from ordito.model.interface_names import interface_named
+from ordito.model.operation import interface_named
 from ordito.model.service import NodeTemplate
 from ordito.planning.activities import Setting
 from ordito.planning.draft import Draft

@@ -15,8 +15,7 @@ from ordito.base.suggest import nearest
 from ordito.instances.lifecycle import DELETES, Side
 from ordito.instances.states import DELETED
 from ordito.model.imperative import Activity
-from ordito.model.interface_names import interface_named
-from ordito.model.operation import Operation
+from ordito.model.operation import Operation, interface_named
 from ordito.model.service import STANDARD, NodeTemplate
 from ordito.planning.delegated import DELEGATED, DEPLOYS, UNDEPLOYS, deploys, undeploys
 from ordito.planning.draft import Draft

@@ -13,9 +13,8 @@ from ordito.instances.context import Context
 from ordito.instances.lifecycle import DELEGATE
 from ordito.instances.records import Instance
 from ordito.model.artifacts import ANSIBLE
-from ordito.model.deploying import PLACING, TEMPLATE
+from ordito.model.deploying import IMAGE, PLACING, TEMPLATE
 from ordito.model.imperative import Activity
-from ordito.model.made_of import IMAGE
 from ordito.model.operation import Artifact, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.model.settings import NO_SETTINGS, Settings

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ordito.base.sensitive import shown
 from ordito.instances.lifecycle import CONFIGURES, LINKS, PREPARES_LINK, PREPARES_SOURCE, STARTS, WATCHES, Side
 from ordito.instances.states import CONFIGURING, CREATING
-from ordito.model.made_of import images_of
+from ordito.model.deploying import images_of
 from ordito.model.service import ARTIFACT, MAINTAIN, NodeTemplate, Relationship
 from ordito.model.settings import IGNORE, REPLACE
 from ordito.planning.differences import Before, Differences, readable, reads, said_of_updates

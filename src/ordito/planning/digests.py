@@ -20,8 +20,7 @@ from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.instances.slots import SCALABLE
 from ordito.model.artifacts import ANSIBLE
-from ordito.model.deploying import PLACING
-from ordito.model.made_of import images_of, values_of_create
+from ordito.model.deploying import PLACING, images_of, values_of_create
 from ordito.model.operation import Artifact, Operation
 from ordito.model.sensitivity import Mark, says_sensitive
 from ordito.model.service import NodeTemplate, Relationship, Service

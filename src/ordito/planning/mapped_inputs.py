@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from ordito.base.text import listed
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.model.imperative import Activity
-from ordito.model.operation import Interface
-from ordito.model.reserved import KEYWORDS
+from ordito.model.operation import KEYWORDS, Interface
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
 from ordito.syntax.expressions import Call, Value

@@ -13,9 +13,8 @@ from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.lifecycle import Side
-from ordito.model.interface_names import interface_named
 from ordito.model.lifecycle_steps import LifecycleStep
-from ordito.model.operation import Operation
+from ordito.model.operation import Operation, interface_named
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed

@@ -32,8 +32,8 @@ from ordito.instances.lifecycle import (
     Stage,
 )
 from ordito.instances.states import CONFIGURING, DELETED, STARTING
+from ordito.model.deploying import MACHINE_IMAGE, images_of, is_image
 from ordito.model.hosting import makes_itself
-from ordito.model.made_of import MACHINE_IMAGE, images_of, is_image
 from ordito.model.operation import Operation
 from ordito.model.service import (
     ARTIFACT,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ordito.model.interface_names import interface_named
-from ordito.model.operation import Interface
+from ordito.model.operation import Interface, interface_named
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.syntax.expressions import Call, Value, calls
 

@@ -11,8 +11,7 @@ from ordito.base.sensitive import is_sensitive, revealed
 from ordito.base.text import as_text, shell_name
 from ordito.instances.context import Trace
 from ordito.instances.evaluate import STATIC
-from ordito.model.operation import Input, Operation
-from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
+from ordito.model.operation import NODE_VARIABLES, RELATIONSHIP_VARIABLES, Input, Operation
 from ordito.model.sensitivity import Marks
 from ordito.syntax.expressions import Call, Value, calls, is_static
 from ordito.syntax.functions import OF_ENTITIES

@@ -20,7 +20,7 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.base.diagnostics import Diagnostics, suggestion
 from ordito.base.span import Span
-from ordito.model.reserved import NODE_VARIABLES, RELATIONSHIP_VARIABLES
+from ordito.model.operation import NODE_VARIABLES, RELATIONSHIP_VARIABLES
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
 

@@ -21,8 +21,7 @@ from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.text import listed
 from ordito.instances.records import Snapshot
-from ordito.model.interface_names import interface_named
-from ordito.model.operation import Interface, Operation
+from ordito.model.operation import Interface, Operation, interface_named
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.options import OfNode, OperationRun, PlanOptions
 from ordito.work.workflows import RUN

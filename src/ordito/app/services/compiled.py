@@ -18,9 +18,8 @@ from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.sensitive import SHOWN, Sensitive, replaced, shown
 from ordito.base.span import Span
-from ordito.model.block import BlockType
 from ordito.model.imperative import Group, Policy
-from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.model.lifecycle_steps import BlockType, LifecycleStep
 from ordito.model.operation import Input
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.sensitivity import Mark, Marks, says_sensitive

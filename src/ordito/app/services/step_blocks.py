@@ -23,9 +23,8 @@ from ordito.blocks.search import FOLDER, Places, Search, user_folder
 from ordito.ensemble.pins import LIFECYCLE
 from ordito.instances.evaluate import STATIC
 from ordito.instances.static_steps import StaticConfig, static_configs
-from ordito.model.block import BUILT_IN, BlockType
 from ordito.model.inputs import known_inputs
-from ordito.model.lifecycle_steps import LifecycleStep
+from ordito.model.lifecycle_steps import BUILT_IN, BlockType, LifecycleStep
 from ordito.model.operation import Operation
 from ordito.model.schema import DataType, Schema
 from ordito.model.service import Service

@@ -20,7 +20,7 @@ from ordito.ensemble.status import Status
 from ordito.ensemble.store import open_ensemble
 from ordito.instances.moving import Names, Place, moved
 from ordito.instances.records import Delta, Snapshot
-from ordito.model.renamed_node import renamed_keys, with_renamed_node
+from ordito.model.renaming import renamed_keys, with_renamed_node
 from ordito.model.service import Service
 from ordito.model.templates import sanitised
 from ordito.planning.wanted import Wanted, wanted

@@ -11,7 +11,7 @@ from ordito.base.span import Span
 from ordito.model.imperative import Policy
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import Capability, NodeTemplate, Relationship
-from ordito.model.written import Written, is_bundled
+from ordito.model.values import Written, is_bundled
 from ordito.source.nodes import Mapping
 from ordito.syntax.expressions import Call, Value
 

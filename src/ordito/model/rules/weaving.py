@@ -7,7 +7,7 @@ from ordito.model.operation import Interface, Operation
 from ordito.model.requirement_cycles import requirement_cycles
 from ordito.model.rules.topology import Topology
 from ordito.model.service import CONFIGURE, RELATIONSHIP_LIFECYCLE, NodeTemplate, Relationship
-from ordito.model.written import is_bundled
+from ordito.model.values import is_bundled
 from ordito.syntax.expressions import Call, calls
 
 LINKS = (

@@ -1,12 +1,14 @@
 """Types that no template uses: their function calls and output mappings are checked as well, as far as the type alone
-decides, so that a library shows its faults where they are written."""
+decides, so that a library shows its faults where they are written. And capabilities that must serve somebody."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as MappingType
 from itertools import chain
 
+from ordito.base.diagnostics import Diagnostics
 from ordito.model.mappings import AttributeMappings
 from ordito.model.operation import Interface
 from ordito.model.places import Place
@@ -128,3 +130,31 @@ OF_TYPES = frozenset({"get_property", "get_attribute", "get_operation_output"})
 """The functions whose answer a type alone may decide."""
 OF_TEMPLATES = frozenset({"get_input", "get_artifact"})
 """Those whose answer it cannot: inputs belong to a topology, and templates may add artifacts."""
+
+
+# Capabilities that must serve somebody: a lower bound that an author wrote and that is not met is warned of, while
+# the one that holds by default is not (§3.7.2).
+
+
+def warn_of_unused(
+    nodes: MappingType[str, NodeTemplate], shapes: MappingType[str, NodeShape], diagnostics: Diagnostics
+) -> None:
+    """Warn of each capability with fewer relationships than its definition asks for."""
+    needed: dict[str, list[tuple[str, int]]] = {}
+    for kind in {node.type for node in nodes.values()}:
+        bounds = [(n, c.occurrences[0]) for n, c in shapes[kind].capabilities.items() if c.bounded and c.occurrences[0]]
+        if bounds:
+            needed[kind] = bounds
+    if not needed:
+        return
+    users = Counter((r.target, r.capability) for node in nodes.values() for r in node.requirements)
+    for name, node in nodes.items():
+        for capability, least in needed.get(node.type, ()):
+            if users[name, capability] < least:
+                diagnostics.warning(
+                    "too-few-sources",
+                    f'capability "{capability}" of "{name}" must serve at least {"one node" if least == 1 else least}, '
+                    f"but serves {users[name, capability] or 'none'}",
+                    node.span,
+                    hint=f"assign a requirement to it, or allow less with occurrences of {capability}",
+                )
