@@ -10,8 +10,8 @@ import pytest
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.inputs import bind_inputs
-from ordito.model.requirement_cycles import requirement_cycles
 from ordito.model.resolve import resolve_service
+from ordito.model.rules.weaving import requirement_cycles
 from ordito.model.service import Service
 from ordito.source.opening import open_package
 from tests.support.services import node, service

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.conditions import warn_of_states
-from ordito.model.imperative import Activity
+from ordito.base.span import Span
+from ordito.base.suggest import nearest
+from ordito.model.definitions import Definitions
+from ordito.model.imperative import Activity, Assertion, Condition
 from ordito.model.interfaces import Interfaces
 from ordito.model.operation import Input, Interface, Operation
-from ordito.model.schema import PropertyDefinition
-from ordito.model.subjects import Holder, Subject
+from ordito.model.schema import Constraint, PropertyDefinition
+from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.model.units import Unit
 from ordito.model.values import Values
 from ordito.source import nodes
 from ordito.source.nodes import Scalar
 from ordito.syntax import activities as written
+from ordito.syntax import conditions as written_conditions
 from ordito.syntax import workflows
 from ordito.syntax.expressions import Value
 from ordito.syntax.shapes import is_lost
@@ -152,3 +157,167 @@ READERS = {
     "call_operation": Activities._call,  # noqa: SLF001
     "inline": Activities._inline,  # noqa: SLF001
 }
+
+
+# Conditions: assertions about attributes, typed by what they are about (§3.6.24, §3.6.25).
+
+STATE = "state"
+NODE_STATES = (
+    "initial",
+    "creating",
+    "created",
+    "configuring",
+    "configured",
+    "starting",
+    "started",
+    "stopping",
+    "deleting",
+    "deleted",
+    "error",
+)
+"""The states that nodes have of themselves (§3.4.1), and ``deleted`` afterwards; workflows may set others."""
+
+
+class Conditions:
+    """Reads conditions."""
+
+    def __init__(self, definitions: Definitions, diagnostics: Diagnostics) -> None:
+        self._definitions = definitions
+        self._diagnostics = diagnostics
+
+    def read(self, clause: written_conditions.Clause | None, subject: Subject) -> Condition | None:
+        """A condition about a subject; the nesting of documents is bounded by the loader."""
+        if clause is None:
+            return None
+        parts: list[Condition | Assertion] = []
+        for part in clause.parts:
+            read = (
+                self.read(part, subject)
+                if isinstance(part, written_conditions.Clause)
+                else self._assertion(part, subject)
+            )
+            if read is not None:
+                parts.append(read)
+        return Condition(clause.operator, tuple(parts), clause.span)
+
+    def _assertion(self, assertion: written_conditions.Assertion, subject: Subject) -> Assertion | None:
+        name = assertion.attribute.text
+        definition = self._definition(assertion, subject)
+        if definition is None:
+            return None
+        schema = self._definitions.constrained(definition.schema, list(assertion.constraints))
+        added = schema.constraints[len(definition.schema.constraints) :]
+        if name == STATE:
+            for constraint in added:
+                warn_of_states(_texts(constraint), constraint.span, self._diagnostics)
+        return Assertion(name, added, assertion.attribute.span)
+
+    def _definition(self, assertion: written_conditions.Assertion, subject: Subject) -> PropertyDefinition | None:
+        """The definition of the attribute, the first where several have it."""
+        name = assertion.attribute.text
+        found = [h.value(name) for h in subject.holders]
+        known = next((d for d in found if d is not None), None)
+        if subject.certain and (None in found if subject.every else known is None):
+            lacking = subject.holders[found.index(None)] if None in found else None
+            owner = lacking.name if lacking is not None else subject.what
+            candidates = {n for h in subject.holders for n in h.values}
+            self._diagnostics.error(
+                "unknown-attribute",
+                f'{owner} has no attribute "{name}"',
+                assertion.attribute.span,
+                hint=self._diagnostics.suggestion(name, candidates),
+            )
+            return None
+        return known
+
+
+def warn_of_states(states: Iterable[str], span: Span | None, diagnostics: Diagnostics) -> None:
+    """Warn of states that no node has of itself: a workflow may use its own, and may have misspelt one."""
+    for state in states:
+        if state not in NODE_STATES:
+            near = nearest(state, NODE_STATES)
+            diagnostics.warning(
+                "unknown-state",
+                f'"{state}" is no node state of TOSCA',
+                span,
+                hint=f'did you mean "{near[0]}"?' if near else "right if a workflow sets it",
+            )
+
+
+def _texts(constraint: Constraint) -> list[str]:
+    operand = constraint.operand
+    if constraint.operator not in {"equal", "valid_values"}:
+        return []
+    return [v for v in (operand if isinstance(operand, list) else [operand]) if isinstance(v, str)]
+
+
+# What conditions and activities are about: nodes, relationships, groups, capabilities (§3.6.21, §3.6.26, §3.6.27).
+
+Declared = Mapping[str, PropertyDefinition]
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """One thing that has values and perhaps operations; ``name`` is what messages call it."""
+
+    name: str
+    definitions: Declared
+    attribute_definitions: Declared
+    interfaces: Mapping[str, Interface] = {}
+    node: NodeTemplate | None = None
+    relationship: Relationship | None = None
+
+    def value(self, name: str) -> PropertyDefinition | None:
+        """The definition of an attribute; each property is an attribute too (§3.6.10.5)."""
+        return self.attribute_definitions.get(name) or self.definitions.get(name)
+
+    @property
+    def values(self) -> Iterator[str]:
+        """The names of all attributes."""
+        yield from self.attribute_definitions
+        yield from self.definitions
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """All that a condition or an activity is about. ``certain`` is False where not all of it could be read: then what
+    it lacks is not reported. ``every`` says that what is asked for must be had by all of it, not by any."""
+
+    what: str
+    holders: tuple[Holder, ...]
+    certain: bool = True
+    every: bool = True
+
+    @property
+    def open_ended(self) -> bool:
+        """Whether nothing can be said about what it has."""
+        return not self.certain or not self.holders
+
+
+NOTHING = Subject("nothing", ())
+"""What a workflow step without a target is about."""
+UNREADABLE = Subject("", (), certain=False)
+"""What a target is that could not be read, as was reported."""
+
+
+def of_node(node: NodeTemplate) -> Holder:
+    """A node template."""
+    return Holder(
+        f'"{node.name}" ({node.type})', node.definitions, node.attribute_definitions, node.interfaces, node=node
+    )
+
+
+def of_relationship(relationship: Relationship) -> Holder:
+    """A relationship."""
+    return Holder(
+        f'relationship "{relationship.key}"',
+        relationship.definitions,
+        relationship.attribute_definitions,
+        relationship.interfaces,
+        relationship=relationship,
+    )
+
+
+def of_capability(node: NodeTemplate, capability: Capability) -> Holder:
+    """A capability of a node template."""
+    return Holder(
+        f'capability "{capability.name}" of "{node.name}"', capability.definitions, capability.attribute_definitions
+    )

@@ -70,7 +70,7 @@ class _Recurring(msgspec.Struct, frozen=True):
 
 class Checker:
     """Checks values by their schemas. ``faults`` are those found since they were last taken, ``secrets`` the paths of
-    values that must not be shown, ``calls`` all calls that stand in values."""
+    values that must not be shown, ``calls`` the calls that stand in values, where somebody collects them."""
 
     def __init__(self, data_types: MappingType[str, DataType], *, literal: bool = False) -> None:
         self.data_types = data_types
@@ -80,7 +80,7 @@ class Checker:
         self.errors = 0
         """How many errors there were so far."""
         self.secrets: list[Path | None] = []
-        self.calls: list[Call] = []
+        self.calls: list[Call] | None = None
         self._what = ""
         self._is_quiet = False
         self._rules: dict[str, tuple[DataRule, ...]] = {}
@@ -127,12 +127,11 @@ class Checker:
 
     def fits(self, data: object, schema: Schema) -> bool:
         """Whether data is a value of a schema; of its faults and calls nothing is kept."""
-        faults, errors, calls = self.faults, self.errors, len(self.calls)
-        self.faults = []
+        faults, errors, calls = self.faults, self.errors, self.calls
+        self.faults, self.calls = [], None
         self.read(data, schema, "it")
         is_fitting = self.errors == errors
-        self.faults, self.errors = faults, errors
-        del self.calls[calls:]
+        self.faults, self.errors, self.calls = faults, errors, calls
         return is_fitting
 
     def is_sensitive(self, definition: PropertyDefinition) -> bool:
@@ -479,11 +478,11 @@ class Checker:
             self._take_of_calls()
         if call is None:
             return None
-        open_calls: list[Value] = [call]
+        open_calls: list[Value] = [call] if self.calls is not None else []
         while open_calls:
             part = open_calls.pop()
             if isinstance(part, Call):
-                self.calls.append(part)
+                self.note_call(part)
                 open_calls.extend(part.arguments)
             elif isinstance(part, list):
                 open_calls.extend(part)
@@ -494,6 +493,11 @@ class Checker:
             message = f"{self._name(path)} needs {shown(schema)}, but {call.function} gives a {given}"
             self.error("bad-value", path, message, f"use a value of type {schema.type}")
         return call
+
+    def note_call(self, call: Call) -> None:
+        """Add a call that stands in a value, if they are collected."""
+        if self.calls is not None:
+            self.calls.append(call)
 
     def _take_of_calls(self) -> None:
         """Take what is wrong with the form of a call, which is known with its place."""

@@ -100,7 +100,8 @@ class Parameters:
             value = self._values.read(node, definition.schema, what, definition.span, definition.metadata)
         else:
             value = read_untyped(node, self._diagnostics)
-            self._values.found_calls.extend(calls(value))
+            for call in calls(value):
+                self._values.checker.note_call(call)
         return msgspec.structs.replace(
             definition, has_value=not is_null(node), value=value, span=key.span, is_default=False
         )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import chain
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.model.activities import DELEGATED, DRIVEN
+from ordito.model.activities import DELEGATED, DRIVEN, Holder, Subject, of_capability, of_node
 from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.group_types import PolicyShape
 from ordito.model.groups import Groups, warn_of_repeats
@@ -18,7 +18,6 @@ from ordito.model.schema import Schema
 from ordito.model.service import NodeTemplate
 from ordito.model.settings import plain_metadata
 from ordito.model.step_configs import without_inline
-from ordito.model.subjects import Holder, Subject, of_capability, of_node
 from ordito.model.templates import Templates
 from ordito.model.types import Types
 from ordito.model.units import Definition, Unit, find_type
@@ -91,12 +90,12 @@ class Policies:
         holders = tuple(of_node(self._templates.nodes[n]) for n in names)
         subject = Subject(f'policy "{item.name}"', holders, certain=bool(holders), every=item.targets is not None)
         values = self._types.values
-        values.forget_calls()
         assigned = without_inline(item.properties) if _is_step(shape) else item.properties
-        properties = values.fields(assigned, shape.properties, f'policy "{item.name}"', "property", item)
+        with values.collecting_calls() as found:
+            properties = values.fields(assigned, shape.properties, f'policy "{item.name}"', "property", item)
         about = [self._templates.nodes[n] for n in names] if _is_step(shape) and item.targets is not None else []
         for place in [Place(node) for node in about] or [Place()]:
-            self._references.check_all(values.found_calls, place)
+            self._references.check_all(found, place)
         inherited = {n: self._trigger(t, u, subject) for n, (t, u) in shape.triggers.items()}
         triggers = item.triggers if item.triggers is not None and not _is_step(shape) else {}
         own = {n: self._trigger(t, self._unit, subject) for n, t in triggers.items()}

@@ -102,7 +102,6 @@ def _resolve_topology(
     unbound = requirements.unbound()
     relationships.check_unread(templates.written.values())
     # What calls refer to, and what they give.
-    types.values.forget_calls()
     outputs = read_outputs(topology, entry, types, diagnostics)
     incoming, uses = by_target(templates.nodes), by_template(templates.nodes)
     templates.check_settings(incoming)
@@ -116,9 +115,9 @@ def _resolve_topology(
     OutputTypes(references.silent, inputs, types.data).complete(outputs)
     # What is said about all of that: groups, workflows, policies, the rules of normative types.
     groups = Groups(types.groups, templates, types.values, types.interfaces, units, entry, diagnostics)
-    types.values.forget_calls()
-    groups.read(topology.groups or {})
-    references.check_all(types.values.found_calls, Place())
+    with types.values.collecting_calls() as found:
+        groups.read(topology.groups or {})
+    references.check_all(found, Place())
     workflows = Workflows(types, templates, groups, uses, references, entry, diagnostics)
     workflows.read(topology.workflows or {}, lambda written: read_inputs(written, entry, types, diagnostics))
     policies = Policies(types, templates, groups, workflows, references, entry, diagnostics)

@@ -147,30 +147,30 @@ class Templates:
     def _node(self, name: str, item: entities.NodeTemplate, shape: NodeShape) -> NodeTemplate:
         values = self._types.values
         shared = self._share(shape)
-        values.forget_calls()
         what = f'node template "{name}"'
         directives = self._directives(item) if item.directives else ()
         # What is selected has its values already; those that are written are what it must have.
         astray = shape.properties if SELECT in directives else _astray(item, shape.properties)
-        properties = values.fields(item.properties, shape.properties, what, "property", item, astray)
-        attributes = values.attributes(item.attributes, shape.attributes, what)
-        capabilities = self._capabilities(item, shape, shared, what, complete=not directives)
-        if values.found_calls:
-            self.calling.add(name)
-        artifacts = shape.artifacts
-        if item.artifacts:
-            artifacts = {**artifacts, **self._types.artifacts.read_all(item.artifacts, self._unit, artifacts)}
-        interfaces = shared.interfaces
-        if item.interfaces or item.artifacts:
-            parts = self._types.interfaces.merge(
-                shape.interfaces, item.interfaces, self._unit, owner=what, relationship=False, defining=False
-            )
-            known = (shape.interfaces, shared.interfaces) if not item.artifacts else None
-            interfaces = self._types.interfaces.finish(parts, artifacts, relationship=False, known=known)
-        count: Value = None
-        if item.instance_count is not None:
-            count = values.read(item.instance_count, Schema("integer"), '"instance_count"')
-        self.calls[name] = tuple(values.found_calls)
+        with values.collecting_calls() as calls:
+            properties = values.fields(item.properties, shape.properties, what, "property", item, astray)
+            attributes = values.attributes(item.attributes, shape.attributes, what)
+            capabilities = self._capabilities(item, shape, shared, what, complete=not directives)
+            if calls:
+                self.calling.add(name)
+            artifacts = shape.artifacts
+            if item.artifacts:
+                artifacts = {**artifacts, **self._types.artifacts.read_all(item.artifacts, self._unit, artifacts)}
+            interfaces = shared.interfaces
+            if item.interfaces or item.artifacts:
+                parts = self._types.interfaces.merge(
+                    shape.interfaces, item.interfaces, self._unit, owner=what, relationship=False, defining=False
+                )
+                known = (shape.interfaces, shared.interfaces) if not item.artifacts else None
+                interfaces = self._types.interfaces.finish(parts, artifacts, relationship=False, known=known)
+            count: Value = None
+            if item.instance_count is not None:
+                count = values.read(item.instance_count, Schema("integer"), '"instance_count"')
+        self.calls[name] = tuple(calls)
         metadata, settings, written = {}, shared.settings, shape.settings
         if item.metadata:
             metadata = {k: v.text for k, v in item.metadata.items()}

@@ -34,14 +34,12 @@ class Values:
         self.written = Written()
         """Where the properties of nodes, capabilities and relationships are written."""
 
-    @property
-    def found_calls(self) -> list[Call]:
-        """Every call that was read since they were last forgotten."""
-        return self.checker.calls
-
-    def forget_calls(self) -> None:
-        """Begin to collect calls anew."""
-        self.checker.calls = []
+    @contextmanager
+    def collecting_calls(self) -> Iterator[list[Call]]:
+        """The calls that stand in what is read meanwhile."""
+        outer, self.checker.calls = self.checker.calls, []
+        yield self.checker.calls
+        self.checker.calls = outer
 
     @contextmanager
     def without_functions(self) -> Iterator[None]:

@@ -7,8 +7,17 @@ from itertools import chain
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.model import imperative
-from ordito.model.activities import DELEGATED, Activities
-from ordito.model.conditions import Conditions
+from ordito.model.activities import (
+    DELEGATED,
+    NOTHING,
+    UNREADABLE,
+    Activities,
+    Conditions,
+    Holder,
+    Subject,
+    of_node,
+    of_relationship,
+)
 from ordito.model.groups import Groups
 from ordito.model.imperative import Precondition, Step, Workflow
 from ordito.model.operation_parameters import NODE_HOSTS, mapping_path
@@ -17,7 +26,6 @@ from ordito.model.references import References
 from ordito.model.schema import PropertyDefinition
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.model.settings import plain_metadata
-from ordito.model.subjects import NOTHING, UNREADABLE, Holder, Subject, of_node, of_relationship
 from ordito.model.templates import Templates
 from ordito.model.types import Types
 from ordito.model.units import Unit, find_type
@@ -148,14 +156,13 @@ class Workflows:
         """The activities on a subject, what they refer to checked; ``inputs`` are those of the workflow around them,
         which come before the inputs of the topology (§7.3.6). ``delegated`` are the workflows to which they may
         delegate."""
-        values = self._types.values
-        values.forget_calls()
-        found = self._activities.read(activities, subject, delegated)
+        with self._types.values.collecting_calls() as calls:
+            found = self._activities.read(activities, subject, delegated)
         holder = subject.holders[0] if subject.holders else None
         place = (
             Place(holder.node, holder.relationship, inputs or {}) if holder is not None else Place(inputs=inputs or {})
         )
-        self._references.check_all(values.found_calls, place)
+        self._references.check_all(calls, place)
         return found
 
     def subject(self, target: Scalar, requirement: Scalar | None = None) -> Subject:

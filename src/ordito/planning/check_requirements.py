@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ordito.base.diagnostics import Related
 from ordito.instances.dependencies import targets_first
-from ordito.model.requirement_cycles import requirement_cycles
+from ordito.model.rules.weaving import requirement_cycles
 from ordito.planning.draft import Draft
 
 
