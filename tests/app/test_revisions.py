@@ -90,7 +90,7 @@ def as_before(deployed: Deployed) -> None:
                 place.pop(key, None)
         path.write_text(write_yaml({**record, "format": "ordito.job/2"}))
     manifest = Layout(deployed.ensemble).manifest
-    text = manifest.read_text().replace("ordito.status/3", "ordito.status/2")
+    text = manifest.read_text().replace("ordito.status/4", "ordito.status/2")
     manifest.write_text(re.sub(r"^  (form|base): .*\n", "", text, flags=re.MULTILINE))
     shutil.rmtree(deployed.ensemble / ".ordito")
 

@@ -182,7 +182,7 @@ def test_every_result_for_programs_names_its_format(run: Run, tmp_path: Path) ->
         assert next(iter(shown.json)) == "format"
         (told,) = [line for line in run(*words, "--json").events if line["type"] == "result"]
         assert told["result"]["format"] == f"ordito.{name}/1", words
-    assert run("jobs", "show", "-o", "json").json["format"] == "ordito.job/3"
+    assert run("jobs", "show", "-o", "json").json["format"] == "ordito.job/4"
     assert "format" not in run("output", "-o", "json").json
 
 

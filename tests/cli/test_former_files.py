@@ -92,5 +92,6 @@ def test_an_unfinished_job_of_before_is_resumed(run: Run, former: Path) -> None:
     assert resumed.code == 0, resumed.err
     assert notes(run) == NOTES
     assert run("jobs", "replay").out == "The records of 5 jobs give exactly what ensemble.yaml says.\n"
-    record = next(path for path in sorted((former / "jobs").iterdir(), reverse=True))
-    assert "web_1" in record.read_text()
+    written, record = (former / "ensemble.yaml").read_text(), max((former / "jobs").iterdir()).read_text()
+    assert ("note:" in written, "statusReason: unanswered" in written) == (False, True)
+    assert ("note" in record, "statusReason: replaced" in record) == (False, True)

@@ -31,7 +31,7 @@ def test_real_jobs_are_rebuilt_exactly(run: Run, tmp_path: Path) -> None:
     assert {name for name in then["instances"] if name.startswith("top")} == {"top_1", "top_2", "top_3"}
     assert then["revision"] == 1
     assert "top_3:" in run("jobs", "replay", "--first", "1").out
-    assert run("jobs", "replay", "--first", "0").out == "status:\n  format: ordito.status/3\n"
+    assert run("jobs", "replay", "--first", "0").out == "status:\n  format: ordito.status/4\n"
 
 
 def test_a_failed_job_is_rebuilt_as_well(run: Run) -> None:

@@ -28,7 +28,7 @@ from ordito.ensemble.manifest import (
 from ordito.ensemble.status import LastJob, Status
 from ordito.ensemble.store import open_ensemble, read_ensemble
 from ordito.ensemble.yaml_writer import block, flow
-from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot
+from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot, StatusReason
 from ordito.model.choices import Choices, SelectedNode
 from ordito.work.records import GivenValue
 from tests.ensemble.jobs import files
@@ -86,7 +86,8 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
             last_state_change=draw(st.just("") | changes),
             drift=draw(st.dictionaries(st.sampled_from(("status", "attribute port")), st.just("ok started"))),
             before_failure=draw(st.dictionaries(st.sampled_from(("Own.work", "Own.rest")), st.just("ok"))),
-            note=draw(st.just("") | texts),
+            status_reason=draw(st.sampled_from(StatusReason)),
+            with_host=draw(st.booleans()),
         )
         for name in chosen
     ]
@@ -296,7 +297,7 @@ def test_parts_that_a_killed_process_has_left_are_known_by_their_mark(tmp_path: 
         ("local: ok", "local: 3", "status.instances"),
         ("index: 0", "indx: 0", "indx"),
         ("web_1:", "web:", "'web' is no instance id"),
-        ("format: ordito.status/3", "format: ordito.status/9", "ordito.status/9"),
+        ("format: ordito.status/4", "format: ordito.status/9", "ordito.status/9"),
         ("status:", "other:", "`status:`"),
     ],
 )

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from ordito.instances.outlining import outline_of
-from ordito.instances.records import SCALED_IN, Delta, Instance, Snapshot
+from ordito.instances.records import Delta, Instance, Snapshot, StatusReason
 from ordito.instances.status import Happened, aggregate, effective_statuses, failure, local_after
 from ordito.model.service import Service
 from ordito.model.settings import Settings
@@ -60,8 +60,10 @@ def effective(given: Service, *records: Instance) -> dict[str, str]:
     return effective_statuses(outline_of(given), snapshot)
 
 
-def record(node_name: str, local: str, number: int = 1, host: str = "", note: str = "") -> Instance:
-    return Instance(f"{node_name}_{number}", node_name, number - 1, host, local=local, note=note)
+def record(
+    node_name: str, local: str, number: int = 1, host: str = "", reason: StatusReason = StatusReason.NONE
+) -> Instance:
+    return Instance(f"{node_name}_{number}", node_name, number - 1, host, local=local, status_reason=reason)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_one_of_five_failed() -> None:
 
 def test_what_was_scaled_in_does_not_count() -> None:
     given = service(node("t", count=1), node("s", "t"))
-    gone = record("t", "absent", 2, note=SCALED_IN)
+    gone = record("t", "absent", 2, reason=StatusReason.SCALED_IN)
     assert effective(given, record("t", "ok"), gone, record("s", "ok"))["s_1"] == "ok"
     assert effective(given, gone, record("s", "ok"))["s_1"] == "ok"
 

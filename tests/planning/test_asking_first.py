@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from ordito.instances.records import Delta
+from ordito.instances.records import Delta, note_of
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
 from tests.support.runs import OPTIONS, Answers, Reply, World, assert_order, failing, steps_of
@@ -275,7 +275,7 @@ def test_what_was_found_absent_may_come_back_or_be_made_again() -> None:
     assert (gone.local, gone.state, gone.exists, world.snapshot.links) == ("absent", "deleted", False, {})
     world.run("check")
     back = world.snapshot.instances["db_1"]
-    assert (back.local, back.note, back.applied) == ("ok", "", gone.applied)
+    assert (back.local, note_of(back), back.applied) == ("ok", "", gone.applied)
     world.run("check", answers=lambda s, n: says(3)(s, n) if s.instance == "db_1" else None)
     world.run()
     assert world.done("create") == ["db_1.Standard.create"]

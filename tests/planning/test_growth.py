@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from ordito.instances.records import note_of
 from ordito.model.service import Service
 from ordito.planning.refused import PlanRefused
 from tests.support.runs import OPTIONS, World, assert_order, codes, failing, steps_of
@@ -165,7 +166,7 @@ def test_what_went_with_a_host_that_was_scaled_in_does_not_come_back() -> None:
     world.run()
     world.service = make(1)
     world.run(answers=failing("app_2.Standard.delete"))
-    assert world.snapshot.instances["app_2"].note == "scaled in, went with its host"
+    assert note_of(world.snapshot.instances["app_2"]) == "scaled in, went with its host"
     world.service = make(2)
     world.run()
     assert world.existing == ["app_1", "app_3", "h_1", "h_3"]

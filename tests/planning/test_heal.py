@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from ordito.instances.records import Delta, Instance
+from ordito.instances.records import Delta, Instance, StatusReason
 from ordito.model.service import NodeTemplate
 from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST
 from ordito.work.invocation import Ending, Outcome
@@ -149,10 +149,15 @@ def test_one_that_is_ok_does_not_keep_another_from_being_made_anew() -> None:
     assert [s for s in world.ran if "Standard" in s] == []
 
 
-def gone(world: World, *instances: str, note: str = "found to be absent") -> None:
+def gone(world: World, *instances: str, reason: StatusReason = StatusReason.FOUND_ABSENT) -> None:
     for name in instances:
         record = msgspec.structs.replace(
-            world.snapshot.instances[name], local="absent", state="deleted", applied={}, failed={}, note=note
+            world.snapshot.instances[name],
+            local="absent",
+            state="deleted",
+            applied={},
+            failed={},
+            status_reason=reason,
         )
         world.snapshot.apply(Delta(instances=(record,), unlinked=tuple(world.snapshot.links_of(name))))
 
@@ -173,7 +178,7 @@ def test_what_a_failed_healing_has_removed_is_made_by_the_next_one() -> None:
     world = shop()
     heal(world, "db_1", answers=failing("server_1.delegate.deploy"))
     assert statuses(world) == {"server_1": "unknown", "db_1": "absent", "app_1": "absent", "web_1": "ok"}
-    assert world.snapshot.instances["db_1"].note.startswith("removed to be made again")
+    assert world.snapshot.instances["db_1"].status_reason is StatusReason.REPLACED
     heal(world, "app_1")
     assert set(statuses(world).values()) == {"ok"}
     assert {i.index for i in world.snapshot.instances.values()} == {0}

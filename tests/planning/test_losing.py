@@ -10,7 +10,7 @@ from itertools import product
 import msgspec
 import pytest
 
-from ordito.instances.records import FOUND_ABSENT, Delta
+from ordito.instances.records import Delta, StatusReason
 from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST, Goal, Part, PlanOptions, Scaling, Upgrading
 from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending, Outcome
@@ -50,7 +50,7 @@ def known(world: World, name: str, **values: object) -> None:
 
 
 def absent(name: str) -> Callable[[World], None]:
-    return lambda world: known(world, name, local="absent", state="deleted", note=FOUND_ABSENT)
+    return lambda world: known(world, name, local="absent", state="deleted", status_reason=StatusReason.FOUND_ABSENT)
 
 
 def without(world: World, **values: object) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from ordito.instances.records import CANNOT_BE_ASKED, CANNOT_BE_REACHED
+from ordito.instances.records import note_of
 from ordito.planning.options import AUTO, WHOLE_HOST, Goal, Maker, Scaling
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
@@ -58,7 +58,7 @@ def lost(*hosts: str, otherwise: Answers = made) -> Answers:
 
 
 def notes(world: World) -> dict[str, tuple[str, str]]:
-    return {i.id: (i.local, i.note) for i in world.snapshot.instances.values()}
+    return {i.id: (i.local, note_of(i)) for i in world.snapshot.instances.values()}
 
 
 def test_a_host_is_reached_before_anything_runs_on_it_and_once_only() -> None:
@@ -107,7 +107,7 @@ def test_checking_asks_the_provider_of_what_has_no_check_of_its_own() -> None:
     world.run("check", lost("machine_2"), options=REMOTE)
     assert sorted(world.ran) == ["front_1.delegate.look", "machine_1.delegate.look", "machine_2.delegate.look"]
     found = notes(world)
-    assert found["machine_2"] == ("error", CANNOT_BE_REACHED)
+    assert found["machine_2"] == ("error", "cannot be reached")
     assert found["machine_1"] == ("ok", "")
     assert found["web_2"] == ("ok", "")
     world.run("check", made, options=REMOTE)
@@ -158,7 +158,7 @@ def test_healing_on_a_host_that_lets_nobody_in_does_nothing(asked: str, checks: 
     world.run("heal", locked("machine_2"), options=options)
     assert {step.rpartition(".")[2] for step in world.ran} <= {"look", "check", "heal", "known", "whether", "there"}
     assert world.failed == ["machine_2.delegate.look"]
-    assert notes(world)["machine_2"] == ("unknown", CANNOT_BE_ASKED)
+    assert notes(world)["machine_2"] == ("unknown", "it could not be found out how it is")
     del records["machine_2"]
     assert {name: world.snapshot.instances[name] for name in records} == records
     assert dict(world.snapshot.links) == links

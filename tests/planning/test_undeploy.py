@@ -2,6 +2,7 @@
 
 import pytest
 
+from ordito.instances.records import note_of
 from ordito.work.invocation import Ending
 from tests.support.runs import World, assert_order, failing, is_before, steps_of
 from tests.support.services import Requires, compute, node, on, service
@@ -98,7 +99,7 @@ def test_it_went_with_its_host() -> None:
     world.run()
     world.run("undeploy", failing("db_1.Standard.delete"))
     db = world.snapshot.instances["db_1"]
-    assert (db.state, db.local, db.note) == ("deleted", "absent", "went with its host")
+    assert (db.state, db.local, note_of(db)) == ("deleted", "absent", "went with its host")
     assert world.existing == []
 
 
@@ -186,4 +187,4 @@ def test_what_goes_with_its_host_may_be_of_a_node_that_the_service_does_not_have
     world.run()
     world.service = service(compute("server"), node("a", on("server")))
     world.run("undeploy")
-    assert world.snapshot.instances["b_1"].note == "went with its host"
+    assert note_of(world.snapshot.instances["b_1"]) == "went with its host"

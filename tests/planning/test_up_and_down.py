@@ -6,7 +6,7 @@ from random import Random
 import msgspec
 import pytest
 
-from ordito.instances.records import Delta
+from ordito.instances.records import Delta, note_of
 from ordito.planning.options import WHOLE_HOST, PlanOptions
 from ordito.planning.refused import PlanRefused
 from tests.support.runs import OPTIONS, World, assert_order, codes, failing, is_before, steps_of
@@ -158,8 +158,8 @@ def test_made_anew_is_the_host_with_all_on_it_and_the_links_of_survivors() -> No
     assert not is_before(made, "web_1.Standard.start", "web_2.db.db_1.Configure.add_target")
     after = world.snapshot.instances
     assert set(after) == set(before)
-    assert {i: (r.index, r.host, r.local, r.state, r.note) for i, r in after.items()} == {
-        i: (r.index, r.host, r.local, r.state, r.note) for i, r in before.items()
+    assert {i: (r.index, r.host, r.local, r.state, note_of(r)) for i, r in after.items()} == {
+        i: (r.index, r.host, r.local, r.state, note_of(r)) for i, r in before.items()
     }
     assert world.plan().is_empty
 

@@ -11,7 +11,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-from ordito.instances.records import Snapshot
+from ordito.instances.records import Snapshot, note_of
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Action, Plan
 from tests.support.commands import Commands, Ran, short_name
@@ -264,7 +264,7 @@ def check_state(given: str, snapshot: Snapshot, where: str) -> None:
         assert said or not record.exists, f"{where}: {record.id} exists ({record.state} {record.local})"
         if said:
             met.add(said[0])
-            shown = [record.state, record.local, *([record.note] if record.note else [])]
+            shown = [record.state, record.local, *([note] if (note := note_of(record)) else [])]
             found = " ".join(shown[: max(2, len(said[1].split()))])
             assert found.startswith(said[1].removesuffix(" *")), (
                 f"{where}: {record.id} is {found}, and should be {said[1]}"

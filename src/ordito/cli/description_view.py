@@ -16,6 +16,7 @@ from ordito.cli.job_view import as_text
 from ordito.cli.status_view import painted
 from ordito.cli.text_width import pad, printable, width
 from ordito.ensemble.job_history import TaskLine
+from ordito.instances.records import note_of
 
 FORMAT = "ordito.describe/1"
 
@@ -46,7 +47,9 @@ def _instance_data(found: InstanceDescription) -> dict[str, object]:
         "local": i.local,
         "effective": found.effective,
         "optional": found.optional,
-        "note": i.note,
+        "note": note_of(i),
+        "status_reason": i.status_reason,
+        "with_host": i.with_host,
         "created": i.created,
         "last_config_change": i.last_config_change,
         "last_state_change": i.last_state_change,
@@ -108,7 +111,7 @@ def _of_instance(found: InstanceDescription, channel: Channel) -> tuple[str, lis
         ("state", i.state),
         ("index", str(i.index)),
         ("priority", "optional" if found.optional else ""),
-        ("note", printable(i.note)),
+        ("note", note_of(i)),
         ("data", AWAY if found.is_away else ""),
         ("created", _at(i.created, found)),
         ("configured last", _at(i.last_config_change, found)),

@@ -18,7 +18,7 @@ from ordito.cli.settings import Format
 from ordito.cli.structured import json_text, write_data
 from ordito.cli.text_width import pad, printable, width
 from ordito.ensemble.status import WELL
-from ordito.instances.records import number_of
+from ordito.instances.records import note_of, number_of
 from ordito.work.plan import KeptCount
 from ordito.work.workflows import workflow_of
 
@@ -78,7 +78,9 @@ def _instance_data(found: InstanceStatus) -> dict[str, object]:
         "orphaned": found.orphaned,
         "optional": found.optional,
         "drift": found.drifted,
-        "note": instance.note,
+        "note": note_of(instance),
+        "status_reason": instance.status_reason,
+        "with_host": instance.with_host,
         "form": found.form,
     }
     return {key: value for key, value in data.items() if value not in ("", {}, False)}
@@ -178,17 +180,18 @@ def _said(row: Row, channel: Channel) -> str:
     if found.effective != instance.local:
         said += f" (itself {instance.local})"
     failing = list(dict.fromkeys((*instance.failed, *instance.before_failure)))
+    note = note_of(instance)
     notes = [
         _made_by(row),
         "optional" if found.optional else "",
-        instance.note,
+        note,
         "orphaned: no longer in the service" if found.orphaned else "",
         f"still as in {found.form}" if found.form else "",
-        "changed since it was made" if found.drifted and not instance.note else "",
+        "changed since it was made" if found.drifted and not note else "",
         f"failed: {', '.join(failing)}" if failing else "",
     ]
-    note = "; ".join(filter(None, notes))
-    return f"{said}  {printable(note)}" if note else said
+    special = "; ".join(filter(None, notes))
+    return f"{said}  {printable(special)}" if special else said
 
 
 def _made_by(row: Row) -> str:
@@ -263,7 +266,7 @@ def _agreements(hosted: dict[str, list[InstanceStatus]]) -> dict[str, int]:
         i = found.instance
         below = tuple(sorted(agree[c.instance.id] for c in hosted.get(i.id, ())))
         told = (found.orphaned, found.drifted, found.form)
-        shown = (i.node, i.state, i.local, found.effective, i.note, tuple(i.failed), *told)
+        shown = (i.node, i.state, i.local, found.effective, note_of(i), tuple(i.failed), *told)
         agree[i.id] = numbers.setdefault((shown, below), len(numbers))
     return agree
 
@@ -340,7 +343,7 @@ def _changes(before: StatusResult | None, now: StatusResult, channel: Channel) -
 
 def _shown(found: InstanceStatus) -> tuple[object, ...]:
     i = found.instance
-    return i.state, i.local, found.effective, i.note, tuple(i.failed)
+    return i.state, i.local, found.effective, note_of(i), tuple(i.failed)
 
 
 def _step(old: InstanceStatus | None, now: InstanceStatus, channel: Channel) -> str:
@@ -351,5 +354,5 @@ def _step(old: InstanceStatus | None, now: InstanceStatus, channel: Channel) -> 
     if old is not None and old.instance.state != state:
         state = f"{old.instance.state} -> {state}"
     failed = f"failed: {', '.join(now.instance.failed)}" if now.instance.failed else ""
-    note = "; ".join(filter(None, (now.instance.note, failed)))
+    note = "; ".join(filter(None, (note_of(now.instance), failed)))
     return f"{state}  {status}  {printable(note)}".rstrip()

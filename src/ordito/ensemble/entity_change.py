@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ordito.instances.records import Applied, Data, Delta, Instance, Link
+from ordito.ensemble.former_notes import reason_of_note
+from ordito.instances.records import Applied, Data, Delta, Instance, Link, StatusReason
 
 Entity = Instance | Link | None
 """What is recorded of an instance or a link, None where nothing is."""
@@ -25,6 +26,8 @@ NAMES = {
     "last_config_change": "lastConfigChange",
     "last_state_change": "lastStateChange",
     "before_failure": "beforeFailure",
+    "status_reason": "statusReason",
+    "with_host": "withHost",
 }
 
 
@@ -40,7 +43,8 @@ class EntityChange(
     ``unlinked`` says that nothing is recorded any more of a link or an end, ``forgotten`` the same of an instance; an
     instance that is ``unlinked`` is made anew: what else is said of it is all there is.
     In ``applied``, ``failed``, ``told`` and ``before_failure`` an empty entry says that the operation does not count so
-    any more, in ``drift`` that all is as it was again; attributes and outputs are those that were set.
+    any more, in ``drift`` that all is as it was again; attributes and outputs are those that were set. ``note`` is how
+    the third format said the reason of a status: it is read, and not written any more.
     """
 
     unlinked: bool = False
@@ -54,6 +58,8 @@ class EntityChange(
     state: str | UnsetType = UNSET
     local: str | UnsetType = UNSET
     created: str | UnsetType = UNSET
+    status_reason: StatusReason | UnsetType = UNSET
+    with_host: bool | UnsetType = UNSET
     note: str | UnsetType = UNSET
     form: str | UnsetType = UNSET
     last_config_change: str | UnsetType = UNSET
@@ -68,7 +74,7 @@ class EntityChange(
 
 
 _OF_INSTANCE = (
-    *("node", "index", "host", "state", "local", "created", "note", "form"),
+    *("node", "index", "host", "state", "local", "created", "status_reason", "with_host", "form"),
     *("last_config_change", "last_state_change"),
 )
 _OF_LINK = ("relationship", "source", "target", "state")
@@ -111,8 +117,6 @@ def _of_instance(before: Instance, now: Instance, changed: dict[str, object]) ->
         changed["last_state_change"] = now.last_state_change
     if now.created != before.created:
         changed["created"] = now.created
-    if now.note != before.note:
-        changed["note"] = now.note
     if now.form != before.form:
         changed["form"] = now.form
     if now.drift != before.drift:
@@ -124,6 +128,10 @@ def _of_instance(before: Instance, now: Instance, changed: dict[str, object]) ->
 
 def _of_place(before: Instance, now: Instance, changed: dict[str, object]) -> None:
     """What mostly stays as it was when the instance began."""
+    if now.status_reason is not before.status_reason:
+        changed["status_reason"] = now.status_reason
+    if now.with_host is not before.with_host:
+        changed["with_host"] = now.with_host
     if now.host != before.host:
         changed["host"] = now.host
     if now.index != before.index:
@@ -155,6 +163,7 @@ def delta_of(changes: Mapping[str, EntityChange], known: Callable[[str], Entity]
     instances: list[Instance] = []
     links: list[Link] = []
     for name, change in changes.items():
+        change = change if change.note is UNSET else _with_reason(change, change.note)
         found = None if change.forgotten else _changed(name, change, None if change.unlinked else known(name))
         if isinstance(found, Instance):
             instances.append(found)
@@ -168,6 +177,11 @@ def delta_of(changes: Mapping[str, EntityChange], known: Callable[[str], Entity]
         outputs={name: change.outputs for name, change in changes.items() if change.outputs},
         forgotten=tuple(name for name, change in changes.items() if change.forgotten),
     )
+
+
+def _with_reason(change: EntityChange, note: str) -> EntityChange:
+    reason, with_host = reason_of_note(note)
+    return msgspec.structs.replace(change, status_reason=reason, with_host=with_host, note=UNSET)
 
 
 def _changed(name: str, change: EntityChange, before: Entity) -> Entity:

@@ -12,8 +12,8 @@ from ordito.ensemble.entity_change import EntityChange
 from ordito.work.hooks import Hook, HookResult
 from ordito.work.records import Form
 
-FORMAT = "ordito.job/3"
-FORMATS = frozenset({"ordito.job/2", FORMAT})
+FORMAT = "ordito.job/4"
+FORMATS = frozenset({"ordito.job/2", "ordito.job/3", FORMAT})
 """What can be read: the second format knows nothing of forms, revisions and lifecycle steps."""
 
 

@@ -30,6 +30,7 @@ from ordito.ensemble.manifest_rows import (
     snapshot_of,
     status_of,
     status_row,
+    with_reason,
 )
 from ordito.ensemble.status import Status
 from ordito.ensemble.vault import MARK, sealed, unsealed, use_vault
@@ -217,6 +218,7 @@ def read_rows(layout: Layout) -> StatusRow | None:
     for instance in instances:
         if not _INSTANCE_ID.fullmatch(instance):
             raise EnsembleError(f"{name}: {instance!r} is no instance id: ids end with _ and a number", MAKE_AGAIN)
+    instances = {key: with_reason(instance) if instance.note else instance for key, instance in instances.items()}
     return msgspec.structs.replace(row, instances=instances)
 
 

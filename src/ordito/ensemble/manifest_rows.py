@@ -8,18 +8,19 @@ from typing import Literal, TypeVar
 import msgspec
 
 from ordito.ensemble.codec import encode
+from ordito.ensemble.former_notes import reason_of_note
 from ordito.ensemble.status import LastJob, Status
 from ordito.ensemble.vault import sealed
-from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, number_of
+from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, StatusReason, number_of
 from ordito.instances.states import INITIAL
 from ordito.model.choices import Choices
 from ordito.work.plan import KeptCount
 from ordito.work.records import Form, GivenService, GivenValue, LeftBehind
 
 FORMAT_NAME = "ordito.status/"
-FORMAT = f"{FORMAT_NAME}3"
-FORMATS = frozenset({f"{FORMAT_NAME}2", FORMAT})
-"""What can be read: the second format knows nothing of forms."""
+FORMAT = f"{FORMAT_NAME}4"
+FORMATS = frozenset({f"{FORMAT_NAME}2", f"{FORMAT_NAME}3", FORMAT})
+"""What can be read: the second format knows nothing of forms, and the third has notes in place of reasons."""
 
 V = TypeVar("V")
 
@@ -66,7 +67,8 @@ class LinkRow(_Row, frozen=True):
 
 
 class InstanceRow(_Row, frozen=True):
-    """An instance with all that is known of it."""
+    """An instance with all that is known of it. ``note`` is how the third format said the reason of the status: it is
+    read, and not written any more."""
 
     template: str
     index: int
@@ -75,6 +77,8 @@ class InstanceRow(_Row, frozen=True):
     created: str = ""
     last_config_change: str = ""
     last_state_change: str = ""
+    status_reason: StatusReason = StatusReason.NONE
+    with_host: bool = False
     note: str = ""
     form: str = ""
     drift: dict[str, str] = {}
@@ -226,7 +230,8 @@ def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[
                 created=instance.created,
                 last_config_change=instance.last_config_change,
                 last_state_change=instance.last_state_change,
-                note=instance.note,
+                status_reason=instance.status_reason,
+                with_host=instance.with_host,
                 form=instance.form,
                 drift=_sorted(instance.drift) if instance.drift else {},
                 before_failure=_sorted(instance.before_failure) if instance.before_failure else {},
@@ -285,6 +290,12 @@ def _sorted(values: Mapping[str, V]) -> dict[str, V]:
 
 
 # --------------------------------------------------------------------------------------------------- to a snapshot
+
+
+def with_reason(row: InstanceRow) -> InstanceRow:
+    """A row as it is written today, for one with a note."""
+    reason, with_host = reason_of_note(row.note)
+    return msgspec.structs.replace(row, status_reason=reason, with_host=with_host, note="")
 
 
 def snapshot_of(row: StatusRow, instances: Mapping[str, InstanceRow]) -> Snapshot:
@@ -352,7 +363,8 @@ def _instance(name: str, row: InstanceRow) -> Instance:
         failed=row.failed,
         last_config_change=row.last_config_change,
         last_state_change=row.last_state_change,
-        note=row.note,
+        status_reason=row.status_reason,
+        with_host=row.with_host,
         form=row.form,
         drift=row.drift,
         before_failure=row.before_failure,

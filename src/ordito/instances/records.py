@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from enum import StrEnum
 
 import msgspec
 
@@ -18,35 +19,80 @@ class Applied(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str
 
 
-class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One instance of a node template.
+class StatusReason(StrEnum):
+    """Why the status of an instance is what it is, where that does not say enough; ``note_of`` has the words."""
 
-    ``index`` is the slot (``INDEX``, from 0), ``host`` the id of the instance that hosts this one. ``state`` is the
-    TOSCA node state, ``local`` the operational status of this instance alone. ``applied`` and ``failed`` are keyed
-    by ``Interface.operation``, with ``<relationship key>/`` before it for operations that run once per (relationship,
-    near instance); ``failed`` holds the change that failed last and was not yet followed by a success. ``note`` is
-    for people, save that it may begin with ``SCALED_IN`` or ``MADE_AGAIN``. ``form`` is the earlier form of the service
-    (``work.records.Form``) in which it still is, "" for the one that was deployed last. ``drift`` is what was found to
-    be other than this program had left it, each with what it was before: ``STATUS`` with the status and the state,
-    attributes (``drift_of``) with digests of their values. ``before_failure`` has the operations by whose failure
-    nothing good is known of it any more, each with the local status that it had before the first of them.
-    """
+    NONE = ""
+    """There is nothing to add."""
+
+    FOUND_ABSENT = "found absent"
+    """It is not there any more, though nobody has removed it: it may come back."""
+
+    REPLACED = "replaced"
+    """It was removed by a job that was to make it again, and has not."""
+
+    SCALED_IN = "scaled in"
+    """It was removed because fewer were wanted: its id is not used again."""
+
+    ROLLED_BACK = "rolled back"
+    """The job that had made it has removed it."""
+
+    UNREACHABLE = "unreachable"
+    """It is a host, in error because nobody gets there."""
+
+    UNANSWERED = "unanswered"
+    """Nothing was found out of it: its host is there and lets nobody in, or is away and cannot be replaced, or the one
+    who would know did not answer."""
+
+    ADOPTED = "adopted"
+    """It was there before, and was recorded by hand as made and started."""
+
+
+class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One instance of a node template."""
 
     id: str
     node: str
+
     index: int
+    """The slot (``INDEX``), from 0."""
+
     host: str = ""
+    """The id of the instance that hosts this one."""
+
     state: str = "initial"
+    """The TOSCA node state."""
+
     local: str = "unknown"
+    """The operational status of this instance alone."""
+
     created: str = ""
+
     applied: Mapping[str, Applied] = {}
+    """What was carried out, by ``Interface.operation``, with ``<relationship key>/`` before it for operations that run
+    once per (relationship, near instance)."""
+
     failed: Mapping[str, str] = {}
+    """By the same keys the change that failed last and was not yet followed by a success."""
+
     last_config_change: str = ""
     last_state_change: str = ""
-    note: str = ""
+
+    status_reason: StatusReason = StatusReason.NONE
+    with_host: bool = False
+    """Whether it was removed as its host was."""
+
     form: str = ""
+    """The earlier form of the service (``work.records.Form``) in which it still is, "" for the one that was deployed
+    last."""
+
     drift: Mapping[str, str] = {}
+    """What is not as this program had left it, each with what it was before: ``STATUS`` with the status
+    and the state, attributes (``drift_of``) with digests of their values."""
+
     before_failure: Mapping[str, str] = {}
+    """The operations by whose failure nothing good is known of it any more, each with the local status that it had
+    before the first of them."""
 
     @property
     def exists(self) -> bool:
@@ -56,12 +102,12 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def is_missed(self) -> bool:
         """Whether it is not there though nobody has removed it for good: it may come back, or is to be made again."""
-        return self.note == FOUND_ABSENT or self.note.startswith(MADE_AGAIN)
+        return self.status_reason in _MISSED
 
     @property
     def was_lost(self) -> bool:
         """Whether it was made, and was found to be absent though nobody has removed it."""
-        return self.note == FOUND_ABSENT and not self.exists and bool(self.applied)
+        return self.status_reason is StatusReason.FOUND_ABSENT and not self.exists and bool(self.applied)
 
     @property
     def was_found_changed(self) -> bool:
@@ -76,7 +122,7 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def was_scaled_in(self) -> bool:
         """Whether it was removed because fewer were wanted."""
-        return self.note.startswith(SCALED_IN)
+        return self.status_reason is StatusReason.SCALED_IN
 
 
 STATUS = "status"
@@ -88,21 +134,29 @@ def drift_of(attribute: str) -> str:
     return f"attribute {attribute}"
 
 
-FOUND_ABSENT = "found to be absent"
-"""The note of an instance that is not there any more, though nobody has removed it."""
+_MISSED = frozenset({StatusReason.FOUND_ABSENT, StatusReason.REPLACED})
 
-CANNOT_BE_REACHED = "cannot be reached"
-"""The note of a host that is in error because nobody gets there."""
+IN_WORDS: Mapping[StatusReason, str] = {
+    StatusReason.FOUND_ABSENT: "found to be absent",
+    StatusReason.REPLACED: "removed to be made again",
+    StatusReason.SCALED_IN: "scaled in",
+    StatusReason.ROLLED_BACK: "rolled back",
+    StatusReason.UNREACHABLE: "cannot be reached",
+    StatusReason.UNANSWERED: "it could not be found out how it is",
+    StatusReason.ADOPTED: "adopted",
+}
+"""What people are told of an instance for each reason."""
 
-CANNOT_BE_ASKED = "it could not be found out how it is"
-"""The note of an instance of which nothing was found out: its host is there and lets nobody in, or is away and cannot
-be replaced, or the one who would know did not answer."""
 
-MADE_AGAIN = "removed to be made again"
-"""How the note of an instance begins that was removed by a job which was to make it again, and has not."""
+def note_of(instance: Instance) -> str:
+    """What people are told of an instance besides its status, "" for nothing."""
+    why = IN_WORDS.get(instance.status_reason, "")
+    if not instance.with_host:
+        return why
+    return f"{why}, {WENT_WITH_HOST}" if why else WENT_WITH_HOST
 
-SCALED_IN = "scaled in"
-"""How the note of an instance begins that was removed because fewer were wanted: its id is not used again."""
+
+WENT_WITH_HOST = "went with its host"
 
 
 class Link(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.instances.hosting import chain
-from ordito.instances.records import CANNOT_BE_ASKED, Applied, Delta, Instance, Snapshot
+from ordito.instances.records import Applied, Delta, Instance, Snapshot, StatusReason, note_of
 from ordito.instances.states import DELETED, STARTED
 from ordito.instances.status import OPERATIONAL, local_after
 from ordito.model.service import Service
@@ -130,8 +130,8 @@ class Conditions:
 
     def _not_found_out(self, step: Step, record: Instance) -> str:
         """Why nothing is done about an instance of which nobody knows how it is, "" where that is no reason."""
-        if step.action is FILTER and record.note == CANNOT_BE_ASKED:
-            return record.note
+        if step.action is FILTER and record.status_reason is StatusReason.UNANSWERED:
+            return note_of(record)
         host = self._out_of_reach(step, record)
         return f"{host} cannot be reached" if host else ""
 

@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.lifecycle import DELEGATE
-from ordito.instances.records import CANNOT_BE_ASKED, FOUND_ABSENT, Delta, Snapshot
+from ordito.instances.records import Delta, Instance, Snapshot, StatusReason
 from ordito.instances.states import CONFIGURED, CREATED, INITIAL
 from ordito.instances.status import ABSENT, OPERATIONAL, PENDING, UNKNOWN
 from ordito.instances.status import ERROR as BROKEN
@@ -57,8 +57,11 @@ class Looks:
         looked = call.interface == DELEGATE
         if outcome.ending not in ANSWERED:
             # What goes on all the same must not take the instance for what it was before.
-            note = CANNOT_BE_ASKED if looked and outcome.ending in NEVER_STARTED else record.note
-            return outcome, Delta(instances=(msgspec.structs.replace(record, local=UNKNOWN, note=note),))
+            unknown = msgspec.structs.replace(record, local=UNKNOWN)
+            if looked and outcome.ending in NEVER_STARTED:
+                unanswered = StatusReason.UNANSWERED
+                unknown = msgspec.structs.replace(unknown, status_reason=unanswered, with_host=False)
+            return outcome, Delta(instances=(unknown,))
         attributes: Mapping[str, object] = {}
         recorded = self._snapshot.attributes.get(record.id, {})
         if looked:
@@ -72,9 +75,8 @@ class Looks:
         is_reached = found != BROKEN
         if not is_host and found in (BROKEN, UNKNOWN) and (record.local, record.state) in NOT_UP_YET:
             found = PENDING  # It was stopped, or is not made so far yet, and does not run.
-        is_old = record.is_missed or record.note == CANNOT_BE_ASKED
-        note = FOUND_ABSENT if found == ABSENT else "" if is_old else record.note
-        changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state), note=note)
+        changed = msgspec.structs.replace(record, local=found, state=state_found(found, record.state))
+        changed = _with_reason(changed, is_absent=found == ABSENT)
         # Nobody has changed a host that is away for a while.
         is_away = is_host and found != ABSENT
         news = is_news(record, changed) and not is_away
@@ -97,6 +99,15 @@ class Looks:
             unlinked=tuple(self._snapshot.links_of(record.id)) if found == ABSENT else (),
             attributes={record.id: attributes} if attributes else {},
         )
+
+
+def _with_reason(record: Instance, *, is_absent: bool) -> Instance:
+    """The record of what was found, with the reason why it is so."""
+    if is_absent:
+        return msgspec.structs.replace(record, status_reason=StatusReason.FOUND_ABSENT, with_host=False)
+    if record.is_missed or record.status_reason is StatusReason.UNANSWERED:
+        return msgspec.structs.replace(record, status_reason=StatusReason.NONE, with_host=False)
+    return record
 
 
 def _why(outcome: Outcome) -> str:

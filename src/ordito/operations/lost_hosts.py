@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.instances.hosting import chain
-from ordito.instances.records import CANNOT_BE_REACHED, Instance, Snapshot
+from ordito.instances.records import Instance, Snapshot, StatusReason
 from ordito.instances.status import ERROR
 from ordito.work.plan import Action, Step
 from ordito.work.workflows import workflow_of
@@ -37,11 +37,13 @@ class LostHosts:
 
 def is_lost(record: Instance) -> bool:
     """Whether an instance was found to be a host that cannot be reached."""
-    return record.local == ERROR and record.note == CANNOT_BE_REACHED
+    return record.local == ERROR and record.status_reason is StatusReason.UNREACHABLE
 
 
 def noted(record: Instance, *, reached: bool) -> Instance:
     """The record of a Compute of which it was found out whether it can be reached."""
-    if reached:
-        return msgspec.structs.replace(record, note="") if record.note == CANNOT_BE_REACHED else record
-    return msgspec.structs.replace(record, note=CANNOT_BE_REACHED)
+    if not reached:
+        return msgspec.structs.replace(record, status_reason=StatusReason.UNREACHABLE, with_host=False)
+    if record.status_reason is not StatusReason.UNREACHABLE:
+        return record
+    return msgspec.structs.replace(record, status_reason=StatusReason.NONE)

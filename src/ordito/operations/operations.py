@@ -14,12 +14,13 @@ from ordito.base.masking import Masking
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.lifecycle import STARTS, STOPS
 from ordito.instances.records import (
-    CANNOT_BE_REACHED,
+    IN_WORDS,
     Applied,
     Delta,
     Instance,
     Link,
     Snapshot,
+    StatusReason,
 )
 from ordito.instances.states import (
     CREATING,
@@ -217,7 +218,14 @@ class Operations:
             return Delta(() if record is known else (record,), links)
         local = local_after(record.local, CHAIN_BEGAN)
         host = self._called.plan.moved.get(record.id, record.host)
-        changed = msgspec.structs.replace(record, state=step.enter or record.state, local=local, note="", host=host)
+        changed = msgspec.structs.replace(
+            record,
+            state=step.enter or record.state,
+            local=local,
+            status_reason=StatusReason.NONE,
+            with_host=False,
+            host=host,
+        )
         if applies:
             changed = msgspec.structs.replace(changed, created=change, applied={}, failed={}, before_failure={})
         left = (record.id, *self._removal.left_of(record, again=True)) if again and applies else ()
@@ -391,7 +399,7 @@ class Operations:
         if self._conditions.is_up(record):
             return outcome
         if host := self._conditions.lost_host(record):
-            why = self._looks.away.get(host) or f"{host} {CANNOT_BE_REACHED}"
+            why = self._looks.away.get(host) or f"{host} {IN_WORDS[StatusReason.UNREACHABLE]}"
             return Outcome(Ending.UNREACHABLE, changed=False, message=why)
         said, how = self._looks.said.get(record.id), f"it is {record.local}"
         if said is not None:
@@ -402,7 +410,7 @@ class Operations:
         """How it ends that nothing was done about an instance which is not ok: a host that is away is waited for."""
         if not is_lost(self._snapshot.instances[step.instance]):
             return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED.format(step.instance))
-        why = self._looks.away.get(step.instance) or f"it {CANNOT_BE_REACHED}"
+        why = self._looks.away.get(step.instance) or f"it {IN_WORDS[StatusReason.UNREACHABLE]}"
         return Outcome(Ending.UNREACHABLE, changed=False, message=why)
 
 

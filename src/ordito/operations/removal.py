@@ -7,16 +7,13 @@ from collections.abc import Iterable
 import msgspec
 
 from ordito.instances.hosting import contained
-from ordito.instances.records import MADE_AGAIN, SCALED_IN, Delta, Instance, Snapshot, end_id
+from ordito.instances.records import Delta, Instance, Snapshot, StatusReason, end_id
 from ordito.instances.states import DELETED
 from ordito.instances.status import ABSENT
 from ordito.model.service import Service
 from ordito.operations.change_marks import marked
 from ordito.work.plan import Step
 from ordito.work.workflows import workflow_of
-
-WENT_WITH_HOST = "went with its host"
-ROLLED_BACK = "rolled back"
 
 
 class Removal:
@@ -30,16 +27,16 @@ class Removal:
 
     def deleted(self, step: Step, change: str, *, applies: bool) -> Delta:
         """What changes when a step has removed an instance. ``applies`` says that it counts as deployed."""
-        note, with_host = "", WENT_WITH_HOST
+        reason = StatusReason.NONE
         if self._snapshot.instances[step.instance].created >= self._job:
-            note, with_host = ROLLED_BACK, f"{ROLLED_BACK}, {WENT_WITH_HOST}"
+            reason = StatusReason.ROLLED_BACK
         elif step.anew:
-            note, with_host = MADE_AGAIN, f"{MADE_AGAIN}, {WENT_WITH_HOST}"
+            reason = StatusReason.REPLACED
         elif applies and not self._removes_all and not step.counts:
-            note, with_host = SCALED_IN, f"{SCALED_IN}, {WENT_WITH_HOST}"
-        going = [self._snapshot.instances[name] for name in contained(self._snapshot, step.instance)]
-        why = [note, *[with_host] * (len(going) - 1)]
-        gone = [self._gone(record, change, said, applies=applies) for record, said in zip(going, why, strict=True)]
+            reason = StatusReason.SCALED_IN
+        first, *hosted = (self._snapshot.instances[name] for name in contained(self._snapshot, step.instance))
+        gone = [self._gone(first, change, reason, applies=applies)]
+        gone += [self._gone(record, change, reason, with_host=True, applies=applies) for record in hosted]
         unlinked: dict[str, None] = {}
         for record in gone:
             unlinked.update(dict.fromkeys(self.left_of(record, again=step.anew)))
@@ -52,9 +49,20 @@ class Removal:
         yield from (name for name, link in links if not (again and link.failed and link.source != record.id))
         yield from self._ends(record)
 
-    def _gone(self, record: Instance, change: str, note: str, *, applies: bool) -> Instance:
+    def _gone(
+        self, record: Instance, change: str, reason: StatusReason, *, with_host: bool = False, applies: bool
+    ) -> Instance:
         none: dict[str, str] = {}
-        gone = msgspec.structs.replace(record, state=DELETED, local=ABSENT, applied={}, failed=none, note=note, form="")
+        gone = msgspec.structs.replace(
+            record,
+            state=DELETED,
+            local=ABSENT,
+            applied={},
+            failed=none,
+            status_reason=reason,
+            with_host=with_host,
+            form="",
+        )
         if gone.drift or gone.before_failure:
             gone = msgspec.structs.replace(gone, drift=none, before_failure=none)
         return gone if change == self._job else marked(gone, change, applies=applies, modified=True)

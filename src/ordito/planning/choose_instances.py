@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterable, Sequence
 
 from ordito.instances.hosting import chain
-from ordito.instances.records import FOUND_ABSENT, Instance, number_of
+from ordito.instances.records import IN_WORDS, Instance, StatusReason, number_of
 from ordito.instances.states import INITIAL
 from ordito.instances.status import PENDING
 from ordito.model.service import NodeTemplate
@@ -172,7 +172,7 @@ def _grow(
     grow(draft, node, on, staying, [i.id for i in again], reason=_wanted(draft, node))
     for record in again:
         if record.was_lost:
-            draft.members[record.id].reason = FOUND_ABSENT
+            draft.members[record.id].reason = IN_WORDS[StatusReason.FOUND_ABSENT]
             draft.absent.append(record)
 
 

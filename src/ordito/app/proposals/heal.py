@@ -19,7 +19,7 @@ from ordito.base.collector import paused_collector
 from ordito.base.text import listed
 from ordito.instances.dependencies import targets_first
 from ordito.instances.hosting import chain, compute_of
-from ordito.instances.records import CANNOT_BE_ASKED, Instance, Snapshot
+from ordito.instances.records import Instance, Snapshot, StatusReason
 from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.model.service import Service
 from ordito.planning.choose_anew import TO_HEAL
@@ -110,8 +110,9 @@ def not_known(proposal: Proposal) -> Mapping[str, str]:
     could find out how it is."""
     plan, instances = proposal.plan, proposal.snapshot.instances
     looked = [s.instance for s in plan.steps if s.action is Action.FILTER and plan.calls[s.call].operation == KNOWN]
-    unknown = next((i for i in looked if instances[i].note == CANNOT_BE_ASKED), "")
-    found = {i: i if instances[i].note == CANNOT_BE_ASKED else unknown for i in to_heal(proposal)}
+    unanswered = StatusReason.UNANSWERED
+    unknown = next((i for i in looked if instances[i].status_reason is unanswered), "")
+    found = {i: i if instances[i].status_reason is unanswered else unknown for i in to_heal(proposal)}
     return {instance: host for instance, host in found.items() if host}
 
 

@@ -19,7 +19,7 @@ from ordito.ensemble.store import open_ensemble
 from ordito.ensemble.vault import Vault
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.hosting import far_ends
-from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, link_id
+from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, StatusReason, link_id
 from ordito.instances.states import STARTED
 from ordito.instances.status import OK
 from ordito.model.sensitivity import Marks
@@ -106,7 +106,7 @@ def _next_instance(node: str, proposal: Proposal) -> Instance:
             next_words=("state", "adopt", new[made.host].node),
             purpose="record the host as made",
         )
-    return replace(made, state=STARTED, local=OK, note="adopted")
+    return replace(made, state=STARTED, local=OK, status_reason=StatusReason.ADOPTED)
 
 
 def _links(made: Instance, service: Service, snapshot: Snapshot) -> list[Link]:

@@ -18,7 +18,7 @@ from ordito.cli.progress.report import NextCommand, last_lines
 from ordito.cli.session import Session
 from ordito.cli.text_width import one_line, pad, printable, width
 from ordito.cli.verb import verb
-from ordito.instances.records import CANNOT_BE_ASKED, CANNOT_BE_REACHED
+from ordito.instances.records import StatusReason
 from ordito.instances.status import ABSENT, ERROR, UNKNOWN, WORSE
 from ordito.work.invocation import Outcome
 from ordito.work.records import JobOptions
@@ -37,6 +37,9 @@ MOST_HEALED = 12
 
 BROKEN = frozenset({ERROR, UNKNOWN, ABSENT})
 """The statuses of what healing may mend."""
+
+NOBODY_KNOWS = frozenset({StatusReason.UNREACHABLE, StatusReason.UNANSWERED})
+"""Why an instance is not proposed to be healed: nobody could find out how it is."""
 
 MOST_UNLOOKED = 12
 LINES_SHOWN = 5
@@ -95,7 +98,7 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
             yield ("heal", *(record.id for record in broken)), "mend what is not ok"
         else:
             yield ("deploy",), "mend what is not ok, and make again what is missing"
-    away = [found.after.id for found in result.found if found.after.note == CANNOT_BE_REACHED]
+    away = [found.after.id for found in result.found if found.after.status_reason is StatusReason.UNREACHABLE]
     if away:
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
         yield ("heal", *away), "have what stays away made anew, with all that is on it"
@@ -110,7 +113,7 @@ def _to_heal(found: Sequence[Found]) -> list[Instance]:
     first. What lies on something that is not there comes back with that."""
     absent = {f.after.id for f in found if f.after.local == ABSENT}
     broken = (f.after for f in found if f.after.local in BROKEN and not f.failure)
-    return [r for r in broken if r.host not in absent and r.note not in (CANNOT_BE_REACHED, CANNOT_BE_ASKED)]
+    return [r for r in broken if r.host not in absent and r.status_reason not in NOBODY_KNOWS]
 
 
 def drift_data(workflow: str, result: DriftResult, whys: Mapping[str, str]) -> dict[str, object]:
@@ -169,7 +172,7 @@ def _differences(found: Found, outcome: Outcome | None, channel: Channel) -> Ite
 
     before, after = found.before, found.after
     why = outcome.message if outcome is not None else ""
-    if after.note == CANNOT_BE_REACHED:
+    if after.status_reason is StatusReason.UNREACHABLE:
         yield f"it cannot be reached{': ' if why else ''}{printable(one_line(why))}"
     elif outcome is not None and (printed := _printed(outcome)):
         # Its last line is the end of the message, and stands below with those before it.
