@@ -157,8 +157,8 @@ class Checker:
         """Add a warning."""
         self.faults.append(Fault(path, code, message, hint, is_warning=True, **more))
 
-    def _wrong(self, why: Wrong, data: object, type_name: str, path: Path | None, declared: Span | None) -> None:
-        """Data is no value of a type."""
+    def _report(self, why: Wrong, data: object, type_name: str, path: Path | None, declared: Span | None) -> None:
+        """Say that data is no value of a type."""
         name, hint = self._name(path), why.hint
         related = (Related(f"{type_name} is declared here", declared),) if declared else ()
         if why.reason:
@@ -192,7 +192,7 @@ class Checker:
             written = (data.text, data.plain) if kind is Scalar else _single(data)  # type: ignore[attr-defined]
             found = reader(*written) if written is not None else Wrong()
             if type(found) is Wrong:
-                self._wrong(found, data, schema.type, path, declared)
+                self._report(found, data, schema.type, path, declared)
                 return None
             value = found  # type: ignore[assignment]
             if base in UNITS and has_unit_in_another_case(base, written[0], str(value)):  # type: ignore[index]
@@ -241,22 +241,22 @@ class Checker:
             found = Wrong(hint=RANGE_USAGE) if items is None else range_of([_single(i) for i in items])
             if not isinstance(found, Wrong):
                 return found
-            self._wrong(found, data, schema.type, path, declared)
+            self._report(found, data, schema.type, path, declared)
         elif base == "list":
             if items is not None:
                 entry = schema.entry or data_type.entry or STRING
                 return [self._read(item, entry, Path(path, n, ENTRY), declared) for n, item in enumerate(items)]
             hint = "write [ ... ] or lines that begin with a dash"
-            self._wrong(Wrong(hint=hint), data, schema.type, path, declared)
+            self._report(Wrong(hint=hint), data, schema.type, path, declared)
         elif base == "map":
             if parts is not None:
                 return self._map(data, parts, schema, data_type, path, declared)
-            self._wrong(Wrong(), data, schema.type, path, declared)
+            self._report(Wrong(), data, schema.type, path, declared)
         else:
             if parts is not None:
                 return self._fields(parts, data_type.properties, FIELD, path)
             fields = ", ".join(data_type.properties)
-            self._wrong(Wrong(hint=f"write a map with its fields: {fields}"), data, data_type.name, path, None)
+            self._report(Wrong(hint=f"write a map with its fields: {fields}"), data, data_type.name, path, None)
         return None
 
     def _map(
