@@ -11,7 +11,7 @@ from ordito.instances.records import Delta, Instance, StatusReason
 from ordito.model.service import NodeTemplate
 from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Step
+from ordito.work.plan import Cause, Step
 from tests.support.runs import OPTIONS, Answers, Reply, World, assert_order, failing, steps_of
 from tests.support.services import Requires, compute, definition, maintain, node, on, service
 
@@ -358,6 +358,15 @@ def test_the_plan_says_what_is_not_taken_along() -> None:
     assert {c.instance: c.reason for c in plan.kept} == dict.fromkeys(
         ["db_1", "web_1", "web_3", "app_1", "app_3", "proxy_1", "server_1"], "not taken along"
     )
+
+
+@pytest.mark.parametrize("scope", [AUTO, INSTANCE, WHOLE_HOST])
+@pytest.mark.parametrize("by", [(), ("check",), ("check", "heal")])
+def test_the_plan_tells_what_is_to_be_healed_by_its_cause(scope: str, by: tuple[str, ...]) -> None:
+    """And so from what is made anew with it; the words say the same."""
+    plan = heal(shop(*by), "db_1", scope=scope)
+    said = {c.instance for c in plan.changes if c.reason.startswith("it is to be healed")}
+    assert {c.instance for c in plan.changes if c.cause is Cause.TO_HEAL} == said == {"db_1"}
 
 
 def test_data_are_not_lost_unless_somebody_has_said_that_they_may_be() -> None:

@@ -25,7 +25,7 @@ from ordito.cli.progress.report import (
 )
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
-from ordito.work.plan import Change
+from ordito.work.plan import Cause, Change
 from ordito.work.records import ROLLED_BACK
 from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of
 
@@ -378,15 +378,13 @@ def warn_of_orphans(instances: Sequence[str], session: Session) -> None:
 
 def show_kept(kept: Sequence[Change], session: Session) -> None:
     """Say what undeploying has left alone, and how to remove it too."""
-    from ordito.planning.keep import PROTECTED, UNMANAGED
-
     if not kept or session.stream is not None:
         return
     from ordito.cli.plan_view import write_kept
 
     write_kept(kept, session.err)
-    words = ["--include-protected"] if any(c.reason == PROTECTED for c in kept) else []
-    words += ["--include-unmanaged"] if any(c.reason == UNMANAGED for c in kept) else []
+    words = ["--include-protected"] if any(c.cause is Cause.PROTECTED for c in kept) else []
+    words += ["--include-unmanaged"] if any(c.cause is Cause.UNMANAGED for c in kept) else []
     session.next(NextCommand(session.settings.command("undeploy", *words), "remove these too"))
 
 

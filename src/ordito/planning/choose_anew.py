@@ -5,9 +5,10 @@ from __future__ import annotations
 from ordito.instances.hosting import chain, is_compute
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.keep import why_kept
+from ordito.planning.keep import REASONS, why_kept
 from ordito.planning.losing import holds_data
 from ordito.planning.members import Member
+from ordito.work.plan import Cause
 
 TO_HEAL = "it is to be healed"
 """Why what is asked for is made anew; more may follow."""
@@ -79,11 +80,13 @@ def make_anew(draft: Draft, absent: dict[str, Member], top: str, asked: str, how
         if member.fate is Fate.ANEW:
             continue
         # What is protected goes with what it lies on, so that whoever is asked about its data is asked about it.
-        if (reason := why_kept(draft, member)) and not holds_data(draft, member):
-            member.reason = reason
+        if (cause := why_kept(draft, member)) and not holds_data(draft, member):
+            member.cause, member.reason = cause, REASONS[cause]
             draft.kept.append(member)
             continue
         member.fate = Fate.ANEW
-        member.reason = TO_HEAL if member.id == asked else f"{how} {asked}"
+        is_asked = member.id == asked
+        member.cause = Cause.TO_HEAL if is_asked else Cause.NONE
+        member.reason = TO_HEAL if is_asked else f"{how} {asked}"
         host = draft.host_of(member)
         member.is_lost = not member.record.exists or (bool(member.record.host) and (host is None or host.is_lost))

@@ -144,7 +144,9 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
                 reason = _why_linked(draft, member, first) if stays else ""
                 found.append(_change(member, reason or reasons[first.reason], declared, forms=forms))
             elif member.kind is not UNCHANGED:
-                found.append(Change("=", member.id, member.reason, declared, member.differences, kind=member.kind))
+                found.append(
+                    Change("=", member.id, member.reason, declared, member.differences, member.kind, member.cause)
+                )
     return tuple(found)
 
 
@@ -170,7 +172,7 @@ def _change(member: Member, first_reason: str, declared: str, *, forms: bool) ->
         symbol = "+"
     elif forms and member.is_looked_at:
         symbol = SYMBOLS[Fate.LOOK]
-    return Change(symbol, identity, reason, declared, member.differences, kind=kind)
+    return Change(symbol, identity, reason, declared, member.differences, kind, member.cause)
 
 
 def _capacity(draft: Draft, steps: tuple[Step, ...]) -> dict[str, int]:
@@ -196,7 +198,7 @@ def _makers(draft: Draft, calls: list[int]) -> dict[str, str]:
 
 def _kept(member: Member) -> Change:
     declared = str(member.template.span) if member.template.span else ""
-    return Change("=", member.id, member.reason, declared)
+    return Change("=", member.id, member.reason, declared, cause=member.cause)
 
 
 def _loses(member: Member) -> bool:

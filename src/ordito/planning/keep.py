@@ -12,37 +12,40 @@ from ordito.model.service import Service
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import Chain, Member
+from ordito.work.plan import Cause
 
-PROTECTED = "protected"
-UNMANAGED = "not created by this ensemble"
+REASONS = {Cause.PROTECTED: "protected", Cause.UNMANAGED: "not created by this ensemble"}
+"""Why an instance is kept for itself, in words."""
 
 
 def keep(draft: Draft) -> None:
     """Transform: keep members, and let the wanted numbers be those that are kept."""
     waiting = deque(_kept_for_itself(draft))
     while waiting:
-        member, reason = waiting.popleft()
+        member, cause, reason = waiting.popleft()
         if member.fate is Fate.KEEP:
             continue
-        member.fate, member.reason = Fate.KEEP, reason
+        member.fate, member.cause, member.reason = Fate.KEEP, cause, reason
         member.up = Chain([draft.join(member.id, draft.why(reason))])
         member.up.steps = []
         draft.kept.append(member)
         draft.counts[member.template.name] += 1
-        waiting.extend((other, f"{member.id} needs it and is kept") for other in _needed(draft, member))
+        reason = f"{member.id} needs it and is kept"
+        waiting.extend((other, Cause.NONE, reason) for other in _needed(draft, member))
 
 
-def _kept_for_itself(draft: Draft) -> Iterator[tuple[Member, str]]:
+def _kept_for_itself(draft: Draft) -> Iterator[tuple[Member, Cause, str]]:
     for member in draft.members.values():
-        if reason := why_kept(draft, member):
-            yield member, reason
+        if cause := why_kept(draft, member):
+            yield member, cause, REASONS[cause]
 
 
-def why_kept(draft: Draft, member: Member) -> str:
-    """Why an instance is not removed, "" if it may be."""
+def why_kept(draft: Draft, member: Member) -> Cause:
+    """Why an instance is not removed, ``NONE`` if it may be."""
     if member.template.settings.protected and not draft.options.include_protected:
-        return PROTECTED
-    return UNMANAGED if member.record.is_unmanaged and not draft.options.include_unmanaged else ""
+        return Cause.PROTECTED
+    is_other = member.record.is_unmanaged and not draft.options.include_unmanaged
+    return Cause.UNMANAGED if is_other else Cause.NONE
 
 
 def _needed(draft: Draft, member: Member) -> Iterator[Member]:
@@ -79,10 +82,10 @@ def refuse_anew(draft: Draft) -> None:
         named = member.template.name in draft.options.upgrading.replaced
         if member.fate is not Fate.ANEW or named or not member.record.exists:
             continue
-        if reason := why_kept(draft, member):
+        if cause := why_kept(draft, member):
             draft.refusals.error(
                 "kept-anew",
-                f"{member.id} would be made anew, and is {reason}: {member.reason}",
+                f"{member.id} would be made anew, and is {REASONS[cause]}: {member.reason}",
                 member.template.span,
                 hint=f"`--replace {member.template.name}` makes it anew all the same",
             )

@@ -29,7 +29,7 @@ from ordito.planning.mend_first import can_do_without, look_known, look_whether,
 from ordito.planning.options import AUTO, WHOLE_HOST
 from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.planning.ready import ask_until_ready, can_be_asked
-from ordito.work.plan import Action, Condition, Gate
+from ordito.work.plan import Action, Cause, Condition, Gate
 from ordito.work.probes import CHECK, maintaining
 
 WITHIN = 10.0
@@ -60,7 +60,7 @@ def widening(laying: Laying) -> Callable[[Draft], None]:
             _heal_whole(draft, laying)
         else:
             roots = {name: host if host != name else "" for name, host in hosts.items()}
-            Widening(draft, laying, roots, dict.fromkeys(roots, TO_HEAL), widest=scope == AUTO).lay()
+            Widening(draft, laying, roots, {}, widest=scope == AUTO).lay()
             _note_others(draft, roots)
         draft.end_stages()
 
@@ -147,7 +147,7 @@ class Widening:
     """The stages of healing instances of one node, each behind looks of its own.
 
     ``roots`` are the instances, each with the Compute on which it lies, "" for none; ``why`` begins what is said
-    of each. It is ``widest`` where that Compute may be made anew as well.
+    of each that is repaired; one without was asked to be healed. It is ``widest`` where that Compute may be made anew.
     ``presumed`` are instances that are not up and will be, since they are repaired before. All that is done about a
     root comes after the join ``begin``, and before the step ``told``.
     """
@@ -299,7 +299,8 @@ class Widening:
         for root in roots:
             member = draft.members[root]
             member.fate = Fate.RESTART
-            member.reason = f"{self._why[root]}: stopped and started{self._if_needed(root)}"
+            member.cause = Cause.NONE if root in self._why else Cause.TO_HEAL
+            member.reason = f"{self._why.get(root, TO_HEAL)}: stopped and started{self._if_needed(root)}"
         if not _laid(draft, self._laying):
             return
         for root, numbers in self._laid_for(first, edges, {root: root for root in roots}).items():
@@ -336,8 +337,9 @@ class Widening:
                 make_anew(self._draft, self._absent, self._tops[root], root, LIES_ON)
                 for member in self._inside(self._tops[root]):
                     group[member.id] = root
-                    why = self._why[root] if self._why[root] == TO_HEAL else f"{self._why[root]}: made anew"
-                    member.reason = member.reason.replace(TO_HEAL, why) + self._if_needed(root)
+                    if member.cause is Cause.TO_HEAL and root in self._why:
+                        member.cause, member.reason = Cause.NONE, f"{self._why[root]}: made anew"
+                    member.reason += self._if_needed(root)
             self._lay_anew(group, self._gates)
 
     def _make_host_anew(self, root: str, host: str) -> None:

@@ -243,6 +243,22 @@ class Kind(StrEnum):
     REMOVED = "removed"
 
 
+class Cause(StrEnum):
+    """Why something becomes of an instance, where something else is decided by that."""
+
+    NONE = ""
+    """Nothing is; ``Change.reason`` has the words."""
+
+    TO_HEAL = "to heal"
+    """It was asked to be healed."""
+
+    PROTECTED = "protected"
+    """It is kept because it is protected."""
+
+    UNMANAGED = "unmanaged"
+    """It is kept because this ensemble has not made it."""
+
+
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-/+`` made anew, ``-`` removed,
     ``=`` taken over as it is, ``?`` looked at, and repaired where that finds it not to be ok; and why. ``declared`` is
@@ -255,6 +271,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     declared: str = ""
     differences: tuple[Difference, ...] = ()
     kind: str = ""
+    cause: Cause = Cause.NONE
 
 
 class Outage(msgspec.Struct, frozen=True):
