@@ -169,3 +169,49 @@ def test_what_is_called_besides_the_lifecycle_is_asked_when_it_is_planned(
     (tmp_path / "log").unlink(missing_ok=True)
     done = run("-e", "e", *command, "--yes")
     assert (done.code, said in done.out + done.err) == (3 if said else 0, True), done.out + done.err
+
+
+TEXT_FOR_A_NUMBER = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+interface_types:
+  my.Own: { derived_from: tosca.interfaces.Root, operations: { run: {} } }
+node_types:
+  my.Thing:
+    derived_from: tosca.nodes.Root
+    interfaces:
+      Standard: { operations: { configure: { implementation: configure.sh } } }
+      Own:
+        type: my.Own
+        operations:
+          run: { implementation: run.sh, inputs: { N: { type: integer, value: { get_input: n } } } }
+topology_template:
+  inputs: { n: { type: integer, default: 1 } }
+  node_templates:
+    thing: { type: my.Thing }
+  outputs:
+    kept: { value: { get_operation_output: [ thing, Standard, configure, OUT ] } }
+  workflows:
+    inner:
+      inputs: { n: { type: integer } }
+      steps:
+        call: { target: thing, activities: [ { call_operation: Own.run } ] }
+    outer:
+      steps:
+        go:
+          target: thing
+          activities:
+            - inline:
+                workflow: inner
+                inputs: { n: { get_operation_output: [ thing, Standard, configure, OUT ] } }
+"""
+
+
+def test_an_input_of_an_inlined_workflow_that_does_not_fit_refuses_the_start(run: Run, tmp_path: Path) -> None:
+    """R-3.6.11-2: what an operation gave is held to what the workflow declares; the step fails and says why."""
+    (tmp_path / "service.yaml").write_text(TEXT_FOR_A_NUMBER)
+    (tmp_path / "configure.sh").write_text("OUT=many\n")
+    (tmp_path / "run.sh").write_text(":\n")
+    assert run("deploy", "service.yaml", "--yes").code == 0
+    told = run("workflow", "run", "outer", "--yes")
+    assert told.code == 1
+    assert 'not started: input "n" of workflow "inner": "many" is no integer' in told.err

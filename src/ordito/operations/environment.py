@@ -17,12 +17,11 @@ from ordito.base.sensitive import revealed, sensitive_parts, shown
 from ordito.base.text import shell_name
 from ordito.instances.context import Context, EvaluationError, Nothing, Trace, is_in_place, own_copy
 from ordito.instances.evaluate import Evaluator
-from ordito.model.checking import misfit
 from ordito.model.operation import Artifact
 from ordito.model.service import Service
 from ordito.operations.input_texts import InputTexts, InputTextsOfJob, entry_size
 from ordito.operations.shared_environment import SharedEnvironment
-from ordito.work.attribute_values import WrongValue, fitted
+from ordito.work.attribute_values import WrongValue, fitting
 from ordito.work.invocation import SCRATCH, Placement
 from ordito.work.operation_inputs import OperationInput, OperationInputs, inputs_of, text_of
 from ordito.work.places import Place
@@ -228,11 +227,7 @@ class Environments:
         self._masking.know(sensitive_parts(value))
         if schema is None:
             return value
-        fitting = fitted(value, schema, data_types)
-        wrong = misfit(fitting, schema, "it", data_types)
-        if wrong:
-            raise WrongValue(wrong)
-        return fitting
+        return fitting(value, schema, data_types)
 
     def _artifacts(self, place: Place) -> Artifacts:
         """A variable for each artifact of the node, and of the relationship, whose artifacts hide the node's; and the

@@ -10,11 +10,10 @@ from ordito.base.sensitive import Sensitive, revealed
 from ordito.base.text import as_text, shell_name
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
-from ordito.model.checking import misfit
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.sensitivity import Marks
-from ordito.work.attribute_values import WrongValue, fitted
+from ordito.work.attribute_values import WrongValue, fitting
 
 Types = Mapping[str, DataType]
 
@@ -57,10 +56,7 @@ def _fitting(value: object, definition: PropertyDefinition, data_types: Types) -
     """A value of the type that is declared for it. Raises ``WrongValue``."""
     marks = Marks(data_types)
     value = marks.wrap(value, marks.by(definition.schema, definition.metadata))
-    fitting = fitted(value, definition.schema, data_types)
-    if wrong := misfit(fitting, definition.schema, "it", data_types):
-        raise WrongValue(wrong)
-    return fitting
+    return fitting(value, definition.schema, data_types)
 
 
 def types_of(step: LifecycleStep) -> Types:

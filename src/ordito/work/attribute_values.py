@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed
+from ordito.model.checking import misfit
 from ordito.model.schema import DataType, Schema
 
 
@@ -36,6 +37,14 @@ def fitted(value: object, schema: Schema | None, data_types: Mapping[str, DataTy
     except WrongValue:
         raise WrongValue("it is not what is declared (the value is not shown, since it is sensitive)") from None
     return Sensitive(plain) if isinstance(value, Sensitive) else value
+
+
+def fitting(value: object, schema: Schema, data_types: Mapping[str, DataType]) -> object:
+    """As ``fitted``, held to all that the schema says. Raises ``WrongValue``."""
+    found = fitted(value, schema, data_types)
+    if wrong := misfit(found, schema, "it", data_types):
+        raise WrongValue(wrong)
+    return found
 
 
 def placed(current: object, path: Sequence[str | int], value: object) -> object:

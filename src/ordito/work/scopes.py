@@ -9,12 +9,11 @@ import msgspec
 
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import Evaluator
-from ordito.model.checking import misfit
 from ordito.model.operation import Input, Operation
 from ordito.model.schema import PropertyDefinition
 from ordito.syntax.expressions import is_static
 from ordito.work.activities import activity_at
-from ordito.work.attribute_values import fitted
+from ordito.work.attribute_values import WrongValue, fitting
 from ordito.work.operation_inputs import with_given
 from ordito.work.plan import Call, Scope
 
@@ -87,9 +86,10 @@ class Scopes:
         if declared is None or value is None or isinstance(value, Nothing):
             return value, ""
         data_types, marks = self._evaluator.service.data_types, self._evaluator.marks
-        found = fitted(value, declared.schema, data_types)
-        wrong = misfit(found, declared.schema, "it", data_types)
-        return marks.wrap(found, marks.of(declared)), wrong
+        try:
+            return marks.wrap(fitting(value, declared.schema, data_types), marks.of(declared)), ""
+        except WrongValue as wrong:
+            return None, str(wrong)
 
     def operation(self, operation: Operation, call: Call) -> Operation:
         """An operation as a call means it: with the inputs that its activity gives. One that is called in a scope is an
