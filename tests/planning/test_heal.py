@@ -11,7 +11,7 @@ from ordito.instances.records import Delta, Instance, StatusReason
 from ordito.model.service import NodeTemplate
 from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Cause, Step
+from ordito.work.plan import ChangeCause, Step
 from tests.support.runs import OPTIONS, Answers, Reply, World, assert_order, failing, steps_of
 from tests.support.services import Requires, compute, definition, maintain, node, on, service
 
@@ -366,7 +366,7 @@ def test_the_plan_tells_what_is_to_be_healed_by_its_cause(scope: str, by: tuple[
     """And so from what is made anew with it; the words say the same."""
     plan = heal(shop(*by), "db_1", scope=scope)
     said = {c.instance for c in plan.changes if c.reason.startswith("it is to be healed")}
-    assert {c.instance for c in plan.changes if c.cause is Cause.TO_HEAL} == said == {"db_1"}
+    assert {c.instance for c in plan.changes if c.cause is ChangeCause.TO_HEAL} == said == {"db_1"}
 
 
 def test_data_are_not_lost_unless_somebody_has_said_that_they_may_be() -> None:

@@ -26,7 +26,7 @@ from ordito.ensemble.files import digest_of
 from ordito.ensemble.manifest import read_manifest, state_digest
 from ordito.source.new_files import open_regular, read_regular
 from ordito.work.hooks import DoneHook
-from ordito.work.plan import Cause, Change, Plan
+from ordito.work.plan import Change, ChangeCause, Plan
 
 FORMAT = "ordito.saved-plan/"
 VERSION = 1
@@ -223,7 +223,7 @@ def _comparable(plan: Plan) -> Plan:
     the words say as well: the version before knew no causes."""
     calls = tuple(msgspec.structs.replace(call, declared="") for call in plan.calls)
     changes = tuple(Change(change.symbol, change.instance, change.reason) for change in plan.changes)
-    kept = tuple(msgspec.structs.replace(change, cause=Cause.NONE) for change in plan.kept)
+    kept = tuple(msgspec.structs.replace(change, cause=ChangeCause.NONE) for change in plan.kept)
     hooks = tuple(msgspec.structs.replace(hook, declared="") for hook in plan.hooks)
     return msgspec.structs.replace(plan, calls=calls, changes=changes, kept=kept, warnings=(), hooks=hooks)
 

@@ -25,7 +25,7 @@ from ordito.cli.progress.report import (
 )
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
-from ordito.work.plan import Cause, Change
+from ordito.work.plan import Change, ChangeCause
 from ordito.work.records import ROLLED_BACK
 from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of
 
@@ -383,8 +383,8 @@ def show_kept(kept: Sequence[Change], session: Session) -> None:
     from ordito.cli.plan_view import write_kept
 
     write_kept(kept, session.err)
-    words = ["--include-protected"] if any(c.cause is Cause.PROTECTED for c in kept) else []
-    words += ["--include-unmanaged"] if any(c.cause is Cause.UNMANAGED for c in kept) else []
+    words = ["--include-protected"] if any(c.cause is ChangeCause.PROTECTED for c in kept) else []
+    words += ["--include-unmanaged"] if any(c.cause is ChangeCause.UNMANAGED for c in kept) else []
     session.next(NextCommand(session.settings.command("undeploy", *words), "remove these too"))
 
 

@@ -25,7 +25,7 @@ from ordito.cli.progress.ledger import called, node_of, nothing, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
-from ordito.work.plan import UNDO, Cause, Change, Condition, Difference, KeptCount, Outage, Plan
+from ordito.work.plan import UNDO, Change, ChangeCause, Condition, Difference, KeptCount, Outage, Plan
 from ordito.work.workflows import workflow_of
 
 MOST_ROWS = 200
@@ -91,7 +91,7 @@ def write_brief(proposal: Proposal, channel: Channel) -> None:
 def _write_sharing(plan: Plan, channel: Channel) -> None:
     """What would be made anew with what is to be healed, since nobody has named it, and what would not be."""
     if workflow_of(plan.workflow).heals:
-        others = [c.instance for c in plan.changes if c.symbol == "-/+" and c.cause is not Cause.TO_HEAL]
+        others = [c.instance for c in plan.changes if c.symbol == "-/+" and c.cause is not ChangeCause.TO_HEAL]
         if others:
             channel.line(f"Made anew with it, where that is needed: {listed(others, MOST_IN_WAVE)}.")
     if not workflow_of(plan.workflow).removes:  # Which tells in the end what it has left alone.

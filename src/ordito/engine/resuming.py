@@ -10,8 +10,7 @@ from ordito.engine.course import Course, Writer
 from ordito.engine.ports import Parts
 from ordito.engine.steps import Steps
 from ordito.engine.workers import Doubt, lost
-from ordito.work.doubts import answer
-from ordito.work.found_ends import found
+from ordito.work.doubts import answer, left_behind
 from ordito.work.invocation import Invocation, Outcome, Printed, Started
 from ordito.work.plan import HOOKS, Action, Call
 from ordito.work.records import (
@@ -93,7 +92,7 @@ class Resuming:
         ends = await self._workers.settle(doubts)
         self._writer.now = self._parts.clock.now()
         for index, progress in [*ends, *(one for one in asked if not isinstance(one, Doubt))]:
-            self._steps.take(index, found(progress) if isinstance(progress, Outcome) else progress)
+            self._steps.take(index, left_behind(progress) if isinstance(progress, Outcome) else progress)
         await self._ask([doubt for doubt in doubts if doubt.index in self._steps.running])
         self.again = [index for index in in_doubt if index in self._steps.running]
 

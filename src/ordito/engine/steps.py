@@ -20,7 +20,6 @@ from ordito.engine.states import StepState
 from ordito.engine.workers import no_executor
 from ordito.instances.records import Delta
 from ordito.work.events import StepFailed
-from ordito.work.found_ends import was_found
 from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
 from ordito.work.plan import Action, Call, Step
@@ -419,7 +418,7 @@ class Steps:
     def _completed(self, index: int, outcome: Outcome, running: Running) -> Outcome:
         """An outcome with what its executor left to the driver: the running time, the last lines of a failure, and who
         has waited for the host of an operation that took too long."""
-        if was_found(outcome):
+        if outcome.found:
             return outcome  # How long it ran nobody knows.
         seconds = outcome.seconds or max(0.0, self._parts.clock.monotonic() - running.began)
         tail = outcome.tail

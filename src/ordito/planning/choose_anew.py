@@ -8,7 +8,7 @@ from ordito.planning.fates import Fate
 from ordito.planning.keep import REASONS, why_kept
 from ordito.planning.losing import holds_data
 from ordito.planning.members import Member
-from ordito.work.plan import Cause
+from ordito.work.plan import ChangeCause
 
 TO_HEAL = "it is to be healed"
 """Why what is asked for is made anew; more may follow."""
@@ -86,7 +86,7 @@ def make_anew(draft: Draft, absent: dict[str, Member], top: str, asked: str, how
             continue
         member.fate = Fate.ANEW
         is_asked = member.id == asked
-        member.cause = Cause.TO_HEAL if is_asked else Cause.NONE
+        member.cause = ChangeCause.TO_HEAL if is_asked else ChangeCause.NONE
         member.reason = TO_HEAL if is_asked else f"{how} {asked}"
         host = draft.host_of(member)
         member.is_lost = not member.record.exists or (bool(member.record.host) and (host is None or host.is_lost))

@@ -12,9 +12,9 @@ from ordito.model.service import Service
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import Chain, Member
-from ordito.work.plan import Cause
+from ordito.work.plan import ChangeCause
 
-REASONS = {Cause.PROTECTED: "protected", Cause.UNMANAGED: "not created by this ensemble"}
+REASONS = {ChangeCause.PROTECTED: "protected", ChangeCause.UNMANAGED: "not created by this ensemble"}
 """Why an instance is kept for itself, in words."""
 
 
@@ -31,21 +31,21 @@ def keep(draft: Draft) -> None:
         draft.kept.append(member)
         draft.counts[member.template.name] += 1
         reason = f"{member.id} needs it and is kept"
-        waiting.extend((other, Cause.NONE, reason) for other in _needed(draft, member))
+        waiting.extend((other, ChangeCause.NONE, reason) for other in _needed(draft, member))
 
 
-def _kept_for_itself(draft: Draft) -> Iterator[tuple[Member, Cause, str]]:
+def _kept_for_itself(draft: Draft) -> Iterator[tuple[Member, ChangeCause, str]]:
     for member in draft.members.values():
         if cause := why_kept(draft, member):
             yield member, cause, REASONS[cause]
 
 
-def why_kept(draft: Draft, member: Member) -> Cause:
+def why_kept(draft: Draft, member: Member) -> ChangeCause:
     """Why an instance is not removed, ``NONE`` if it may be."""
     if member.template.settings.protected and not draft.options.include_protected:
-        return Cause.PROTECTED
+        return ChangeCause.PROTECTED
     is_other = member.record.is_unmanaged and not draft.options.include_unmanaged
-    return Cause.UNMANAGED if is_other else Cause.NONE
+    return ChangeCause.UNMANAGED if is_other else ChangeCause.NONE
 
 
 def _needed(draft: Draft, member: Member) -> Iterator[Member]:

@@ -12,7 +12,7 @@ from ordito.instances.states import STARTED
 from ordito.instances.status import OPERATIONAL, UNKNOWN
 from ordito.model.service import NodeTemplate
 from ordito.planning.fates import FALLING, GOING, RISING, Fate
-from ordito.work.plan import Action, Cause, Condition, Difference, Gate, Kind
+from ordito.work.plan import Action, ChangeCause, Condition, Difference, Gate, Kind
 
 
 class DraftStep(msgspec.Struct, gc=False):
@@ -131,7 +131,7 @@ class Member:
         self.template = template
         self.fate = fate
         self.reason = reason
-        self.cause: Cause = Cause.NONE
+        self.cause: ChangeCause = ChangeCause.NONE
         self.done = 0
         self.is_lost = False
         self.down: Chain | None = None

@@ -29,7 +29,7 @@ from ordito.planning.mend_first import can_do_without, look_known, look_whether,
 from ordito.planning.options import AUTO, WHOLE_HOST
 from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.planning.ready import ask_until_ready, can_be_asked
-from ordito.work.plan import Action, Cause, Condition, Gate
+from ordito.work.plan import Action, ChangeCause, Condition, Gate
 from ordito.work.probes import CHECK, maintaining
 
 WITHIN = 10.0
@@ -299,7 +299,7 @@ class Widening:
         for root in roots:
             member = draft.members[root]
             member.fate = Fate.RESTART
-            member.cause = Cause.NONE if root in self._why else Cause.TO_HEAL
+            member.cause = ChangeCause.NONE if root in self._why else ChangeCause.TO_HEAL
             member.reason = f"{self._why.get(root, TO_HEAL)}: stopped and started{self._if_needed(root)}"
         if not _laid(draft, self._laying):
             return
@@ -337,8 +337,8 @@ class Widening:
                 make_anew(self._draft, self._absent, self._tops[root], root, LIES_ON)
                 for member in self._inside(self._tops[root]):
                     group[member.id] = root
-                    if member.cause is Cause.TO_HEAL and root in self._why:
-                        member.cause, member.reason = Cause.NONE, f"{self._why[root]}: made anew"
+                    if member.cause is ChangeCause.TO_HEAL and root in self._why:
+                        member.cause, member.reason = ChangeCause.NONE, f"{self._why[root]}: made anew"
                     member.reason += self._if_needed(root)
             self._lay_anew(group, self._gates)
 

@@ -6,11 +6,12 @@ its finding decides where it can: what is absent was not created, or was deleted
 
 from __future__ import annotations
 
+import msgspec
+
 from ordito.instances.lifecycle import DELEGATE, LIFECYCLE_TYPES, MAKES, PROVIDE
 from ordito.instances.states import DELETED
 from ordito.instances.status import ABSENT, OK
-from ordito.work.found_ends import BY_CHECK
-from ordito.work.invocation import Ending, Outcome
+from ordito.work.invocation import Ending, Evidence, Outcome
 from ordito.work.plan import Call, Step
 from ordito.work.probes import found_status
 
@@ -37,7 +38,24 @@ def answer(step: Step, call: Call, found: Outcome) -> Outcome | None:
     if not done or any(name not in found.outputs for name in call.outputs):
         return None
     outputs = {name: found.outputs[name] for name in call.outputs}
-    return Outcome(Ending.SUCCEEDED, outputs=outputs, message=BY_CHECK)
+    return _found(Outcome(Ending.SUCCEEDED, outputs=outputs), Evidence.CHECK)
+
+
+def left_behind(outcome: Outcome) -> Outcome:
+    """An end that an operation has left behind, which says so where it is a good one."""
+    if not outcome.succeeded or outcome.message or outcome.status not in {"", OK}:
+        return outcome
+    return _found(outcome, Evidence.RESULT)
+
+
+_IN_WORDS = {
+    Evidence.CHECK: "interrupted, and done by what check says",
+    Evidence.RESULT: "interrupted, and found to be done",
+}
+
+
+def _found(outcome: Outcome, evidence: Evidence) -> Outcome:
+    return msgspec.structs.replace(outcome, found=evidence, message=_IN_WORDS[evidence])
 
 
 def _by_status(step: Step, call: Call, status: str) -> bool:

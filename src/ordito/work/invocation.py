@@ -86,6 +86,19 @@ class Ending(StrEnum):
     BY_HAND = "skipped by hand"
 
 
+class Evidence(StrEnum):
+    """By what the end of a step was found out that was at work when a job was interrupted."""
+
+    SEEN = ""
+    """It was not: somebody saw it end."""
+
+    CHECK = "check"
+    """By what the check of its instance says."""
+
+    RESULT = "result"
+    """By the result that the operation has left behind."""
+
+
 # Every step is asked several times whether it succeeded, and an enum's members cost a look-up each.
 _SUCCEEDED, _BY_HAND = Ending.SUCCEEDED, Ending.BY_HAND
 
@@ -96,7 +109,8 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     ``changed`` is what the operation reported about having modified the instance, None if it did not say;
     ``status`` a status it reported, ``done`` whether an in-doubt operation is done. ``message`` is one line for
     people, ``tail`` the last lines it printed. ``seconds`` is the running time. ``refused`` says of one that could not
-    be reached that its host is there and lets nobody in, or cannot be tried at all: waiting does not help.
+    be reached that its host is there and lets nobody in, or cannot be tried at all: waiting does not help. ``found``
+    says by what a good end was found after an interruption: how long it ran nobody knows.
     """
 
     ending: Ending
@@ -109,6 +123,7 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     tail: tuple[str, ...] = ()
     seconds: float = 0.0
     refused: bool = False
+    found: Evidence = Evidence.SEEN
 
     @property
     def succeeded(self) -> bool:

@@ -243,7 +243,7 @@ class Kind(StrEnum):
     REMOVED = "removed"
 
 
-class Cause(StrEnum):
+class ChangeCause(StrEnum):
     """Why something becomes of an instance, where something else is decided by that."""
 
     NONE = ""
@@ -271,7 +271,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     declared: str = ""
     differences: tuple[Difference, ...] = ()
     kind: str = ""
-    cause: Cause = Cause.NONE
+    cause: ChangeCause = ChangeCause.NONE
 
 
 class Outage(msgspec.Struct, frozen=True):

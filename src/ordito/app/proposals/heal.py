@@ -24,7 +24,7 @@ from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.model.service import Service
 from ordito.planning.mend_first import KNOWN, WHETHER
 from ordito.planning.options import AUTO, WHOLE_HOST, PlanOptions
-from ordito.work.plan import Action, Cause, Plan
+from ordito.work.plan import Action, ChangeCause, Plan
 from ordito.work.probes import CHECK, HEAL, maintaining
 
 MOST_NAMED = 12
@@ -100,7 +100,7 @@ def to_heal(proposal: Proposal) -> tuple[str, ...]:
     """The ids of the instances that a plan is to heal."""
     plan = proposal.plan
     asked = [s.instance for s in plan.steps if s.action is Action.FILTER and plan.calls[s.call].operation == WHETHER]
-    asked += [c.instance for c in plan.changes if c.cause is Cause.TO_HEAL]
+    asked += [c.instance for c in plan.changes if c.cause is ChangeCause.TO_HEAL]
     return tuple(dict.fromkeys(asked))
 
 

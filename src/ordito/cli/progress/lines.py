@@ -26,7 +26,6 @@ from ordito.work.events import (
     StepSucceeded,
     StepWarning,
 )
-from ordito.work.found_ends import was_found
 from ordito.work.invocation import Ending, Outcome
 
 WIDEST_NAME = 24
@@ -154,7 +153,7 @@ class LineProgress:
     def _success(self, outcome: Outcome) -> str:
         if outcome.ending is Ending.BY_HAND:
             return self._channel.paint("change", str(outcome.ending))
-        if was_found(outcome):
+        if outcome.found:
             return f"{self._channel.paint('good', 'ok')} ({outcome.message})"
         changed = "" if outcome.changed is None else " changed" if outcome.changed else " unchanged"
         # What only looks has done its work when it says that something is broken.
