@@ -147,7 +147,7 @@ async def carry_out(
     return await run_job(
         header,
         made,
-        Operations(service, ensemble.snapshot, made, {}, root=str(ensemble.layout.root), job=header.id),
+        PlanOperations(service, ensemble.snapshot, made, {}, root=str(ensemble.layout.root), job=header.id),
         ensemble.snapshot,
         executors=[DoesNothing()],
         providers=Providers(),
@@ -174,7 +174,7 @@ if __name__ == "__main__":
         from ordito.instances.records import Snapshot
         from ordito.instances.status import effective_statuses
         from ordito.model.service import Service
-        from ordito.operations.operations import Operations
+        from ordito.operations.operations import PlanOperations
         from ordito.planning.options import PlanOptions
         from ordito.planning.workflows import plan
         from ordito.work.events import Event, Listener

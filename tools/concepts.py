@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ordito.instances.lifecycle import INSTALL, UNINSTALL, Placed
+from ordito.instances.lifecycle import INSTALL, UNINSTALL, PlacedRow
 from ordito.instances.states import ERROR, TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
 from ordito.work.workflows import WORKFLOWS, Effect
@@ -47,7 +47,7 @@ def states() -> str:
     return "\n".join(lines)
 
 
-def _state(placed: Placed) -> str:
+def _state(placed: PlacedRow) -> str:
     return f"`{placed.stage.enter}`" if placed.stage is not None else f"after `{placed.reached}`"
 
 

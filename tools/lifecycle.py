@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ordito.instances.lifecycle import DELEGATE, INSTALL, UNINSTALL, Per, Placed, Row, Side
+from ordito.instances.lifecycle import DELEGATE, INSTALL, UNINSTALL, LifecycleRow, Per, PlacedRow, Side
 from ordito.model.service import RELATIONSHIP_LIFECYCLE
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "lifecycle.md"
@@ -18,29 +18,29 @@ CALLED = {
 RUNS_ON = {Side.NODE: "the instance", Side.SOURCE: "the source", Side.TARGET: "the target"}
 
 
-def table(rows: tuple[Placed, ...]) -> str:
+def table(rows: tuple[PlacedRow, ...]) -> str:
     """A table as Markdown."""
     lines = ["| state | operation | runs on | how often |", "|---|---|---|---|"]
     lines += [f"| {_state(p)} | {_operation(p.row)} | {_runs_on(p.row)} | {_often(p.row)} |" for p in rows]
     return "\n".join(lines)
 
 
-def _state(placed: Placed) -> str:
+def _state(placed: PlacedRow) -> str:
     return f"`{placed.stage.enter}`" if placed.stage is not None else f"after `{placed.reached}`"
 
 
-def _operation(row: Row) -> str:
+def _operation(row: LifecycleRow) -> str:
     interface = row.interface.rpartition(".")[2]
     side = f" of `{row.side}`" if row.interface == RELATIONSHIP_LIFECYCLE else ""
     whose = "Cloudify: " if row.interface.startswith("cloudify.") else ""
     return f"{whose}`{interface}.{row.operation}`{side}"
 
 
-def _runs_on(row: Row) -> str:
+def _runs_on(row: LifecycleRow) -> str:
     return "the orchestrator" if row.interface == DELEGATE else RUNS_ON[row.side]
 
 
-def _often(row: Row) -> str:
+def _often(row: LifecycleRow) -> str:
     often = CALLED[row.per]
     if row.interface == DELEGATE:
         return f"{often}, of hosts that are not this machine"

@@ -23,7 +23,7 @@ import os, signal
 from ordito.ensemble import journal
 from ordito.ensemble.job_rows import record_decoder
 count = [0]
-def commit(self, whole=journal.Journal.commit):
+def commit(self, whole=journal.SqliteJournal.commit):
     left = {number} - count[0]
     if len(self._records) < left:
         count[0] += len(self._records)
@@ -36,7 +36,7 @@ def commit(self, whole=journal.Journal.commit):
             self._longer = None
     whole(self)
     os.kill(os.getpid(), signal.SIGKILL)
-journal.Journal.commit = commit
+journal.SqliteJournal.commit = commit
 """
 """Lets the journal have the first so many records of the job, even if that is only a part of a turn, and dies."""
 

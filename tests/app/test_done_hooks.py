@@ -12,7 +12,7 @@ from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.base.sensitive import Sensitive
 from ordito.ensemble.done_hooks import attempts, done_in, done_since
-from ordito.ensemble.journal import Journal
+from ordito.ensemble.journal import SqliteJournal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.revisions import revisions
 from ordito.ensemble.store import open_ensemble, read_ensemble
@@ -99,15 +99,15 @@ class Killed(BaseException):
 
 def test_what_a_killed_job_has_done_is_known(folder: Path) -> None:
     """At every moment what was done is what the records of the job say."""
-    commit = Journal.commit
+    commit = SqliteJournal.commit
 
-    def dying(journal: Journal) -> None:
+    def dying(journal: SqliteJournal) -> None:
         commit(journal)
         if (folder / "log").exists() and "create" in lines(folder):
             raise Killed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Journal, "commit", dying)
+        patch.setattr(SqliteJournal, "commit", dying)
         with pytest.raises(Killed):
             deploy(folder)
     with read_ensemble(folder / "ensemble") as ensemble:

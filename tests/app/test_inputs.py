@@ -8,7 +8,7 @@ import pytest
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.bound import BoundInputs, bind_given
-from ordito.app.inputs.environments import Environment, Section
+from ordito.app.inputs.environments import Environment, EnvironmentSection
 from ordito.app.inputs.gathered import gather_inputs
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import place_of
@@ -47,7 +47,7 @@ def bound(
     found = Diagnostics()
     evaluation = evaluation_of(place_of("."), found)
     gathered = gather_inputs(
-        Environment(within, Section(written(text))), remembered, GivenInputs((), texts), evaluation, found
+        Environment(within, EnvironmentSection(written(text))), remembered, GivenInputs((), texts), evaluation, found
     )
     result = bind_given(service, gathered, found)
     assert not found.has_errors, list(found)

@@ -9,7 +9,7 @@ import pytest
 
 from ordito.app.inputs.gathered import plain
 from ordito.app.inputs.merge import Merged, merged
-from ordito.app.inputs.sources import Reach
+from ordito.app.inputs.sources import ReadableFiles
 from ordito.app.inputs.user_part import read_user_part
 from ordito.app.place import place_of
 from ordito.base.diagnostics import Diagnostics
@@ -27,7 +27,7 @@ def merge(folder: Path, main: str, files: dict[str, str]) -> tuple[Merged, Diagn
     found = Diagnostics()
     document = load_text("ensemble.yaml", main, found)
     assert document is not None, list(found)
-    return merged(document.root, Reach(folder, "."), found), found
+    return merged(document.root, ReadableFiles(folder, "."), found), found
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])

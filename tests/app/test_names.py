@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ordito.app.errors import Refused
-from ordito.app.names import Named, Names, operation_named
+from ordito.app.names import InstanceNames, NamedInstances, operation_named
 from ordito.instances.records import Delta, Instance, Snapshot
 from tests.support.services import configure, node, service, standard
 
 
-def names(*, deleted: bool = False) -> Names:
+def names(*, deleted: bool = False) -> InstanceNames:
     """A service whose node "web_1" is called as an instance of "web"; "old" is only in the records."""
     snapshot = Snapshot()
     records = [
@@ -21,21 +21,21 @@ def names(*, deleted: bool = False) -> Names:
         Instance("old_1", "old", 0),
     ]
     snapshot.apply(Delta(instances=tuple(records)))
-    return Names(service(node("web"), node("web_1"), node("db/inner")), snapshot, deleted=deleted)
+    return InstanceNames(service(node("web"), node("web_1"), node("db/inner")), snapshot, deleted=deleted)
 
 
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ("web", Named(node="web")),
-        ("old", Named(node="old")),
-        ("db/inner", Named(node="db/inner")),
-        ("web_2", Named(instance="web_2")),
-        ("node:web_1", Named(node="web_1")),
-        ("instance:web_1", Named(instance="web_1")),
+        ("web", NamedInstances(node="web")),
+        ("old", NamedInstances(node="old")),
+        ("db/inner", NamedInstances(node="db/inner")),
+        ("web_2", NamedInstances(instance="web_2")),
+        ("node:web_1", NamedInstances(node="web_1")),
+        ("instance:web_1", NamedInstances(instance="web_1")),
     ],
 )
-def test_a_text_means_a_node_or_an_instance(text: str, meant: Named) -> None:
+def test_a_text_means_a_node_or_an_instance(text: str, meant: NamedInstances) -> None:
     assert names().find(text) == meant
 
 
@@ -66,7 +66,7 @@ def test_a_text_that_means_nothing_is_refused_with_the_nearest(text: str, said: 
 
 
 def test_deleted_instances_are_found_where_they_are_asked_for() -> None:
-    assert names(deleted=True).find("web_3") == Named(instance="web_3")
+    assert names(deleted=True).find("web_3") == NamedInstances(instance="web_3")
     assert [i.id for i in names(deleted=True).instances(["web"])] == ["web_2", "web_1", "web_3"]
 
 

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordito.app.errors import Refused
-from ordito.app.saved_plan import BEGINNING, Basis, SavedPlan, encoded, is_saved_plan, read_saved_plan
+from ordito.app.saved_plan import BEGINNING, PlanBasis, SavedPlan, encoded, is_saved_plan, read_saved_plan
 from ordito.work.plan import Difference, Plan
 from tests.planning.test_random_topologies import topologies
 from tests.support.runs import World
 from tests.support.thorough import examples
 
-BASIS = Basis("state", "A0 (deploy)", "user", "testing", "service", {"scripts/a.sh": "1"}, {"port": "2"}, "choices")
+BASIS = PlanBasis("state", "A0 (deploy)", "user", "testing", "service", {"scripts/a.sh": "1"}, {"port": "2"}, "choices")
 
 
 def saved(plan: Plan, asked: dict[str, object] | None = None) -> SavedPlan:

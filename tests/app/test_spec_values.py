@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.app.inputs.evaluate import Evaluated, Evaluation, Names
+from ordito.app.inputs.evaluate import EvaluatedValues, TemplateNames, UserPartEvaluation
 from ordito.app.inputs.gathered import plain
-from ordito.app.inputs.sources import MOST_BYTES, NoSecret, Reach, Sources
+from ordito.app.inputs.sources import MOST_BYTES, NoSecret, ReadableFiles, Sources
 from ordito.app.inputs.user_part import new_user_part, read_user_part
 from ordito.app.place import Place, place_of
 from ordito.base.diagnostics import Diagnostics
@@ -28,14 +28,14 @@ class Kept:
         return "s3cret"
 
 
-def evaluated(folder: Path, inputs: str, **variables: str) -> tuple[Evaluated, Diagnostics]:
+def evaluated(folder: Path, inputs: str, **variables: str) -> tuple[EvaluatedValues, Diagnostics]:
     folder.mkdir(exist_ok=True)
     (folder / "ensemble.yaml").write_text(f"spec:\n  inputs:\n    x: {inputs}\n")
     found = Diagnostics()
     user = read_user_part(Layout(folder), "ensemble.yaml", found)
-    sources = Sources(Reach(folder, "."), variables, Kept(), found)
-    names = Names(variables, "prod", {"directory": str(folder), "name": folder.name})
-    return Evaluation(sources, names, found).inputs(user.environments.common.inputs, {}), found
+    sources = Sources(ReadableFiles(folder, "."), variables, Kept(), found)
+    names = TemplateNames(variables, "prod", {"directory": str(folder), "name": folder.name})
+    return UserPartEvaluation(sources, names, found).inputs(user.environments.common.inputs, {}), found
 
 
 def value(folder: Path, inputs: str, **variables: str) -> object:
@@ -160,7 +160,7 @@ def test_what_is_written_as_literal_is_read_back_as_it_was(
 def _again(place: Place) -> object:
     found = Diagnostics()
     user = read_user_part(place.layout, place.manifest, found)
-    sources = Sources(Reach(place.layout.root, "."), {}, Kept(), found)
-    result = Evaluation(sources, Names(), found).inputs(user.environments.common.inputs, {})
+    sources = Sources(ReadableFiles(place.layout.root, "."), {}, Kept(), found)
+    result = UserPartEvaluation(sources, TemplateNames(), found).inputs(user.environments.common.inputs, {})
     assert not found.has_errors, list(found)
     return plain(result.values["x"])

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.app.inputs.evaluate import Evaluation, Given, Names
+from ordito.app.inputs.evaluate import GivenInput, TemplateNames, UserPartEvaluation
 from ordito.app.inputs.gathered import plain
-from ordito.app.inputs.sources import Reach, Secrets, Sources
+from ordito.app.inputs.sources import ReadableFiles, Secrets, Sources
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.templating.sandbox import Sandbox, Unevaluated
 from ordito.source.nodes import Mapping
@@ -34,15 +34,19 @@ class Kept:
         return f"canary-{name}"
 
 
-def evaluate(text: str, given: dict[str, Given] | None = None) -> tuple[dict[str, Any], set[str], list[Diagnostic]]:
+def evaluate(
+    text: str, given: dict[str, GivenInput] | None = None
+) -> tuple[dict[str, Any], set[str], list[Diagnostic]]:
     found = Diagnostics()
     document = load_text("ensemble.yaml", text, found)
     assert document is not None
     assert isinstance(document.root, Mapping)
     secrets: Secrets = Kept()
     variables = {"HOME_TOWN": "Ulm"}
-    names = Names(variables, "prod", {"directory": "/srv/shop", "name": "shop"})
-    evaluation = Evaluation(Sources(Reach(Path("/nowhere"), "."), variables, secrets, found), names, found)
+    names = TemplateNames(variables, "prod", {"directory": "/srv/shop", "name": "shop"})
+    evaluation = UserPartEvaluation(
+        Sources(ReadableFiles(Path("/nowhere"), "."), variables, secrets, found), names, found
+    )
     result = evaluation.inputs(document.root.values, given or {})
     return {name: plain(node) for name, node in result.values.items()}, set(result.secret), list(found)
 
@@ -83,7 +87,7 @@ def test_a_place_is_that_of_the_expression() -> None:
 
 
 def test_what_a_command_gave_is_what_templates_see() -> None:
-    given = {"port": Given(81), "token": Given("t", secret=True)}
+    given = {"port": GivenInput(81), "token": GivenInput("t", secret=True)}
     values, secret, found = evaluate(
         'port: { env: GONE }\nurl: "x:{{ inputs.port }}"\nall: "{{ inputs.token }}"\n', given
     )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordito.base import json_keywords
-from ordito.base.json_schema import JsonSchema, NotSupported
+from ordito.base.json_schema import JsonSchema, SchemaNotSupported
 from tests.support.thorough import THOROUGH
 
 OLD = "http://json-schema.org/draft-04/schema#"
@@ -105,7 +105,7 @@ def test_no_schemas(text: str, problem: str) -> None:
 )
 def test_not_supported(text: str) -> None:
     """Nothing is fetched, and what depends on the course of checking is not supported."""
-    with pytest.raises(NotSupported):
+    with pytest.raises(SchemaNotSupported):
         JsonSchema(text)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordito.base.paths import beside, extensions
-from ordito.base.pattern_syntax import Choices
+from ordito.base.pattern_syntax import Tries
 from ordito.base.patterns import Pattern, TooMuchWork, compile_pattern, matches
 from ordito.base.scalar_units import UNITS, NotAScalarUnit, amount, canonical
 from ordito.base.timestamps import moment, parse_timestamp
@@ -225,7 +225,7 @@ PATTERNS = st.recursive(
 def test_programs_of_patterns(text: str, value: str) -> None:
     """R-3.6.3-7: followed as a program a pattern matches what Python's own matcher says it does."""
     program = compile_pattern(text)
-    slow = Pattern(program.direct, program.program, Choices(nested=True))
+    slow = Pattern(program.direct, program.program, Tries(nested=True))
     assert slow.matches(value) == (re.compile(text).fullmatch(value) is not None)
     assert slow.found_in(value) == (re.compile(text).search(value) is not None)
 

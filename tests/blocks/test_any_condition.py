@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from ordito.blocks.check import roots
 from ordito.blocks.conditions.evaluator import evaluate, referenced
 from ordito.blocks.conditions.parser import FUNCTIONS, KINDS, parse
-from ordito.blocks.conditions.trees import LEVELS, ConditionFailed, Node, NotACondition, Place, written
+from ordito.blocks.conditions.trees import LEVELS, ConditionFailed, Node, NotACondition, TextRange, written
 from tests.support.thorough import examples
 
-NOWHERE = Place(0, 0, 1, 1)
+NOWHERE = TextRange(0, 0, 1, 1)
 PIECES = [
     *(
         "values",

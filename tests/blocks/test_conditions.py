@@ -11,7 +11,7 @@ from ordito.blocks.check import roots, unknown
 from ordito.blocks.conditions.evaluator import evaluate, referenced
 from ordito.blocks.conditions.parser import MOST_NESTED, parse
 from ordito.blocks.conditions.tokens import MOST_CHARACTERS
-from ordito.blocks.conditions.trees import ConditionFailed, NotACondition, Reason
+from ordito.blocks.conditions.trees import ConditionFailed, NoAnswer, NotACondition
 
 GOLDEN = json.loads(Path(__file__).with_name("cue-conditions.json").read_text("utf-8"))
 CONTEXT = GOLDEN["context"]
@@ -39,7 +39,7 @@ def test_every_answer_is_that_of_cue(case: dict[str, Any]) -> None:
         evaluate(parse(text), CONTEXT)
     if case["ok"]:  # CUE has a value, which is neither true nor false
         assert isinstance(caught.value, ConditionFailed)
-        assert caught.value.reason is Reason.NOT_A_BOOL
+        assert caught.value.reason is NoAnswer.NOT_A_BOOL
 
 
 @pytest.mark.parametrize(
@@ -171,27 +171,27 @@ def test_what_would_be_right_is_told(text: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason", "place", "message"),
     [
-        ("values.database.nme", Reason.UNDEFINED, "1:16", 'values.database has no field "nme"'),
-        ("values.database.n.x", Reason.OPERANDS, "1:18", "values.database.n has no fields: it is null"),
-        ("nope == 1", Reason.UNDEFINED, "1:1", 'there is no "nope"'),
-        ("values.database.tags[2]", Reason.INDEX, "1:21", "values.database.tags has no such element"),
-        ("values.database.tags[-1]", Reason.INDEX, "1:21", "the index is below 0"),
-        ("values.database.tags[4/4]", Reason.OPERANDS, "1:21", "no elements by a float"),
-        ("values.database.name == 3", Reason.OPERANDS, "1:22", "== does not compare a string with an int"),
-        ("1 < 2 < 3", Reason.OPERANDS, "1:7", "< does not compare a bool with an int"),
-        ("true && 1", Reason.OPERANDS, "1:6", "&& does not go with an int"),
-        ("1 / 0 == 1", Reason.NUMBER, "1:3", "division by zero"),
-        ("values.database.replicas", Reason.NOT_A_BOOL, "1:1", "a condition is true or false, and this is an int"),
-        ("values == values", Reason.NOT_SUPPORTED, "1:8", "structs are not compared"),
-        ("(values == values) == _|_", Reason.NOT_SUPPORTED, "1:9", "structs are not compared"),
-        ("[values] == [values]", Reason.NOT_SUPPORTED, "1:10", "structs are not compared"),
-        ('"a" * 3 == "aaa"', Reason.NOT_SUPPORTED, "1:5", "* of a string and an int is not supported"),
-        ("[values.missing] != _|_", Reason.UNDEFINED, "1:8", 'values has no field "missing"'),
-        ("1e24 + 1000000000000000000000000 > 0", Reason.NUMBER, "1:6", "more than 24 digits"),
-        ("values.database & >=3", Reason.CONFLICT, "1:19", "the value is not in the bound >=3"),
+        ("values.database.nme", NoAnswer.UNDEFINED, "1:16", 'values.database has no field "nme"'),
+        ("values.database.n.x", NoAnswer.OPERANDS, "1:18", "values.database.n has no fields: it is null"),
+        ("nope == 1", NoAnswer.UNDEFINED, "1:1", 'there is no "nope"'),
+        ("values.database.tags[2]", NoAnswer.INDEX, "1:21", "values.database.tags has no such element"),
+        ("values.database.tags[-1]", NoAnswer.INDEX, "1:21", "the index is below 0"),
+        ("values.database.tags[4/4]", NoAnswer.OPERANDS, "1:21", "no elements by a float"),
+        ("values.database.name == 3", NoAnswer.OPERANDS, "1:22", "== does not compare a string with an int"),
+        ("1 < 2 < 3", NoAnswer.OPERANDS, "1:7", "< does not compare a bool with an int"),
+        ("true && 1", NoAnswer.OPERANDS, "1:6", "&& does not go with an int"),
+        ("1 / 0 == 1", NoAnswer.NUMBER, "1:3", "division by zero"),
+        ("values.database.replicas", NoAnswer.NOT_A_BOOL, "1:1", "a condition is true or false, and this is an int"),
+        ("values == values", NoAnswer.NOT_SUPPORTED, "1:8", "structs are not compared"),
+        ("(values == values) == _|_", NoAnswer.NOT_SUPPORTED, "1:9", "structs are not compared"),
+        ("[values] == [values]", NoAnswer.NOT_SUPPORTED, "1:10", "structs are not compared"),
+        ('"a" * 3 == "aaa"', NoAnswer.NOT_SUPPORTED, "1:5", "* of a string and an int is not supported"),
+        ("[values.missing] != _|_", NoAnswer.UNDEFINED, "1:8", 'values has no field "missing"'),
+        ("1e24 + 1000000000000000000000000 > 0", NoAnswer.NUMBER, "1:6", "more than 24 digits"),
+        ("values.database & >=3", NoAnswer.CONFLICT, "1:19", "the value is not in the bound >=3"),
     ],
 )
-def test_why_there_is_no_answer(text: str, reason: Reason, place: str, message: str) -> None:
+def test_why_there_is_no_answer(text: str, reason: NoAnswer, place: str, message: str) -> None:
     fault = failed(text, CONTEXT)
     assert (fault.reason, str(fault.place)) == (reason, place)
     assert message in fault.message
@@ -291,19 +291,19 @@ def test_chains_are_as_long_as_their_text() -> None:
 
 def test_a_pattern_that_would_take_ever_longer_comes_to_an_end() -> None:
     text = {"a": "a" * 300_000 + "b"}
-    assert failed('a =~ "^(a+)+$"', text).reason is Reason.TOO_MUCH
+    assert failed('a =~ "^(a+)+$"', text).reason is NoAnswer.TOO_MUCH
     assert evaluate(parse('a =~ "^(a+)+$"'), {"a": "a" * 50 + "b"}) is False
     many = " || ".join(['a =~ "^(a+)+$"'] * 100)
-    assert failed(many, {"a": "a" * 15_000 + "b"}).reason is Reason.TOO_MUCH
+    assert failed(many, {"a": "a" * 15_000 + "b"}).reason is NoAnswer.TOO_MUCH
 
 
 def test_texts_do_not_grow_without_end() -> None:
-    assert failed("a + a + a == a", {"a": "x" * 400_000}).reason is Reason.TOO_MUCH
+    assert failed("a + a + a == a", {"a": "x" * 400_000}).reason is NoAnswer.TOO_MUCH
 
 
 def test_values_that_are_no_data_are_refused() -> None:
-    assert failed("a == 1", {"a": float("nan")}).reason is Reason.NUMBER
-    assert failed("a == _|_", {"a": object()}).reason is Reason.NOT_SUPPORTED
+    assert failed("a == 1", {"a": float("nan")}).reason is NoAnswer.NUMBER
+    assert failed("a == _|_", {"a": object()}).reason is NoAnswer.NOT_SUPPORTED
     deep: list[Any] = []
     for _ in range(10_000):
         deep = [deep]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.blocks.fqn import Fqn, NotAnFqn, Part, nearest_names, parse
+from ordito.blocks.fqn import Fqn, NamePart, NotAnFqn, nearest_names, parse
 from tests.support.thorough import examples
 
 BACKUP = "opm.dev/lifecycle/data@v0#Backup"
@@ -29,28 +29,28 @@ def test_a_name_has_three_parts() -> None:
 @pytest.mark.parametrize(
     ("text", "part", "offset", "hint"),
     [
-        ("", Part.PATH, 0, "as in "),
-        ("Backup", Part.PATH, 0, "write backup"),
-        ("opm.dev@v0#Backup", Part.PATH, 0, "as in "),
-        ("opm.dev//data@v0#Backup", Part.PATH, 8, "as in "),
-        ("opm.dev/../data@v0#Backup", Part.PATH, 8, "as in "),
-        ("opm.dev/Life/data@v0#Backup", Part.PATH, 8, "write opm.dev/life/data"),
-        ("opm.dev/my data@v0#Backup", Part.PATH, 10, ""),
-        ("opm.dev/data#Backup", Part.MAJOR, 12, "as in opm.dev/data@v1#Name"),
-        ("opm.dev/data@0#Backup", Part.MAJOR, 13, "write @v0"),
-        ("opm.dev/data@#Backup", Part.MAJOR, 13, "as in "),
-        ("opm.dev/data@v01#Backup", Part.MAJOR, 13, "write v1"),
-        ("opm.dev/data@v1.2#Backup", Part.MAJOR, 13, "write v1"),
-        ("opm.dev/data@v#Backup", Part.MAJOR, 13, "as in "),
-        ("opm.dev/data@v1", Part.NAME, 15, "as in opm.dev/data@v1#Name"),
-        ("opm.dev/data@v1#", Part.NAME, 16, "as in "),
-        ("opm.dev/data@v1#backup", Part.NAME, 16, "write #Backup"),
-        ("opm.dev/data@v1#Back-up", Part.NAME, 20, ""),
-        ("opm.dev/data@v1#1Backup", Part.NAME, 16, "as in "),
-        ("opm.dev/data@v1#Backup#Again", Part.NAME, 22, ""),
+        ("", NamePart.PATH, 0, "as in "),
+        ("Backup", NamePart.PATH, 0, "write backup"),
+        ("opm.dev@v0#Backup", NamePart.PATH, 0, "as in "),
+        ("opm.dev//data@v0#Backup", NamePart.PATH, 8, "as in "),
+        ("opm.dev/../data@v0#Backup", NamePart.PATH, 8, "as in "),
+        ("opm.dev/Life/data@v0#Backup", NamePart.PATH, 8, "write opm.dev/life/data"),
+        ("opm.dev/my data@v0#Backup", NamePart.PATH, 10, ""),
+        ("opm.dev/data#Backup", NamePart.MAJOR, 12, "as in opm.dev/data@v1#Name"),
+        ("opm.dev/data@0#Backup", NamePart.MAJOR, 13, "write @v0"),
+        ("opm.dev/data@#Backup", NamePart.MAJOR, 13, "as in "),
+        ("opm.dev/data@v01#Backup", NamePart.MAJOR, 13, "write v1"),
+        ("opm.dev/data@v1.2#Backup", NamePart.MAJOR, 13, "write v1"),
+        ("opm.dev/data@v#Backup", NamePart.MAJOR, 13, "as in "),
+        ("opm.dev/data@v1", NamePart.NAME, 15, "as in opm.dev/data@v1#Name"),
+        ("opm.dev/data@v1#", NamePart.NAME, 16, "as in "),
+        ("opm.dev/data@v1#backup", NamePart.NAME, 16, "write #Backup"),
+        ("opm.dev/data@v1#Back-up", NamePart.NAME, 20, ""),
+        ("opm.dev/data@v1#1Backup", NamePart.NAME, 16, "as in "),
+        ("opm.dev/data@v1#Backup#Again", NamePart.NAME, 22, ""),
     ],
 )
-def test_the_part_that_is_wrong_is_named(text: str, part: Part, offset: int, hint: str) -> None:
+def test_the_part_that_is_wrong_is_named(text: str, part: NamePart, offset: int, hint: str) -> None:
     with pytest.raises(NotAnFqn) as caught:
         parse(text)
     assert (caught.value.part, caught.value.offset) == (part, offset)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.authoring.graph import Connection, Graph, GraphNode
+from ordito.authoring.graph import Graph, GraphConnection, GraphNode
 from ordito.cli.graph.dot import dot
 from ordito.cli.graph.layout import PAD, TITLE, Box, Forest, layout
 from ordito.cli.graph.mermaid import mermaid
@@ -42,7 +42,7 @@ HOSTILE = [
 def simple(*names: str) -> Graph:
     """Each node hosts the next, the last one is connected with all others."""
     nodes = tuple(GraphNode(name, name, names[i - 1] if i else "", (names[0],)) for i, name in enumerate(names))
-    connections = tuple(Connection(names[-1], name, name, name) for name in names[:-1])
+    connections = tuple(GraphConnection(names[-1], name, name, name) for name in names[:-1])
     return Graph(names[0], nodes, connections, {names[0]: names[-1]}, 3)
 
 
@@ -53,7 +53,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     types = ["t" * draw(st.integers(1, 30)) for _ in hosts]
     nodes = tuple(GraphNode(f"n{i}", types[i], f"n{h}" if h >= 0 else "") for i, h in enumerate(hosts))
     ends = draw(st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=20))
-    return Graph("g", nodes, tuple(Connection(f"n{a}", f"n{b}", "needs", "t") for a, b in ends), {})
+    return Graph("g", nodes, tuple(GraphConnection(f"n{a}", f"n{b}", "needs", "t") for a, b in ends), {})
 
 
 def overlap(a: Box, b: Box) -> bool:

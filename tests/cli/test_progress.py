@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordito.cli.channel import ASCII, Channel
-from ordito.cli.progress.ledger import Ledger, Phase, node_of
+from ordito.cli.progress.ledger import InstancePhase, Ledger, node_of
 from ordito.cli.progress.lines import LineProgress
 from ordito.cli.progress.ndjson import JsonStream
 from ordito.cli.progress.report import (
@@ -241,9 +241,9 @@ def test_counts_kept_up_event_by_event_agree_with_the_accounts(moves: list[tuple
             "settle": InstanceState(JOB, name, "started", "ok"),
         }
         ledger(events[move])
-    expected = [sum(account.phase is phase for account in ledger.accounts.values()) for phase in Phase]
+    expected = [sum(account.phase is phase for account in ledger.accounts.values()) for phase in InstancePhase]
     assert ledger.counts == expected
-    assert sum(len(node.busy) for node in ledger.nodes.values()) == expected[Phase.BUSY]
+    assert sum(len(node.busy) for node in ledger.nodes.values()) == expected[InstancePhase.BUSY]
 
 
 def test_the_node_of_an_instance() -> None:

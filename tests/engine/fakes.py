@@ -26,8 +26,8 @@ from ordito.work.invocation import (
     Progress,
     Started,
 )
-from ordito.work.plan import Action, Call, Plan, Step
-from ordito.work.providing import Delegation, Provided, Providers, Seen, Verb
+from ordito.work.plan import Action, OperationCall, Plan, Step
+from ordito.work.providing import Delegation, Provided, ProviderFinding, Providers, ProviderVerb
 from ordito.work.records import (
     JobHeader,
     JobOptions,
@@ -38,13 +38,15 @@ from ordito.work.records import (
     StepStartedRecord,
 )
 from ordito.work.rollback import WayBack
-from ordito.work.targets import Hands, Target
+from ordito.work.targets import Hands, HostTarget
 
 JOB = "A6BKKQCN0000"
 REAL, NO_OP = 0, 1
 CALLS = (
-    Call("node", "", "Standard", "create", "create.sh", "bash", outputs=("port",), digest="d1", declared="s.yaml:3:5"),
-    Call("node", "", "Standard", "configure"),
+    OperationCall(
+        "node", "", "Standard", "create", "create.sh", "bash", outputs=("port",), digest="d1", declared="s.yaml:3:5"
+    ),
+    OperationCall("node", "", "Standard", "configure"),
 )
 
 
@@ -105,10 +107,10 @@ class FakeOperations:
         return {"step": step.id}
 
     def delegation(self, step: Step) -> Delegation:
-        verb = Verb.DELETE if step.leave == "deleted" else Verb.CREATE
+        verb = ProviderVerb.DELETE if step.leave == "deleted" else ProviderVerb.CREATE
         return Delegation(step.instance, ("tosca.nodes.Compute",), verb)
 
-    def target(self, step: Step) -> Target | None:
+    def target(self, step: Step) -> HostTarget | None:
         return None
 
     def on_start(self, step: Step, change: str) -> Delta:
@@ -316,11 +318,11 @@ class FakeProvider:
         await asyncio.sleep(0)
         return True
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         await asyncio.sleep(0)
-        return Seen("ok" if asked.instance in self.made else "absent")
+        return ProviderFinding("ok" if asked.instance in self.made else "absent")
 
-    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         return None
 
 

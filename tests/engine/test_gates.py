@@ -8,10 +8,10 @@ from ordito.engine.core import Core
 from ordito.engine.messages import CancelAsked, LeaveOut, Skip, Start, StepEnded
 from ordito.engine.states import StepState
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Action, Call, Gate, Plan, Step
+from ordito.work.plan import Action, Gate, OperationCall, Plan, Step
 from ordito.work.records import JobOptions, Record, StepFinishedRecord, StepSkippedRecord, StepStartedRecord
 
-CALLS = (Call("node", "", "Standard", "create", "create.sh", "bash"),)
+CALLS = (OperationCall("node", "", "Standard", "create", "create.sh", "bash"),)
 
 
 def plan(*lines: str) -> Plan:

@@ -6,10 +6,10 @@ import pytest
 
 from ordito.engine.steps import LONGEST, attempts_of, pause_after, together
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Call
+from ordito.work.plan import OperationCall
 from ordito.work.records import JobOptions
 
-SILENT = Call("n", "", "Standard", "create", "a.sh")
+SILENT = OperationCall("n", "", "Standard", "create", "a.sh")
 FAILED = Outcome(Ending.FAILED, exit_code=1)
 
 
@@ -28,7 +28,7 @@ FAILED = Outcome(Ending.FAILED, exit_code=1)
 def test_what_the_call_says_wins_over_the_command_and_75_over_silence(
     said: int, job: int, code: int, attempts: int
 ) -> None:
-    call = Call("n", "", "Standard", "create", "a.sh", attempts=said)
+    call = OperationCall("n", "", "Standard", "create", "a.sh", attempts=said)
     assert attempts_of(call, JobOptions(attempts=job), Outcome(Ending.FAILED, exit_code=code)) == attempts
 
 
@@ -52,7 +52,7 @@ def test_very_many_attempts_do_not_overflow() -> None:
 
 
 def test_the_calls_interval_wins() -> None:
-    call = Call("n", "", "Standard", "create", "a.sh", interval=7.0)
+    call = OperationCall("n", "", "Standard", "create", "a.sh", interval=7.0)
     assert pause_after(1, call, JobOptions(attempts=2, interval=1.0), FAILED) == 7.0
 
 

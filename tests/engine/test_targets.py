@@ -11,12 +11,12 @@ import pytest
 from ordito.engine.delegates import LENT_WITHIN, REACHED_WITHIN, Delegates
 from ordito.work.invocation import Ending, InDoubt, Outcome
 from ordito.work.plan import Step
-from ordito.work.providing import Delegation, Provided, ProviderFailed, Providers, Seen, Verb
+from ordito.work.providing import Delegation, Provided, ProviderFailed, ProviderFinding, Providers, ProviderVerb
 from ordito.work.records import JobOptions, Record, StepProcessRecord, StepRetryRecord, StepStartedRecord
-from ordito.work.targets import HOST, SSH, Ran, Target, Unreachable
+from ordito.work.targets import HOST, SSH, HostTarget, Ran, Unreachable
 from tests.engine.fakes import FakeExecutor, FakeOperations, FakePrepared, FakeProvider, World, make_plan, run
 
-FAR = Target(SSH, "far", {"address": "192.0.2.1"})
+FAR = HostTarget(SSH, "far", {"address": "192.0.2.1"})
 COMPUTE = ("tosca.nodes.Compute", "tosca.nodes.Root")
 
 
@@ -28,7 +28,7 @@ class OnHost(FakeOperations):
         assert prepared.invocation is not None
         return msgspec.structs.replace(prepared, invocation=msgspec.structs.replace(prepared.invocation, target=FAR))
 
-    def target(self, step: Step) -> Target | None:
+    def target(self, step: Step) -> HostTarget | None:
         return FAR
 
 
@@ -38,7 +38,7 @@ class Away(OnHost):
     def prepare(self, step: Step, attempt: int) -> FakePrepared:
         return FakePrepared(None, "far: no route", ending=Ending.UNREACHABLE)
 
-    def target(self, step: Step) -> Target | None:
+    def target(self, step: Step) -> HostTarget | None:
         raise Unreachable("far: no route")
 
 
@@ -55,7 +55,7 @@ class ByPigeon(OnHost):
     def prepare(self, step: Step, attempt: int) -> FakePrepared:
         prepared = super().prepare(step, attempt)
         assert prepared.invocation is not None
-        other = Target("pigeon", "far")
+        other = HostTarget("pigeon", "far")
         return msgspec.structs.replace(prepared, invocation=msgspec.structs.replace(prepared.invocation, target=other))
 
 
@@ -129,14 +129,14 @@ class FakeHands:
         self.waited: list[float] = []
 
     async def run(
-        self, target: Target | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
+        self, target: HostTarget | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
     ) -> Ran:
         await asyncio.sleep(0)
         if self.away:
             raise Unreachable("far: no route")
         return Ran(0)
 
-    async def reach(self, target: Target, timeout: float) -> None:
+    async def reach(self, target: HostTarget, timeout: float) -> None:
         self.waited.append(timeout)
         await self.run(target, ("true",))
 
@@ -147,10 +147,10 @@ class Pool(FakeProvider):
     name = "pool"
     protocol = SSH
 
-    def given_back(self, ensemble: str) -> Sequence[Target]:
+    def given_back(self, ensemble: str) -> Sequence[HostTarget]:
         return ()
 
-    def tidied(self, ensemble: str, hosts: Sequence[Target]) -> None:
+    def tidied(self, ensemble: str, hosts: Sequence[HostTarget]) -> None:
         return None
 
 
@@ -159,12 +159,12 @@ class Breaks(Pool):
         await asyncio.sleep(0)
         raise ProviderFailed("no address; it said:\nwhere am I?", {HOST: {"provider": "pool", "id": "i-1"}})
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         await asyncio.sleep(0)
         raise Unreachable("far: no route")
 
 
-def outcome(verb: Verb, provider: FakeProvider | None, hands: FakeHands, **more: object) -> Outcome:
+def outcome(verb: ProviderVerb, provider: FakeProvider | None, hands: FakeHands, **more: object) -> Outcome:
     delegates = Delegates(Providers(() if provider is None else (provider,)), hands)
     asked = Delegation("machine_1", COMPUTE, verb, **more)  # type: ignore[arg-type]
     return delegates.problem(asked) or asyncio.run(delegates.carry_out(asked))
@@ -178,28 +178,28 @@ def test_a_host_is_waited_for_as_long_as_makes_sense(
     provider: FakeProvider | None, said: float | None, waited: float
 ) -> None:
     hands = FakeHands()
-    assert outcome(Verb.REACH, provider, hands, host=FAR, timeout=said).succeeded
+    assert outcome(ProviderVerb.REACH, provider, hands, host=FAR, timeout=said).succeeded
     assert hands.waited == [waited]
 
 
 def test_this_machine_is_not_waited_for() -> None:
     hands = FakeHands(away=True)
-    assert outcome(Verb.REACH, Pool(), hands).succeeded
+    assert outcome(ProviderVerb.REACH, Pool(), hands).succeeded
     assert hands.waited == []
 
 
 def test_a_host_that_cannot_be_reached() -> None:
     away = FakeHands(away=True)
-    assert outcome(Verb.REACH, Pool(), away, host=FAR).ending is Ending.UNREACHABLE
+    assert outcome(ProviderVerb.REACH, Pool(), away, host=FAR).ending is Ending.UNREACHABLE
     for provider in (Breaks(), None):
-        seen = outcome(Verb.LOOK, provider, away, host=FAR)
+        seen = outcome(ProviderVerb.LOOK, provider, away, host=FAR)
         assert seen.succeeded
         assert (seen.status, seen.message) == ("error", "far: no route")
-    assert outcome(Verb.LOOK, None, FakeHands(), host=FAR).status == "ok"
+    assert outcome(ProviderVerb.LOOK, None, FakeHands(), host=FAR).status == "ok"
 
 
 def test_what_a_provider_has_made_is_told_with_its_failure() -> None:
-    failed = outcome(Verb.CREATE, Breaks(), FakeHands())
+    failed = outcome(ProviderVerb.CREATE, Breaks(), FakeHands())
     assert failed.ending is Ending.FAILED
     assert failed.outputs == {HOST: {"provider": "pool", "id": "i-1"}}
     assert (failed.message, failed.tail) == ("no address; it said:", ("where am I?",))
@@ -207,6 +207,6 @@ def test_what_a_provider_has_made_is_told_with_its_failure() -> None:
 
 def test_a_provider_that_has_made_an_instance_is_asked_and_no_other() -> None:
     gone = {HOST: {"provider": "cloud", "id": "i-1"}}
-    refused = outcome(Verb.DELETE, Pool(), FakeHands(), attributes=gone)
+    refused = outcome(ProviderVerb.DELETE, Pool(), FakeHands(), attributes=gone)
     assert refused.ending is Ending.NOT_STARTED
     assert "cloud" in refused.message

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ordito.base.change_ids import (
     LAST_TICK,
     TASKS_PER_TICK,
-    Change,
+    ChangeIdParts,
     ChangeIds,
     ChangeIdsExhausted,
     decode,
@@ -32,7 +32,7 @@ moments = st.floats(0, 3_400_000_000)
 def test_an_id_says_its_tick_and_task(tick: int, task: int) -> None:
     change = encode(tick, task)
     assert re.fullmatch(r"A[0-9A-Za-z]{7}[0-9a-f]{4}", change)
-    assert decode(change) == Change(tick, task)
+    assert decode(change) == ChangeIdParts(tick, task)
 
 
 @given(ticks, tasks, ticks, tasks)

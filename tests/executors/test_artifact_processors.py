@@ -13,8 +13,8 @@ import pytest
 from ordito.base.sensitive import Sensitive
 from ordito.executors.processors import CALL, artifact_processors
 from ordito.work.invocation import Ending, Printed
-from ordito.work.needs import Needs
-from ordito.work.targets import Target
+from ordito.work.needs import ImplementationNeeds
+from ordito.work.targets import HostTarget
 from tests.executors.place import Place, Ran
 from tests.support.plugins import install
 
@@ -44,7 +44,7 @@ def data(place: Place, **inputs: object) -> dict[str, object]:
 def test_it_is_told_how_the_host_is_reached(place: Place) -> None:
     """R-13.2.6-1: protocol, address and credentials; none of it among its arguments."""
     settings = {"address": "10.0.0.7", "port": 22, "password": Sensitive(TOKEN)}
-    target = Target("ssh", "far", settings)
+    target = HostTarget("ssh", "far", settings)
     ran = place.run("content", "package", processor=PACKAGE, data=data(place), target=target)
     assert (ran.outcome.ending, ran.text) == (Ending.SUCCEEDED, "installed package\n")
     call = json.loads((place.scrap / "package.json").read_text())
@@ -68,7 +68,7 @@ def test_it_runs_here_whatever_the_protocol(place: Place) -> None:
 def test_what_it_is_given_is_for_its_account_only(place: Place) -> None:
     """The file with credentials is private while the processor runs, and gone when it is cancelled."""
     place.write("templates/name.j2", "{{ dish }}")
-    needs = Needs(templates=("templates/name.j2",), values={"dish": "wine"})
+    needs = ImplementationNeeds(templates=("templates/name.j2",), values={"dish": "wine"})
     more = {"dependencies": ("templates/name.j2",), "needs": needs, "outputs": ("served",)}
     ran = place.run("served dish\n", "recipe", processor=RECIPE, data=data(place, dish="wine"), **more)
     assert ran.outcome.outputs == {"served": "wine"}

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from ordito.executors.container.connector import ContainerConnector
-from ordito.work.targets import CONTAINER, Target, Unreachable
+from ordito.work.targets import CONTAINER, HostTarget, Unreachable
 from tests.support.real.podman import SMALL, Podman
 
 NAME = "ordito-test-connector"
-TARGET = Target(CONTAINER, f"container {NAME}", {"engine": "podman", "container": NAME, "instance": "host_1"})
+TARGET = HostTarget(CONTAINER, f"container {NAME}", {"engine": "podman", "container": NAME, "instance": "host_1"})
 
 
 class Heard:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.work.invocation import SCRATCH, Ending, Placement
+from ordito.work.invocation import SCRATCH, Ending, FilePlacement
 from tests.executors.place import Place
 
 
@@ -15,7 +15,7 @@ from tests.executors.place import Place
 def test_a_local_file_is_there_during_the_operation_only(place: Place, end: str) -> None:
     """R-4.8.1-3, R-4.8.1-6: LOCAL_FILE; removed also when the operation fails or is ended."""
     place.write("data/app.zip", "content")
-    script, files = f"echo $FILE; cat $FILE; echo .; {end}", (Placement("data/app.zip", remove=True),)
+    script, files = f"echo $FILE; cat $FILE; echo .; {end}", (FilePlacement("data/app.zip", remove=True),)
     environment = {"FILE": f"{SCRATCH}data/app.zip"}
     if end == "sleep 600":
         ran = place.run_and_cancel(script, "content.\n", environment=environment, files=files)
@@ -32,7 +32,9 @@ def test_whether_a_copy_stays_is_said_by_remove_alone(place: Place, scratch: boo
     """R-4.8.1-4, R-4.8.1-5: the four cases; folders are made, and go with what they were made for."""
     place.write("app.zip", "content")
     path = f"{SCRATCH}new/folder/app.zip" if scratch else str(place.scrap / "new/folder/app.zip")
-    ran = place.run("echo $FILE; cat $FILE", environment={"FILE": path}, files=(Placement("app.zip", path, remove),))
+    ran = place.run(
+        "echo $FILE; cat $FILE", environment={"FILE": path}, files=(FilePlacement("app.zip", path, remove),)
+    )
     copy = Path(ran.text.splitlines()[0])
     assert ran.text.endswith("content")
     assert copy.exists() is not remove
@@ -51,7 +53,7 @@ def test_a_folder_is_copied_with_everything_in_it(place: Place) -> None:
     target.mkdir()
     (target / "theirs").write_text("t")
     script = f"cd {target}; find . -type f -o -type l | sort; cat run; test -x a"
-    ran = place.run(script, files=(Placement("conf", str(target), remove=True),))
+    ran = place.run(script, files=(FilePlacement("conf", str(target), remove=True),))
     assert (ran.text, ran.outcome.ending) == ("./a\n./deep/er/b\n./run\n./theirs\nb", Ending.SUCCEEDED)
     assert [p.name for p in target.iterdir()] == ["theirs"]
 
@@ -71,7 +73,7 @@ def test_two_instances_do_not_take_each_other_s_copy(place: Place) -> None:
                 script,
                 step=f"s{n}",
                 environment={"N": str(n), "FILE": f"{SCRATCH}f"},
-                files=(Placement("f", remove=True),),
+                files=(FilePlacement("f", remove=True),),
             )
             for n in (1, 2)
         ]
@@ -84,17 +86,17 @@ def test_two_instances_do_not_take_each_other_s_copy(place: Place) -> None:
 @pytest.mark.parametrize(
     ("placement", "says"),
     [
-        (Placement("nowhere.zip"), "the artifact nowhere.zip is not there"),
-        (Placement("../secret"), "lies outside of the service"),
-        (Placement("run.sh", "relative/path"), "the path must be absolute"),
-        (Placement("https://example.org/x.zip"), "is at an address, not in the service"),
-        (Placement("run.sh", "/proc/nowhere/x"), "cannot be copied to /proc/nowhere/x"),
+        (FilePlacement("nowhere.zip"), "the artifact nowhere.zip is not there"),
+        (FilePlacement("../secret"), "lies outside of the service"),
+        (FilePlacement("run.sh", "relative/path"), "the path must be absolute"),
+        (FilePlacement("https://example.org/x.zip"), "is at an address, not in the service"),
+        (FilePlacement("run.sh", "/proc/nowhere/x"), "cannot be copied to /proc/nowhere/x"),
     ],
 )
-def test_what_cannot_be_copied_is_said_and_nothing_is_left(place: Place, placement: Placement, says: str) -> None:
+def test_what_cannot_be_copied_is_said_and_nothing_is_left(place: Place, placement: FilePlacement, says: str) -> None:
     place.write("first", "1")
     (place.scrap / "secret").write_text("x")
-    first = Placement("first", str(place.scrap / "made/first"), remove=True)
+    first = FilePlacement("first", str(place.scrap / "made/first"), remove=True)
     outcome = place.run("echo never", files=(first, placement)).outcome
     assert outcome.ending is Ending.NOT_STARTED
     assert says in outcome.message
@@ -106,7 +108,7 @@ def test_cancel_while_files_are_copied(place: Place) -> None:
     place.write("f", "x")
 
     async def run() -> Ending:
-        invocation = place.invocation("echo never", files=(Placement("f", remove=True),))
+        invocation = place.invocation("echo never", files=(FilePlacement("f", remove=True),))
         running = asyncio.create_task(place.arun(invocation))
         await asyncio.sleep(0)
         await place.executor.cancel("run.sh")

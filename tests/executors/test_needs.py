@@ -13,8 +13,8 @@ import pytest
 
 from ordito.executors import packages_runner
 from ordito.executors.interpreters import finding, is_python, lacking
-from ordito.work.invocation import Ending, Invocation, Placement
-from ordito.work.needs import Needs
+from ordito.work.invocation import Ending, FilePlacement, Invocation
+from ordito.work.needs import ImplementationNeeds
 from tests.executors.place import Place, Ran, auntil
 
 OWN = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -59,7 +59,9 @@ def test_the_python_of_the_version_runs_it(bin_folder: Path, place: Place) -> No
     """R-3.6.7-7, R-13.2.1-2: what is called so is asked which version it is."""
     write_program(bin_folder, f"python{OWN}", f'exec {sys.executable} "$@"')
     write_program(bin_folder, "python3", "echo 3.2.0")
-    ran = place.run("import sys\nOUT = '%d.%d' % sys.version_info[:2]", "run.py", outputs=("OUT",), needs=Needs(OWN))
+    ran = place.run(
+        "import sys\nOUT = '%d.%d' % sys.version_info[:2]", "run.py", outputs=("OUT",), needs=ImplementationNeeds(OWN)
+    )
     assert (ran.outcome.ending, ran.outcome.outputs) == (Ending.SUCCEEDED, {"OUT": OWN})
 
 
@@ -67,7 +69,7 @@ def test_the_python_of_the_version_runs_it(bin_folder: Path, place: Place) -> No
 def test_a_version_that_is_not_there_is_said_before_anything_runs(bin_folder: Path, place: Place, asked: str) -> None:
     """R-3.6.7-7, R-13.2.1-2, R-13.2.4-1: no other version is taken instead."""
     write_program(bin_folder, "python3", "echo 3.2.0")
-    ran = place.run(f"open({str(place.scrap / 'ran')!r}, 'w')", "run.py", needs=Needs(asked))
+    ran = place.run(f"open({str(place.scrap / 'ran')!r}, 'w')", "run.py", needs=ImplementationNeeds(asked))
     assert ran.outcome.ending is Ending.NOT_STARTED
     assert f"Python {asked}" in ran.outcome.message
     assert not list(place.scrap.iterdir())
@@ -75,10 +77,10 @@ def test_a_version_that_is_not_there_is_said_before_anything_runs(bin_folder: Pa
 
 def test_bash_is_at_least_of_the_version(bin_folder: Path, place: Place) -> None:
     """R-3.6.7-7: a Bash script runs by any later Bash."""
-    assert place.run("[[ a == a ]]", needs=Needs("3.2")).outcome.ending is Ending.SUCCEEDED
-    assert "Bash 99" in place.run("true", needs=Needs("99")).outcome.message
-    assert "#!" in place.run("#!/bin/sh\ntrue", needs=Needs("4")).outcome.message
-    assert "names no version" in place.run("true", needs=Needs("latest")).outcome.message
+    assert place.run("[[ a == a ]]", needs=ImplementationNeeds("3.2")).outcome.ending is Ending.SUCCEEDED
+    assert "Bash 99" in place.run("true", needs=ImplementationNeeds("99")).outcome.message
+    assert "#!" in place.run("#!/bin/sh\ntrue", needs=ImplementationNeeds("4")).outcome.message
+    assert "names no version" in place.run("true", needs=ImplementationNeeds("latest")).outcome.message
     assert lacking(("tosca.artifacts.Implementation.Bash",), "4", {"PATH": str(bin_folder)}) == ""
     assert "Python 3.98" in lacking(("tosca.artifacts.Implementation.Python",), "3.98", {"PATH": str(bin_folder)})
 
@@ -106,7 +108,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def with_packages(place: Place, script: str, name: str = "run.py", lines: str = "helper==1.0\n") -> Invocation:
     place.write("lib/requirements.txt", REQUIREMENTS + lines)
-    needs = Needs(requirements=("lib/requirements.txt",))
+    needs = ImplementationNeeds(requirements=("lib/requirements.txt",))
     # The packages lie beside the file that names them, and so they do beside the script.
     dependencies = ("lib/requirements.txt", "lib/wheels")
     return place.invocation(script, name, dependencies=dependencies, outputs=("OUT",), needs=needs)
@@ -212,7 +214,7 @@ def test_cancelling_ends_the_preparation_too(place: Place) -> None:
 
 def filled(place: Place, text: str, values: dict[str, object], **more: object) -> Ran:
     place.write("templates/app.conf.j2", text)
-    needs = Needs(templates=("templates/app.conf.j2",), values=values)
+    needs = ImplementationNeeds(templates=("templates/app.conf.j2",), values=values)
     script = 'cat "$(dirname "$0")/app.conf"\nOUT=$(stat -c %a "$(dirname "$0")/app.conf")'
     files = ("templates/app.conf.j2",)
     return place.run(script, "bin/run.sh", dependencies=files, outputs=("OUT",), needs=needs, **more)
@@ -245,7 +247,7 @@ def test_a_template_is_filled_beside_the_script(place: Place) -> None:
 def test_a_template_that_cannot_be_filled_is_said_with_its_line(place: Place, text: str, said: str) -> None:
     place.write("templates/app.conf.j2", "")
     (place.root / "templates/app.conf.j2").write_text(text, errors="surrogateescape")
-    needs = Needs(templates=("templates/app.conf.j2",), values={"port": 80})
+    needs = ImplementationNeeds(templates=("templates/app.conf.j2",), values={"port": 80})
     ran = place.run("true", "bin/run.sh", dependencies=("templates/app.conf.j2",), needs=needs)
     assert ran.outcome.ending is Ending.NOT_STARTED
     assert said in ran.outcome.message
@@ -254,15 +256,15 @@ def test_a_template_that_cannot_be_filled_is_said_with_its_line(place: Place, te
 
 def test_a_filled_template_takes_no_name_of_others(place: Place) -> None:
     place.write("templates/run.sh.j2", "")
-    needs = Needs(templates=("templates/run.sh.j2",))
+    needs = ImplementationNeeds(templates=("templates/run.sh.j2",))
     ran = place.run("true", "bin/run.sh", dependencies=("templates/run.sh.j2",), needs=needs)
     assert "templates/run.sh.j2 cannot be filled to run.sh" in ran.outcome.message
 
 
 def test_a_template_beside_the_script_leaves_the_service_as_it_is(place: Place) -> None:
     place.write("bin/app.conf.jinja2", "{{ a }}")
-    needs = Needs(templates=("bin/app.conf.jinja2",), values={"a": 1})
-    files = (Placement("bin/run.sh"),)
+    needs = ImplementationNeeds(templates=("bin/app.conf.jinja2",), values={"a": 1})
+    files = (FilePlacement("bin/run.sh"),)
     script = 'cat "$(dirname "$0")/app.conf" "$(dirname "$0")/other"'
     place.write("bin/other", "beside")
     ran = place.run(script, "bin/run.sh", dependencies=("bin/app.conf.jinja2",), needs=needs, files=files)

@@ -15,7 +15,7 @@ import pytest
 from ordito.executors.local import LocalExecutor
 from ordito.executors.process_table import Marker, boot_id, look_up, machine
 from ordito.executors.spawn import FILE_LOCKS
-from ordito.work.invocation import SCRATCH, Ending, Outcome, Placement, Printed, Started
+from ordito.work.invocation import SCRATCH, Ending, FilePlacement, Outcome, Printed, Started
 from tests.executors.place import JOB, Place, Ran, auntil, is_gone, until
 
 
@@ -388,7 +388,7 @@ def test_the_slots_of_earlier_jobs_go_when_a_job_begins(place: Place) -> None:
     """A program that was killed could not tidy up; copies that are to stay stay all the same."""
     place.run("X=1", outputs=("X",))
     place.write("f", "x")
-    kept = place.run("echo $F", environment={"F": f"{SCRATCH}f"}, files=(Placement("f"),)).text.strip()
+    kept = place.run("echo $F", environment={"F": f"{SCRATCH}f"}, files=(FilePlacement("f"),)).text.strip()
     later = LocalExecutor(place.slots)
 
     async def run() -> None:
@@ -444,7 +444,7 @@ def test_only_what_is_prepared_slowly_is_handed_over_alone(place: Place) -> None
     assert keys[0] == keys[1]
     slow = [
         place.invocation("", step="c", dependencies=("x",)),
-        place.invocation("", step="d", files=(Placement("x"),)),
+        place.invocation("", step="d", files=(FilePlacement("x"),)),
     ]
     assert len({*keys, *map(place.executor.batch_key, slow)}) == 3
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordito.executors.result_files import Left, read_reported, read_result
+from ordito.executors.result_files import LeftFile, read_reported, read_result
 from ordito.work.invocation import Ending
 from tests.executors.place import Place
 
@@ -64,12 +64,12 @@ def test_a_mistake_in_it_fails_the_operation(place: Place, text: str, says: str)
 
 @given(st.binary())
 def test_whatever_is_in_the_files_is_no_fault_of_ours(data: bytes) -> None:
-    read_reported(Left(data), "outputs.json")
+    read_reported(LeftFile(data), "outputs.json")
     assert read_result(data, "job", "step") is None
 
 
 def test_deep_nesting_is_a_mistake_not_a_crash() -> None:
-    assert "nested too deeply" in read_reported(Left(b'{"a":' + b"[" * 200_000), "f").problem
+    assert "nested too deeply" in read_reported(LeftFile(b'{"a":' + b"[" * 200_000), "f").problem
 
 
 FIELD = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))

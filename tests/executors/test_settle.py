@@ -14,7 +14,7 @@ import pytest
 
 from ordito.executors.local import LocalExecutor
 from ordito.executors.process_table import Marker, Process, processes_of
-from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Placement, Started
+from ordito.work.invocation import Ending, FilePlacement, InDoubt, Invocation, Outcome, Started
 from tests.executors.place import JOB, Place, is_gone, until
 from tests.support import forked
 
@@ -232,7 +232,7 @@ def test_copies_go_with_an_operation_that_is_settled(crash: Crash) -> None:
     place = crash.place
     place.write("f", "x")
     gone, stays = place.scrap / "new/gone", place.scrap / "stays"
-    files = (Placement("f", str(gone), remove=True), Placement("f", str(stays)))
+    files = (FilePlacement("f", str(gone), remove=True), FilePlacement("f", str(stays)))
     started = crash.at(f"test -e {gone} && {WAIT}", files=files)
     assert gone.exists()
     assert crash.settle(started) is None
@@ -253,7 +253,7 @@ def test_what_cannot_be_ended_fails_the_step(crash: Crash, monkeypatch: pytest.M
     place = crash.place
     place.write("f", "x")
     copy = place.scrap / "copy"
-    started = crash.at(WAIT, files=(Placement("f", str(copy), remove=True),))
+    started = crash.at(WAIT, files=(FilePlacement("f", str(copy), remove=True),))
 
     async def in_vain(marker: Marker, grace: float) -> list[Process]:
         return processes_of(marker)

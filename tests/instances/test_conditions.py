@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordito.instances.conditions import Conditions, Verdict
+from ordito.instances.conditions import ConditionEvaluator, Verdict
 from ordito.instances.context import Trace
 from ordito.instances.entities import LinkEntity, NodeEntity
 from ordito.instances.evaluate import Evaluator
@@ -26,7 +26,7 @@ FILE = Path(__file__).parent / "data" / "conditions" / "service.yaml"
 LINE = re.compile(r"^#: (\S+) (\{.*\})$", re.MULTILINE)
 
 
-def read() -> tuple[Service, Conditions]:
+def read() -> tuple[Service, ConditionEvaluator]:
     made, diagnostics = resolve(FILE)
     assert made is not None, [d.message for d in diagnostics]
     snapshot = Snapshot()
@@ -41,7 +41,7 @@ def read() -> tuple[Service, Conditions]:
             stem, _, number = name.rpartition("_")
             snapshot.apply(Delta(instances=(Instance(name, stem, int(number) - 1, "", state, "ok"),)))
         snapshot.apply(Delta(attributes={name: values}))
-    return made, Conditions(Evaluator(made, snapshot, {}))
+    return made, ConditionEvaluator(Evaluator(made, snapshot, {}))
 
 
 SERVICE, CONDITIONS = read()
@@ -129,7 +129,7 @@ def test_truth_tables(tree: object, values: dict[str, str]) -> None:
     part = condition_of(tree)
     condition = part if isinstance(part, Condition) else Condition("and", (part,))
     trace = Trace()
-    verdict: Verdict = Conditions(evaluator).of(condition, NodeEntity(made.nodes["n"], "n_1"), trace)
+    verdict: Verdict = ConditionEvaluator(evaluator).of(condition, NodeEntity(made.nodes["n"], "n_1"), trace)
     asked: list[str] = []
     assert verdict.holds == truth(tree, values, asked)
     assert evaluator.asked == asked

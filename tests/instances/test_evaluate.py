@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ordito.instances.context import Context, Copy, EvaluationError, Nothing, Trace
+from ordito.instances.context import ArtifactCopy, Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot, end_id, link_id
 from ordito.model.service import Relationship, Service
@@ -353,7 +353,7 @@ def test_get_artifact(arguments: tuple[str | bool, ...], path: str, copy: bool |
     trace = Trace()
     assert Running().at("wordpress", call("get_artifact", "SELF", "wp.zip", *arguments), trace=trace) == path
     own = not arguments
-    assert list(trace.copies) == ([] if copy is None else [Copy("files/wp.zip", path, copy, own)])
+    assert list(trace.copies) == ([] if copy is None else [ArtifactCopy("files/wp.zip", path, copy, own)])
 
 
 def test_artifacts_of_every_entity() -> None:

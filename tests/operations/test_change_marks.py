@@ -10,7 +10,7 @@ import pytest
 
 from ordito.instances.records import Delta
 from ordito.model.service import Service
-from ordito.operations.operations import Operations
+from ordito.operations.operations import PlanOperations
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.workflows import workflow_of
 from tests.support.runs import World
@@ -49,7 +49,7 @@ def test_marks(case: dict[str, Any]) -> None:
     )
     world.snapshot.apply(Delta((before,), attributes={"web_1": {"color": "blue"}}))
     job, change = ("new", "new") if case.get("no_op") else ("job", "new")
-    operations = Operations(world.service, world.snapshot, plan, {}, root="/pinned", job=job)
+    operations = PlanOperations(world.service, world.snapshot, plan, {}, root="/pinned", job=job)
     world.snapshot.apply(operations.on_start(step, change))
     outcome = Outcome(
         Ending(case.get("ending") or ("failed" if case["exit"] else "succeeded")),
@@ -76,7 +76,7 @@ def test_an_attribute_of_another_instance_is_a_change_of_that_one() -> None:
     relationship.interfaces[interface.name] = msgspec.structs.replace(interface, operations=operations)
     plan = world.plan()
     world.snapshot.apply(Delta(instances=plan.instances))
-    carried_out = Operations(world.service, world.snapshot, plan, {}, root="/pinned", job="job")
+    carried_out = PlanOperations(world.service, world.snapshot, plan, {}, root="/pinned", job="job")
     step = next(s for s in plan.steps if s.id.endswith("add_target"))
     world.snapshot.apply(carried_out.on_start(step, "new"))
     outcome = Outcome(Ending.SUCCEEDED, changed=False, outputs={"users": "3"})

@@ -8,14 +8,14 @@ from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.operations.connecting import Connecting
 from ordito.syntax.expressions import Value
-from ordito.work.providing import Connection, Endpoint
+from ordito.work.providing import Endpoint, OpenWay
 from tests.support.services import Requires, capability, compute, get_property, node, on, service
 
 ENDPOINT = "tosca.capabilities.Endpoint"
 PUBLIC = f"{ENDPOINT}.Public"
 
 
-def told(given: Service, name: str) -> tuple[tuple[Connection, ...], tuple[Endpoint, ...]]:
+def told(given: Service, name: str) -> tuple[tuple[OpenWay, ...], tuple[Endpoint, ...]]:
     """What is told of a node."""
     evaluator = Evaluator(given, Snapshot(), {})
 
@@ -63,8 +63,8 @@ def test_ports_are_those_of_both_ends_by_protocol() -> None:
     connections, endpoints = told(shop(), "back")
     common = {"source_host": "front", "target_host": "back", "secure": True, "relationship": "web.database"}
     assert connections == (
-        Connection("web", "base", protocol="tcp", ports=((3306, 3306),), source_ports=((7, 7),), **common),  # type: ignore[arg-type]
-        Connection("web", "base", protocol="udp", ports=((9000, 9010),), source_ports=((9999, 9999),), **common),  # type: ignore[arg-type]
+        OpenWay("web", "base", protocol="tcp", ports=((3306, 3306),), source_ports=((7, 7),), **common),  # type: ignore[arg-type]
+        OpenWay("web", "base", protocol="udp", ports=((9000, 9010),), source_ports=((9999, 9999),), **common),  # type: ignore[arg-type]
     )
     assert told(shop(), "front")[0] == told(shop(), "web")[0] == connections
     assert [(e.node, e.name) for e in endpoints] == [("back", "endpoint"), ("base", "database")]

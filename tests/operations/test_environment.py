@@ -13,10 +13,10 @@ from ordito.model.operation import Operation
 from ordito.model.schema import Constraint, Schema
 from ordito.model.service import NodeTemplate, Service
 from ordito.operations.environment import MOST_VARIABLES
-from ordito.operations.operations import Operations
-from ordito.operations.preparing import Prepared
+from ordito.operations.operations import PlanOperations
+from ordito.operations.preparing import PreparedStep
 from ordito.syntax.expressions import Value
-from ordito.work.invocation import SCRATCH, Invocation, Placement
+from ordito.work.invocation import SCRATCH, FilePlacement, Invocation
 from ordito.work.plan import Step
 from tests.support.runs import World
 from tests.support.services import (
@@ -43,8 +43,8 @@ class Prepare(World):
         self, *nodes: NodeTemplate, inputs: dict[str, object] | None = None, given: Service | None = None
     ) -> None:
         super().__init__(given or service(*nodes, inputs=[definition(n) for n in inputs or {}]), inputs)
-        self.prepared: dict[str, Prepared] = {}
-        self.in_order: list[tuple[str, Prepared]] = []
+        self.prepared: dict[str, PreparedStep] = {}
+        self.in_order: list[tuple[str, PreparedStep]] = []
 
     def deploy(self, workflow: str = "deploy", ip: str = "192.168.0.1") -> Prepare:
         """Every operation that maps an output ``ip`` gives the address ``ip`` with the instance's number added."""
@@ -52,15 +52,15 @@ class Prepare(World):
         def answer(step: Step, _: str) -> dict[str, object]:
             return {"ip": f"{ip}{step.instance.rpartition('_')[2]}"}
 
-        original = Operations.prepare
+        original = PlanOperations.prepare
 
-        def patched(this: Operations, step: Step, attempt: int) -> Prepared:
+        def patched(this: PlanOperations, step: Step, attempt: int) -> PreparedStep:
             prepared = self.prepared[step.id] = original(this, step, attempt)
             self.in_order.append((step.id, prepared))
             return prepared
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Operations, "prepare", patched)
+            patch.setattr(PlanOperations, "prepare", patched)
             self.run(workflow, answer)
         return self
 
@@ -360,8 +360,8 @@ def test_copies_of_artifacts() -> None:
     assert invocation.environment["local"] == scratch
     assert invocation.environment["there"] == "/opt/x.zip"
     assert invocation.files == (
-        Placement("f/x.zip", scratch, remove=True),
-        Placement("f/x.zip", "/opt/x.zip", remove=False),
+        FilePlacement("f/x.zip", scratch, remove=True),
+        FilePlacement("f/x.zip", "/opt/x.zip", remove=False),
     )
 
 

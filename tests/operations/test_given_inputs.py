@@ -13,7 +13,7 @@ from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import use_vault
 from ordito.instances.records import Delta
-from ordito.operations.operations import Operations
+from ordito.operations.operations import PlanOperations
 from ordito.work.plan import Plan
 from tests.app.test_saved_plan import saved
 from tests.support.runs import World
@@ -36,7 +36,7 @@ def test_they_override_and_add() -> None:
     made = world()
     plan = given(made.plan(), mode="fast", must=[1, 2], more={"a": True}, key=Sensitive(SECRET))
     made.snapshot.apply(Delta(instances=plan.instances))
-    operations = Operations(made.service, made.snapshot, plan, made.inputs, root="/pinned", job="job1")
+    operations = PlanOperations(made.service, made.snapshot, plan, made.inputs, root="/pinned", job="job1")
     steps = {s.id: s for s in plan.steps}
     invocation = operations.prepare(steps["a_1.Standard.create"], 1).invocation
     assert invocation is not None

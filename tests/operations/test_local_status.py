@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from ordito.instances.records import Delta
-from ordito.operations.operations import Operations
+from ordito.operations.operations import PlanOperations
 from ordito.work.invocation import Ending, Outcome
 from tests.support.runs import World
 from tests.support.services import Requires, maintain, node, service
@@ -38,7 +38,7 @@ def test_event(case: dict[str, Any]) -> None:
     world = world_of(case)
     made = world.plan(case.get("workflow", "deploy"))
     world.snapshot.apply(Delta(instances=made.instances))
-    operations = Operations(world.service, world.snapshot, made, {}, root="/pinned", job="job")
+    operations = PlanOperations(world.service, world.snapshot, made, {}, root="/pinned", job="job")
     step = next(s for s in made.steps if s.instance == "web_1" and s.id.endswith(case["step"]))
     target = world.snapshot.instances["db_1"]
     before = msgspec.structs.replace(

@@ -8,10 +8,10 @@ from ordito.instances.records import Delta, end_id
 from ordito.instances.states import DELETED
 from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.service import NodeTemplate
-from ordito.operations.operations import Operations
+from ordito.operations.operations import PlanOperations
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
-from ordito.work.providing import Verb
+from ordito.work.providing import ProviderVerb
 from tests.support.runs import Reply, World, failing
 from tests.support.services import (
     Requires,
@@ -87,7 +87,7 @@ def _end(given, outputs: dict[str, object]) -> Outcome:  # type: ignore[no-untyp
     world = World(given)
     made = world.plan()
     world.snapshot.apply(Delta(instances=made.instances))
-    operations = Operations(given, world.snapshot, made, {}, root="/pinned", job="job")
+    operations = PlanOperations(given, world.snapshot, made, {}, root="/pinned", job="job")
     step = made.steps[0]
     world.snapshot.apply(operations.on_start(step, "change"))
     outcome, delta = operations.on_end(step, Outcome(Ending.SUCCEEDED, outputs=outputs), "change")
@@ -248,10 +248,10 @@ def test_what_a_provider_is_asked() -> None:
     world = World(service(compute("server", properties={"size": call("concat", "1", "0")})))
     made = world.plan()
     world.snapshot.apply(Delta(instances=made.instances, attributes={"server_1": {"x": 1}}))
-    asked = Operations(world.service, world.snapshot, made, {}, root="", job="j").delegation(made.steps[0])
+    asked = PlanOperations(world.service, world.snapshot, made, {}, root="", job="j").delegation(made.steps[0])
     assert (asked.instance, asked.verb, asked.properties, asked.attributes) == (
         "server_1",
-        Verb.CREATE,
+        ProviderVerb.CREATE,
         {"size": "10"},
         {"x": 1},
     )

@@ -11,7 +11,7 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.model.service import Service
 from ordito.operations.targeting import THIS_MACHINE, Targets
-from ordito.work.targets import HOST, SSH, Target, Unreachable
+from ordito.work.targets import HOST, SSH, HostTarget, Unreachable
 from tests.support.services import capability, compute, service
 
 
@@ -21,15 +21,15 @@ class Known:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         self.asked.append(provider)
         if provider == "gone":
             raise Unreachable("gone")
-        return Target(SSH, instance, {"address": attributes["private_address"]})
+        return HostTarget(SSH, instance, {"address": attributes["private_address"]})
 
-    def at(self, instance: str, node: str, address: str, port: int | None) -> Target:
+    def at(self, instance: str, node: str, address: str, port: int | None) -> HostTarget:
         self.asked.append(node)
-        return Target(SSH, instance, {"address": address, "port": port})
+        return HostTarget(SSH, instance, {"address": address, "port": port})
 
 
 def made(own: Service) -> tuple[Targets, Snapshot, Known]:
@@ -47,7 +47,7 @@ def test_the_provider_that_has_made_it_is_asked_and_again_when_it_is_another_hos
         snapshot.apply(Delta(attributes={"machine_1": {HOST: host, "private_address": f"192.0.2.{number}"}}))
         for _ in range(2):
             found = targets.of("machine_1")
-            assert found == Target(SSH, "machine_1", {"address": f"192.0.2.{number}"})
+            assert found == HostTarget(SSH, "machine_1", {"address": f"192.0.2.{number}"})
     assert known.asked == ["pool", "pool"]
 
 
@@ -79,7 +79,7 @@ def test_what_the_template_makes_itself_is_reached_at_its_address(
     with pytest.raises(Unreachable, match="no address"):
         targets.of("machine_1")
     snapshot.apply(Delta(attributes={"machine_1": attributes}))
-    assert targets.of("machine_1") == Target(SSH, "machine_1", {"address": address, "port": 2222})
+    assert targets.of("machine_1") == HostTarget(SSH, "machine_1", {"address": address, "port": 2222})
 
 
 @pytest.mark.parametrize(

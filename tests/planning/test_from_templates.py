@@ -9,8 +9,8 @@ import pytest
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.inputs import bind_inputs
 from ordito.model.resolve import resolve_service
-from ordito.operations.operations import Operations
-from ordito.operations.preparing import Prepared
+from ordito.operations.operations import PlanOperations
+from ordito.operations.preparing import PreparedStep
 from ordito.source.opening import open_package
 from ordito.work.plan import Step
 from tests.support.runs import World, assert_order, is_before, steps_of
@@ -30,13 +30,13 @@ class Written(World):
         inputs = bind_inputs(service, {}, diagnostics)
         assert not diagnostics.has_errors, [str(d) for d in diagnostics]
         super().__init__(service, inputs)
-        self.prepared: dict[str, Prepared] = {}
+        self.prepared: dict[str, PreparedStep] = {}
 
     def deploy(self, outputs: dict[str, dict[str, object]]) -> Written:
         """``outputs`` are given by the ends of step ids; ``{instance}`` in a text is the instance."""
-        original = Operations.prepare
+        original = PlanOperations.prepare
 
-        def patched(this: Operations, step: Step, attempt: int) -> Prepared:
+        def patched(this: PlanOperations, step: Step, attempt: int) -> PreparedStep:
             prepared = self.prepared[step.id] = original(this, step, attempt)
             return prepared
 
@@ -46,7 +46,7 @@ class Written(World):
             return {n: str(v).replace("{number}", number) for n, v in given.items()} if given else None
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Operations, "prepare", patched)
+            patch.setattr(PlanOperations, "prepare", patched)
             self.run(answers=answer)
         assert self.failed == []
         return self

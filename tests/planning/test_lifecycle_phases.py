@@ -13,7 +13,7 @@ from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.options import Hooking, PlanOptions, RolledBack, Upgrading
 from ordito.planning.workflows import ROLLBACK_OF_JOB
-from ordito.work.hooks import Block, DoneHook, Hook, Moment, Script, Transition
+from ordito.work.hooks import Block, BlockScript, DoneHook, Hook, Moment, Transition
 from ordito.work.plan import Action, Plan
 from ordito.work.records import JobOptions
 from tests.support.runs import OPTIONS, World, assert_order, steps_of
@@ -23,9 +23,9 @@ BLOCK = Block(
     fqn="example.com/lifecycle/test@v1#Say",
     version="1.0.0",
     digest="d",
-    execute=Script("say.sh", "tosca.artifacts.Implementation.Bash"),
+    execute=BlockScript("say.sh", "tosca.artifacts.Implementation.Bash"),
 )
-UNDOABLE = msgspec.structs.replace(BLOCK, undo=Script("unsay.sh", "tosca.artifacts.Implementation.Bash"))
+UNDOABLE = msgspec.structs.replace(BLOCK, undo=BlockScript("unsay.sh", "tosca.artifacts.Implementation.Bash"))
 INSTALL, UPGRADE, DELETE = Transition.INSTALL, Transition.UPGRADE, Transition.DELETE
 
 

@@ -8,8 +8,8 @@ from ordito.instances.lifecycle import (
     MAKE_STAGE,
     REMOVE_STAGE,
     UNINSTALL,
+    LifecycleRow,
     Per,
-    Row,
     Side,
     Stage,
     in_order,
@@ -108,10 +108,10 @@ def test_stages_are_transitions_of_the_node_states() -> None:
 
 def test_rows_may_stand_in_any_order_and_come_from_other_vocabularies() -> None:
     rows = (
-        Row("m", "monitor", Side.NODE, Per.INSTANCE, after="x.go"),
-        Row("x", "after_b", Side.NODE, Per.INSTANCE, "x.b", "done"),
-        Row("x", "go", Side.NODE, Per.INSTANCE, "done"),
-        Row("x", "b", Side.NODE, Per.INSTANCE, "creating", "done"),
+        LifecycleRow("m", "monitor", Side.NODE, Per.INSTANCE, after="x.go"),
+        LifecycleRow("x", "after_b", Side.NODE, Per.INSTANCE, "x.b", "done"),
+        LifecycleRow("x", "go", Side.NODE, Per.INSTANCE, "done"),
+        LifecycleRow("x", "b", Side.NODE, Per.INSTANCE, "creating", "done"),
     )
     found = in_order(("creating", "done"), rows)
     assert [p.row.operation for p in found] == ["b", "after_b", "go", "monitor"]

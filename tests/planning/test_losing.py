@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from ordito.instances.records import Delta, StatusReason
-from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST, Goal, Part, PlanOptions, Scaling, Upgrading
+from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST, Goal, PlanOptions, Scaling, ServicePart, Upgrading
 from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
@@ -191,7 +191,7 @@ def test_what_was_undeployed_while_it_was_absent_is_not_at_stake(hosted: bool) -
 def test_a_part_that_is_undeployed_forgets_only_what_it_was_about() -> None:
     world = free()
     absent("db_1")(world)
-    world.run("undeploy", options=replace(OPTIONS, part=Part(nodes=frozenset({"web"}))))
+    world.run("undeploy", options=replace(OPTIONS, part=ServicePart(nodes=frozenset({"web"}))))
     assert world.plan("deploy").losing == ("db_1",)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ordito.instances.records import Delta
 from ordito.model.service import NodeTemplate
-from ordito.planning.options import Part, Upgrading
+from ordito.planning.options import ServicePart, Upgrading
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
 from tests.support.runs import OPTIONS, Answers, Reply, World, failing, is_before
@@ -188,7 +188,7 @@ def test_what_is_asked_and_keeps_data_is_not_made_anew() -> None:
 
 def test_only_what_is_part_of_it_is_asked() -> None:
     world = shop("check")
-    world.run(options=replace(CHECKS, part=Part(instances=frozenset({"web_2"}))))
+    world.run(options=replace(CHECKS, part=ServicePart(instances=frozenset({"web_2"}))))
     assert [s for s in world.ran if ".ordito." not in s] == ["web_2.Maintain.check"]
 
 

@@ -13,7 +13,7 @@ from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.options import PlanOptions
 from ordito.work.invocation import Ending
-from ordito.work.plan import Condition, Plan, Step
+from ordito.work.plan import Plan, Step, StepCondition
 from ordito.work.telling import Telling
 from tests.support.runs import OPTIONS, Answers, World, is_before, steps_of
 from tests.support.services import Requires, definition, get_attribute, get_property, maintain, node, operation, service
@@ -106,7 +106,7 @@ def test_several_targets_are_one_piece_of_news() -> None:
     for number in (1, 2, 3):
         assert is_before(made, f"T_{number}.Maintain.check", "S_2.S.T.Configure.target_changed")
     step = next(s for s in made.steps if s.id.startswith("S_2.S.T"))
-    assert (step.far, step.link, step.condition) == ("T_1", "", Condition.IF_CHANGED)
+    assert (step.far, step.link, step.condition) == ("T_1", "", StepCondition.IF_CHANGED)
 
 
 @pytest.mark.parametrize("links", [(), LINKS])

@@ -15,8 +15,8 @@ from ordito.providers.containers.applications import CONTAINER_ATTRIBUTE, Applic
 from ordito.providers.containers.asked_for import application_of
 from ordito.providers.containers.engine import Engines
 from ordito.providers.containers.images import KIND, reference
-from ordito.work.providing import Delegation, Far, Material, ProviderFailed, Verb
-from ordito.work.targets import Ran, Target
+from ordito.work.providing import Delegation, Far, Material, ProviderFailed, ProviderVerb
+from ordito.work.targets import HostTarget, Ran
 from tests.support.real.podman import LARGE, SMALL, Podman, small_root
 from tests.support.real.registry import PASSWORD, USER, serving
 
@@ -29,7 +29,7 @@ ENGINES = Engines(LocalHands(), "podman")
 """They ask for the engine once for all tests, which costs as much as all else that a test does with it."""
 
 NAME = "ordito-e1-app_1"
-ELSEWHERE = Target("ssh", "elsewhere", {"address": "192.0.2.1"})
+ELSEWHERE = HostTarget("ssh", "elsewhere", {"address": "192.0.2.1"})
 SERVES = ["sh", "-c", "trap 'exit 0' TERM; echo serving; while :; do sleep 1000 & wait; done"]
 
 
@@ -50,7 +50,7 @@ class Elsewhere(LocalHands):
     """Hands that reach a host which has none of our files, as far as those can tell who use them."""
 
     async def run(
-        self, target: Target | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
+        self, target: HostTarget | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
     ) -> Ran:
         assert target == ELSEWHERE
         return await super().run(None, words, given=given, timeout=timeout)
@@ -61,7 +61,8 @@ def _asked(image: Material | str, properties: Mapping[str, object] | None = None
     if image == SMALL:
         artifact = Material("image", (KIND,), SMALL.partition("/")[2], "localhost")
     asked: dict[str, object] = {"node": "app", "artifacts": (artifact,), "ensemble": "e1", "job": "J1", **more}
-    return Delegation("app_1", KINDS, Verb.CREATE, properties={"command": SERVES, **(properties or {})}, **asked)  # type: ignore[arg-type]
+    said = {"command": SERVES, **(properties or {})}
+    return Delegation("app_1", KINDS, ProviderVerb.CREATE, properties=said, **asked)  # type: ignore[arg-type]
 
 
 def test_an_application_has_variables_volumes_and_a_state(engine: Podman, tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_an_application_that_ends_at_once_has_failed_with_its_last_lines(engine:
 
 def test_a_runtime_is_an_engine_that_answers(engine: Podman) -> None:
     kinds = ("tosca.nodes.Container.Runtime", "tosca.nodes.SoftwareComponent", "tosca.nodes.Root")
-    asked = Delegation("runtime_1", kinds, Verb.CREATE)
+    asked = Delegation("runtime_1", kinds, ProviderVerb.CREATE)
 
     async def run() -> None:
         runtime = RuntimeProvider(Engines(LocalHands(), "podman"))

@@ -12,8 +12,8 @@ from ordito.base.sensitive import Sensitive
 from ordito.executors.local_hands import LocalHands
 from ordito.providers.containers.computes import ContainerProvider
 from ordito.providers.containers.engine import ContainerSettings, Engines
-from ordito.work.providing import Delegation, ProviderFailed, Verb
-from ordito.work.targets import HOST, Target, Unreachable
+from ordito.work.providing import Delegation, ProviderFailed, ProviderVerb
+from ordito.work.targets import HOST, HostTarget, Unreachable
 from tests.support.real.needs import program
 from tests.support.real.podman import SMALL, Podman
 
@@ -34,7 +34,9 @@ def engine(podman: Podman, monkeypatch: pytest.MonkeyPatch) -> Iterator[Podman]:
 
 
 def _asked(job: str = "J1", properties: Mapping[str, object] | None = None, ensemble: str = "e1") -> Delegation:
-    return Delegation("inner-server_1", KINDS, Verb.CREATE, ensemble=ensemble, job=job, properties=properties or {})
+    return Delegation(
+        "inner-server_1", KINDS, ProviderVerb.CREATE, ensemble=ensemble, job=job, properties=properties or {}
+    )
 
 
 def _provider(**settings: object) -> ContainerProvider:
@@ -65,7 +67,7 @@ def test_a_compute_is_a_container_that_is_made_once_and_removed(engine: Podman) 
         assert first.attributes["private_address"] == "127.0.0.1"  # The network of the tests is that of the host.
         target = provider.target("inner-server_1", first.attributes)
         told = {"engine": "podman", "container": NAME, "made": made, "instance": "inner-server_1"}
-        assert target == Target("container", f"container {NAME}", told)
+        assert target == HostTarget("container", f"container {NAME}", told)
         seen = await provider.look(_asked())
         assert (seen.status, seen.attributes) == ("ok", first.attributes)
         # Nobody wrote down what an earlier job has made: nothing of it is wanted.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ordito.providers.registry import make_localhost
-from ordito.work.providing import Delegation, Verb
+from ordito.work.providing import Delegation, ProviderVerb
 
 
 def test_a_compute_is_this_machine() -> None:
@@ -14,10 +14,10 @@ def test_a_compute_is_this_machine() -> None:
     kinds = ("tosca.nodes.Compute", "tosca.nodes.Abstract.Compute", "tosca.nodes.Root")
 
     async def use() -> dict[str, object]:
-        first = await provider.create(Delegation("server_1", kinds, Verb.CREATE))
-        assert await provider.create(Delegation("server_1", kinds, Verb.CREATE, properties={"x": 1})) == first
-        await provider.delete(Delegation("server_1", kinds, Verb.DELETE, attributes=first.attributes))
-        await provider.delete(Delegation("server_1", kinds, Verb.DELETE))
+        first = await provider.create(Delegation("server_1", kinds, ProviderVerb.CREATE))
+        assert await provider.create(Delegation("server_1", kinds, ProviderVerb.CREATE, properties={"x": 1})) == first
+        await provider.delete(Delegation("server_1", kinds, ProviderVerb.DELETE, attributes=first.attributes))
+        await provider.delete(Delegation("server_1", kinds, ProviderVerb.DELETE))
         return dict(first.attributes)
 
     attributes = asyncio.run(use())

@@ -14,7 +14,7 @@ from ordito.app.services.files import check_files
 from ordito.app.services.read import ReadService, read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.source import remote, transfer
-from ordito.source.fetch import Limits
+from ordito.source.fetch import FetchLimits
 from ordito.source.remote import Network
 from tests.source.archives import EMPTY, with_meta
 from tests.source.server import Server, give, send_on, serving
@@ -185,7 +185,7 @@ def test_failures(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, answer: object, message: str, hint: str
 ) -> None:
     """R-3.6.8-4, R-3.6.8-6: what cannot be fetched is an error that names the URL and the reason."""
-    monkeypatch.setattr("ordito.source.package.DEFINITIONS", Limits(4000, 20))
+    monkeypatch.setattr("ordito.source.package.DEFINITIONS", FetchLimits(4000, 20))
     server.files.pop("/types/base.yaml")
     if answer is not None:
         server.files["/types/base.yaml"] = answer  # type: ignore[assignment]
@@ -211,7 +211,7 @@ def test_a_server_that_takes_its_time(
             while not server.released.wait(0.05):
                 handler.wfile.write(b"" if part == "nothing" else b"x")
 
-    monkeypatch.setattr("ordito.source.package.DEFINITIONS", Limits(4000, 0.4))
+    monkeypatch.setattr("ordito.source.package.DEFINITIONS", FetchLimits(4000, 0.4))
     server.files["/types/base.yaml"] = slow
     _, found = read(importing(tmp_path, server, f"  - {server.url}/types/base.yaml"))
     assert [code for code, _ in found] == ["fetch-failed"]
@@ -375,7 +375,7 @@ def test_large_files_are_not_kept_in_memory(tmp_path: Path, server: Server, monk
     place = service.package.stored(f"{server.url}/types/scripts/create.sh")
     with service.package.tree.open(place) as one, service.package.tree.open(place) as other:
         assert (one.read(), other.read()) == (content, content)
-    monkeypatch.setattr("ordito.app.services.files.ARTIFACTS", Limits(1000, 20))
+    monkeypatch.setattr("ordito.app.services.files.ARTIFACTS", FetchLimits(1000, 20))
     assert remote.ARTIFACTS.most_bytes > 1000
     _, found = read(importing(tmp_path, server, f"  - {server.url}/types/base.yaml"))
     assert [code for code, _ in found] == ["missing-artifact"]

@@ -14,7 +14,7 @@ from ordito.app.services.files import check_files
 from ordito.app.services.read import ReadService, read_service
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.source import git_files, package
-from ordito.source.fetch import Limits
+from ordito.source.fetch import FetchLimits
 from ordito.source.remote import Network
 from tests.source.server import Server, give, serving
 
@@ -205,7 +205,7 @@ def test_what_can_only_go_wrong(tmp_path: Path, repository: Path, monkeypatch: p
         assert said in found[0]
     _, found = read(tmp_path, f"imports: [ 'file://{repository}' ]")
     assert "unsupported-url: this is a git repository, and names no file in it" in found[0]
-    monkeypatch.setattr(package, "DEFINITIONS", Limits(10, 60.0))
+    monkeypatch.setattr(package, "DEFINITIONS", FetchLimits(10, 60.0))
     _, found = read(tmp_path, f"imports: [ 'file://{repository}#v1:types/base.yaml' ]")
     assert "it is larger than 10 bytes, the most that is fetched" in found[0]
     monkeypatch.setattr(git_files, "MOST_BYTES", 100)

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import msgspec
 
 from ordito.app.given_inputs import GivenInputs
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.deploy import DeployAsked
 from ordito.app.proposals.undeploy import UndeployAsked
 from ordito.ensemble.status import Status, current_form
 from ordito.instances.records import Snapshot
 from ordito.work.events import Event
-from ordito.work.plan import Call, Plan, Step
+from ordito.work.plan import OperationCall, Plan, Step
 
 replace = msgspec.structs.replace
 
@@ -68,7 +68,7 @@ class Restarting(msgspec.Struct, frozen=True):
     new: tuple[str, ...] = ()
     inputs: Mapping[str, str] = {}
 
-    def propose(self, known: Known) -> Proposal:
+    def propose(self, known: PlanningContext) -> Proposal:
         """The plan, as a service with nothing deployed and one that is to be removed have its steps."""
         down = UndeployAsked().propose(known)
         up = DeployAsked(inputs=GivenInputs(texts=self.inputs)).propose(
@@ -77,7 +77,7 @@ class Restarting(msgspec.Struct, frozen=True):
         assert down is not None
         form = current_form(known.status)
         steps: list[Step] = []
-        calls: list[Call] = []
+        calls: list[OperationCall] = []
         for node in self.nodes:
             for plan, operation, of in ((down.plan, "stop", form), (up.plan, "start", "")):
                 step, call = _found(plan, f"{node}_1", operation)
@@ -101,7 +101,7 @@ class Restarting(msgspec.Struct, frozen=True):
         return replace(up, workflow="upgrade", plan=plan, snapshot=known.snapshot, user_part=None)
 
 
-def _found(plan: Plan, instance: str, operation: str) -> tuple[Step, Call]:
+def _found(plan: Plan, instance: str, operation: str) -> tuple[Step, OperationCall]:
     for step in plan.steps:
         if step.instance == instance and step.call >= 0 and plan.calls[step.call].operation == operation:
             return step, plan.calls[step.call]

@@ -9,7 +9,7 @@ from ordito.base.masking import Masking
 from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
 from ordito.operations.formed_operations import FormedOperations
-from ordito.operations.operations import Operations
+from ordito.operations.operations import PlanOperations
 from ordito.planning.options import Former, Forms, PlanOptions, Upgrading
 from ordito.work.plan import Plan
 from tests.support.runs import OPTIONS, Answers, World, always_well
@@ -66,13 +66,13 @@ class Forming(World):
         """The plan for another form."""
         return self.plan("upgrade", self.options(service, digests))
 
-    def operations_of(self, made: Plan) -> Operations | FormedOperations:
-        own = Operations(self.service, self.snapshot, made, self.inputs, root="/pinned", job=f"job{self.jobs}")
+    def operations_of(self, made: Plan) -> PlanOperations | FormedOperations:
+        own = PlanOperations(self.service, self.snapshot, made, self.inputs, root="/pinned", job=f"job{self.jobs}")
         return FormedOperations(own, made, self._makes)
 
-    def _makes(self, form: str, made: Plan, masking: Masking) -> Operations:
+    def _makes(self, form: str, made: Plan, masking: Masking) -> PlanOperations:
         former = self.forms[form]
-        operations = Operations(
+        operations = PlanOperations(
             former.service,
             self.snapshot,
             made,

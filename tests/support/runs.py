@@ -10,7 +10,7 @@ from ordito.base.diagnostics import Diagnostic
 from ordito.instances.records import Delta, Snapshot
 from ordito.model.service import COMPUTE, Service
 from ordito.operations.formed_operations import FormedOperations
-from ordito.operations.operations import Operations
+from ordito.operations.operations import PlanOperations
 from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
 from ordito.work.forms import begun
@@ -46,7 +46,7 @@ class World:
         self.needless: dict[str, str] = {}
         self.left_out: set[str] = set()
         self.states: list[tuple[str, str]] = []
-        self.operations: Operations | FormedOperations | None = None
+        self.operations: PlanOperations | FormedOperations | None = None
 
     def plan(self, workflow: str = "deploy", options: PlanOptions = OPTIONS) -> Plan:
         return plan(workflow, self.service, self.snapshot, self.inputs, options)
@@ -95,9 +95,9 @@ class World:
                     ready.append(other)
         return made
 
-    def operations_of(self, made: Plan) -> Operations | FormedOperations:
+    def operations_of(self, made: Plan) -> PlanOperations | FormedOperations:
         """The operations of a plan."""
-        return Operations(self.service, self.snapshot, made, self.inputs, root="/pinned", job=f"job{self.jobs}")
+        return PlanOperations(self.service, self.snapshot, made, self.inputs, root="/pinned", job=f"job{self.jobs}")
 
     def _is_left_out(self, step: Step, before: list[Step]) -> bool:
         """What the gate of a step makes of those before it."""

@@ -6,7 +6,7 @@ import pytest
 
 from ordito.work.doubts import answer
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Call, Step
+from ordito.work.plan import OperationCall, Step
 
 
 def found(exit_code: int = 0, done: bool | None = None, status: str = "", **outputs: object) -> Outcome:
@@ -40,7 +40,7 @@ def found(exit_code: int = 0, done: bool | None = None, status: str = "", **outp
 )
 def test_what_says_itself_wins_and_else_the_status_decides(operation: str, check: Outcome, is_done: bool) -> None:
     step = Step(f"n_1.Standard.{operation}", instance="n_1", leave="deleted" if operation == "delete" else "")
-    ended = answer(step, Call("n", "", "Standard", operation, "a.sh"), check)
+    ended = answer(step, OperationCall("n", "", "Standard", operation, "a.sh"), check)
     assert (ended is not None) is is_done
     assert ended is None or ended.succeeded
 
@@ -48,14 +48,14 @@ def test_what_says_itself_wins_and_else_the_status_decides(operation: str, check
 @pytest.mark.parametrize(("interface", "operation"), [("Ops", "backup"), ("cloudify.interfaces.monitoring", "start")])
 def test_what_brings_nothing_up_is_done_only_by_its_own_word(interface: str, operation: str) -> None:
     step = Step(f"n_1.{interface}.{operation}", instance="n_1")
-    call = Call("n", "", interface, operation, "a.sh")
+    call = OperationCall("n", "", interface, operation, "a.sh")
     assert answer(step, call, found()) is None
     assert answer(step, call, found(done=True)) is not None
 
 
 def test_a_link_is_done_only_by_its_own_word() -> None:
     step = Step("n_1.peer.m_1.Configure.add_target", instance="n_1", far="m_1", link="n_1.peer.m_1")
-    call = Call("n.peer", "source", "Configure", "add_target", "a.sh")
+    call = OperationCall("n.peer", "source", "Configure", "add_target", "a.sh")
     assert answer(step, call, found()) is None
     assert answer(step, call, found(done=True)) is not None
 
@@ -63,7 +63,7 @@ def test_a_link_is_done_only_by_its_own_word() -> None:
 def test_what_has_to_give_values_is_done_only_with_them() -> None:
     step, call = (
         Step("n_1.Standard.create", instance="n_1"),
-        Call("n", "", "Standard", "create", "a.sh", outputs=("id",)),
+        OperationCall("n", "", "Standard", "create", "a.sh", outputs=("id",)),
     )
     assert answer(step, call, found(done=True)) is None
     ended = answer(step, call, found(done=True, id="i-1", more="x"))
@@ -72,5 +72,5 @@ def test_what_has_to_give_values_is_done_only_with_them() -> None:
 
 
 def test_nobody_knows_where_the_check_takes_too_long() -> None:
-    step, call = Step("n_1.Standard.create", instance="n_1"), Call("n", "", "Standard", "create", "a.sh")
+    step, call = Step("n_1.Standard.create", instance="n_1"), OperationCall("n", "", "Standard", "create", "a.sh")
     assert answer(step, call, Outcome(Ending.TIMED_OUT)) is None

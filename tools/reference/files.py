@@ -9,7 +9,7 @@ import msgspec
 import yaml
 
 from ordito.app.inputs.user_part import KNOWN
-from ordito.app.saved_plan import Basis, SavedPlan
+from ordito.app.saved_plan import PlanBasis, SavedPlan
 from ordito.ensemble.entity_change import AppliedChange, EntityChange
 from ordito.ensemble.job_format import ConfigChange, HookDone, JobFile, JobHead
 from ordito.ensemble.manifest_rows import (
@@ -40,7 +40,7 @@ OF_STATUS = (
     *(Form, Choices, SelectedNode, GivenValue, GivenService, KeptCount, LeftBehind),
 )
 OF_JOBS = (JobFile, JobHead, ConfigChange, EntityChange, AppliedChange, HookDone, Hook, Block, HookResult)
-OF_PLANS = (SavedPlan, Basis)
+OF_PLANS = (SavedPlan, PlanBasis)
 
 PARTS: Mapping[str, Iterable[str]] = {
     "user": KNOWN,

@@ -59,7 +59,7 @@ SIMPLE: Mapping[type[inspect.Type], str] = {
 }
 
 
-UNTOLD = frozenset({"Plan", "Script"})
+UNTOLD = frozenset({"Plan", "BlockScript"})
 """Structures of which nothing more is said."""
 
 

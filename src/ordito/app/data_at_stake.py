@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 
 from ordito.app.errors import Refused
 from ordito.app.given_changes import again, words_of_losing
-from ordito.app.names import Names
+from ordito.app.names import InstanceNames
 from ordito.app.proposal import Proposal, Risks
 from ordito.base.text import listed
 from ordito.instances.records import Snapshot
@@ -26,7 +26,7 @@ MOST_NAMED = 12
 def may_be_lost(texts: Iterable[str], service: Service, snapshot: Snapshot) -> frozenset[str]:
     """The instances, and the nodes, that texts name, what is not there at the moment included. Raises ``Refused`` for
     what there never was."""
-    names = Names(service, snapshot, deleted=True)
+    names = InstanceNames(service, snapshot, deleted=True)
     found = (names.find(text) for text in texts)
     return frozenset(named.instance or named.node for named in found)
 

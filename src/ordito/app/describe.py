@@ -9,7 +9,7 @@ import msgspec
 
 from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.errors import Refused
-from ordito.app.names import Names
+from ordito.app.names import InstanceNames
 from ordito.app.place import Place, place_of
 from ordito.app.services.in_use import service_as_it_runs
 from ordito.app.status import made_by
@@ -74,7 +74,7 @@ class Dependency(msgspec.Struct, frozen=True):
     contribution: str
 
 
-class Step(msgspec.Struct, frozen=True):
+class Suggestion(msgspec.Struct, frozen=True):
     """A command that makes sense next, by its words, and what it does."""
 
     words: tuple[str, ...]
@@ -95,7 +95,7 @@ class InstanceDescription(msgspec.Struct, frozen=True):
     dependencies: tuple[Dependency, ...] = ()
     operated: tuple[Operated, ...] = ()
     events: tuple[TaskLine, ...] = ()
-    next: tuple[Step, ...] = ()
+    next: tuple[Suggestion, ...] = ()
     place: str = ""
     times: Mapping[str, str] = {}
     is_away: bool = False
@@ -128,7 +128,7 @@ class NodeDescription(msgspec.Struct, frozen=True):
     metadata: Mapping[str, str] = {}
     instances: tuple[InstanceDescription, ...] = ()
     events: tuple[TaskLine, ...] = ()
-    next: tuple[Step, ...] = ()
+    next: tuple[Suggestion, ...] = ()
 
 
 def describe(request: DescribeRequest) -> NodeDescription | InstanceDescription:
@@ -138,7 +138,7 @@ def describe(request: DescribeRequest) -> NodeDescription | InstanceDescription:
         raise no_ensemble(place.shown)
     with read_ensemble(request.directory) as ensemble:
         used, caveat = service_as_it_runs(place, ensemble)
-        named = Names(used.service if used else None, ensemble.snapshot, deleted=True).find(request.name)
+        named = InstanceNames(used.service if used else None, ensemble.snapshot, deleted=True).find(request.name)
         if used is None:
             raise Refused("no-service", f"the service cannot be read: {caveat or 'nothing was ever deployed'}")
         describing = _Describing(place, ensemble, used.service, used.left)
@@ -291,21 +291,21 @@ class _Describing:
     def _of_host(self, host: str, *, optional: bool) -> str:
         return (OPTIONAL if optional else REQUIRED)[self._effective.get(host, ABSENT)]
 
-    def _next(self, record: Instance, template: NodeTemplate) -> Iterator[Step]:
+    def _next(self, record: Instance, template: NodeTemplate) -> Iterator[Suggestion]:
         if self._unfinished:
-            yield Step(("jobs", "show"), "see the job that is not finished")
+            yield Suggestion(("jobs", "show"), "see the job that is not finished")
             return
         if record.failed:
-            yield Step(("jobs", "logs", job_of(max(record.failed.values()))), "read what its operations printed")
+            yield Suggestion(("jobs", "logs", job_of(max(record.failed.values()))), "read what its operations printed")
         if record.local in (ERROR, UNKNOWN) and not record.failed:
-            yield Step(("heal", record.id), "mend it")
+            yield Suggestion(("heal", record.id), "mend it")
         elif record.local not in OPERATIONAL and not _is_away(record, template) and (record.exists or record.is_missed):
             done = "continue it" if record.local != PENDING else "bring it up"
-            yield Step(("deploy",), f"{done}: what is done is not done again")
+            yield Suggestion(("deploy",), f"{done}: what is done is not done again")
         if maintaining(template, CHECK) is not None and (record.exists or record.is_missed):
-            yield Step(("check", record.id), "look whether it is as recorded")
+            yield Suggestion(("check", record.id), "look whether it is as recorded")
         if record.was_found_changed:
-            yield Step(("jobs", "show", job_of(record.last_state_change)), "see what was found then")
+            yield Suggestion(("jobs", "show", job_of(record.last_state_change)), "see what was found then")
 
 
 def _is_away(record: Instance, template: NodeTemplate) -> bool:
@@ -313,5 +313,5 @@ def _is_away(record: Instance, template: NodeTemplate) -> bool:
     return record.was_lost and template.keeps_data
 
 
-def _next_of_node(name: str) -> tuple[Step, ...]:
-    return (Step(("check", name), "look whether they are as recorded"),)
+def _next_of_node(name: str) -> tuple[Suggestion, ...]:
+    return (Suggestion(("check", name), "look whether they are as recorded"),)

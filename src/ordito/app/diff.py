@@ -9,7 +9,7 @@ import msgspec
 
 from ordito.app.proposal import Proposal
 from ordito.base.sensitive import shown
-from ordito.work.plan import Action, Change, Condition, Difference, Plan, Step
+from ordito.work.plan import Action, Change, Difference, Plan, Step, StepCondition
 
 KINDS: Mapping[str, str] = {"+": "added", "-": "removed", "-/+": "replace"}
 """The class of a change that planning says nothing of, by its symbol."""
@@ -113,11 +113,11 @@ def _grouped(plan: Plan, node_of: Mapping[str, str]) -> Iterator[NodeDiff]:
     operations: dict[str, list[str]] = {}
     kinds: dict[str, set[str]] = {}
     for step in plan.steps:
-        if step.condition is Condition.IF_OTHER_INPUTS:
+        if step.condition is StepCondition.IF_OTHER_INPUTS:
             kinds.setdefault(step.instance, set()).add(SECOND)
         if name := _runs(plan, step, node_of):
             operations.setdefault(step.instance, []).append(name)
-            kind = TOLD if step.condition is Condition.IF_CHANGED else RELINK if step.far else MEND
+            kind = TOLD if step.condition is StepCondition.IF_CHANGED else RELINK if step.far else MEND
             kinds.setdefault(step.instance, set()).add(kind)
     groups: dict[tuple[str, str, str, bytes, tuple[str, ...]], list[Change]] = {}
     for change in plan.changes:

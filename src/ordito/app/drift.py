@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.app.conversation import Conversation
 from ordito.app.job.report import JobReport
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.look import LookAsked, chosen_instances
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.instances.records import Instance
@@ -37,7 +37,7 @@ class AttributeDrift(msgspec.Struct, frozen=True):
     after: object
 
 
-class Found(msgspec.Struct, frozen=True):
+class CheckedInstance(msgspec.Struct, frozen=True):
     """An instance that was looked at: its record before and after, the attributes that differ, and why it could not be
     looked at after all ("" if it could)."""
 
@@ -61,7 +61,7 @@ class DriftResult(msgspec.Struct, frozen=True):
     """What was found. ``unlooked`` are the instances that have no operation to look at them with, ``unwell`` those of
     them that are recorded as something else than ok; ``report`` is None where there was nothing to look at."""
 
-    found: tuple[Found, ...]
+    found: tuple[CheckedInstance, ...]
     unlooked: tuple[str, ...]
     report: JobReport | None = None
     unwell: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class _Noting:
 
     def __init__(self, asked: LookAsked) -> None:
         self._asked = asked
-        self._known: Known | None = None
+        self._known: PlanningContext | None = None
         self._before: dict[str, Instance] = {}
         self._attributes: dict[str, Mapping[str, object]] = {}
         self.unlooked: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class _Noting:
     def workflow(self) -> str:
         return self._asked.workflow
 
-    def propose(self, known: Known) -> Proposal | None:
+    def propose(self, known: PlanningContext) -> Proposal | None:
         proposal = self._asked.propose(known)
         if proposal is None:
             return None
@@ -127,13 +127,13 @@ class _Noting:
         self.unwell = tuple(name for name in self.unlooked if snapshot.instances[name].local != OK)
         return proposal
 
-    def found(self, failures: Mapping[str, str]) -> tuple[Found, ...]:
+    def found(self, failures: Mapping[str, str]) -> tuple[CheckedInstance, ...]:
         """What is other now."""
         if self._known is None:
             return ()
         snapshot = self._known.snapshot
         return tuple(
-            Found(
+            CheckedInstance(
                 before,
                 snapshot.instances[name],
                 _changed(self._attributes[name], snapshot.attributes.get(name, {})),

@@ -16,7 +16,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.store import read_ensemble
 from ordito.providers.pool.allocations import Lost, PoolFailed
 from ordito.providers.pool.fitting import Taken, left_of, owners_text, shown
-from ordito.providers.pool.hosts import Host
+from ordito.providers.pool.hosts import PoolHost
 from ordito.providers.pool.provider import NAME, PoolProvider
 from ordito.work.providing import Recorded, recorded_with
 
@@ -35,7 +35,7 @@ class HostsRequest(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-class Owner(msgspec.Struct, frozen=True):
+class HostOwner(msgspec.Struct, frozen=True):
     """Who has a host: an instance of the ensemble in a directory."""
 
     instance: str
@@ -53,7 +53,7 @@ class HostEntry(msgspec.Struct, frozen=True):
     os: Mapping[str, str] = {}
     has: Mapping[str, str] = {}
     left: Mapping[str, str] = {}
-    owners: tuple[Owner, ...] = ()
+    owners: tuple[HostOwner, ...] = ()
     why: str = ""
     since: str = ""
     remains: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ def broken_books(problem: PoolFailed) -> Refused:
     return Refused("broken-pool", str(problem), "give this user the right to use it, or put back a copy of it")
 
 
-def _entry(host: Host, taken: Sequence[Taken], lost: Lost | None) -> HostEntry:
+def _entry(host: PoolHost, taken: Sequence[Taken], lost: Lost | None) -> HostEntry:
     left = left_of(host, taken) if host.instances > 1 else {} if taken else left_of(host, ())
     state = FREE if not taken else TAKEN if len(taken) >= host.instances else SHARED
     return HostEntry(
@@ -150,7 +150,7 @@ def _entry(host: Host, taken: Sequence[Taken], lost: Lost | None) -> HostEntry:
         os=host.os,
         has={**{n: str(v) for n, v in host.host.items()}, **{n: f"{v:g}" for n, v in host.resources.items()}},
         left=dict(_shown(left)),
-        owners=tuple(Owner(t.instance, t.place) for t in taken),
+        owners=tuple(HostOwner(t.instance, t.place) for t in taken),
         why=lost.why if lost is not None else "",
         since=lost.since if lost is not None else "",
         remains=lost.remains if lost is not None else (),
@@ -169,7 +169,7 @@ class Released(msgspec.Struct, frozen=True):
     """A host that was taken back, and from whom."""
 
     name: str
-    owners: tuple[Owner, ...]
+    owners: tuple[HostOwner, ...]
 
 
 def release_hosts(request: HostsRequest, *, force: bool = False) -> tuple[Released, ...]:
@@ -195,4 +195,4 @@ def release_hosts(request: HostsRequest, *, force: bool = False) -> tuple[Releas
                     books.release(one.ensemble, one.instance)
     except PoolFailed as problem:
         raise broken_books(problem) from problem
-    return tuple(Released(name, tuple(Owner(t.instance, t.place) for t in all_)) for name, all_ in released)
+    return tuple(Released(name, tuple(HostOwner(t.instance, t.place) for t in all_)) for name, all_ in released)

@@ -16,8 +16,8 @@ from ordito.app.hosts import HostsRequest, Pool, broken_books, open_pool, read_b
 from ordito.executors.remote.executor import RemoteExecutor
 from ordito.providers.pool.allocations import PoolFailed
 from ordito.providers.pool.fitting import measure, normal, shown
-from ordito.providers.pool.hosts import Host
-from ordito.work.targets import Hands, Target, Unreachable
+from ordito.providers.pool.hosts import PoolHost
+from ordito.work.targets import Hands, HostTarget, Unreachable
 
 AT_ONCE = 16
 """Hosts that are checked at the same time."""
@@ -133,7 +133,7 @@ async def _looked(pool: Pool, hands: Hands, name: str, *, accept_new: bool) -> C
         before: frozenset[str] = frozenset()
         if target is not None:
             if accept_new and target.settings.get("host_key_check", "strict") == "strict":
-                target = Target(target.protocol, target.name, {**target.settings, "host_key_check": "accept-new"})
+                target = HostTarget(target.protocol, target.name, {**target.settings, "host_key_check": "accept-new"})
             before = _known(target)
         ran = await hands.run(target, ("sh", "-c", LOOK), timeout=SECONDS)
     except Unreachable as unreachable:
@@ -147,7 +147,7 @@ async def _looked(pool: Pool, hands: Hands, name: str, *, accept_new: bool) -> C
     return _seen(pool.provider.hosts[name], ran.out.decode(errors="replace"), accepted)
 
 
-def _seen(host: Host, text: str, accepted: tuple[str, ...]) -> Checked:
+def _seen(host: PoolHost, text: str, accepted: tuple[str, ...]) -> Checked:
     pairs = [line.partition("=")[::2] for line in text.splitlines() if "=" in line]
     tools = tuple(value for key, value in pairs if key == "tool")
     found = {key: value for key, value in pairs if value and key != "tool"}
@@ -169,7 +169,7 @@ def _amount(name: str, text: str) -> float | None:
     return float(text) * (1024 if name in KIB else 1)
 
 
-def _differences(host: Host, amounts: Mapping[str, float], system: Mapping[str, str]) -> Iterator[str]:
+def _differences(host: PoolHost, amounts: Mapping[str, float], system: Mapping[str, str]) -> Iterator[str]:
     """In what the inventory promises more than there is, or something else."""
     for name, value in host.host.items():
         said = measure(name, value)
@@ -183,7 +183,7 @@ def _differences(host: Host, amounts: Mapping[str, float], system: Mapping[str, 
 # ----------------------------------------------------------------------------------------------------- keys of hosts
 
 
-def _known(target: Target | None) -> frozenset[str]:
+def _known(target: HostTarget | None) -> frozenset[str]:
     """The lines of the file with the known keys that are about a host: at its port, where the inventory says it."""
     if target is None:
         return frozenset()
@@ -224,7 +224,7 @@ def is_open(path: Path) -> bool:
     return found.st_uid == os.getuid() and bool(found.st_mode & OTHERS)
 
 
-def open_keys(target: Target) -> tuple[str, ...]:
+def open_keys(target: HostTarget) -> tuple[str, ...]:
     """The files of private keys by which a host and those on the way to it are reached, and that others may use."""
     return tuple(dict.fromkeys(file for file in _files(target.settings) if is_open(Path(file))))
 

@@ -23,14 +23,14 @@ INSTANCE = "instance:"
 MOST_NAMED = 12
 
 
-class Named(msgspec.Struct, frozen=True):
+class NamedInstances(msgspec.Struct, frozen=True):
     """What a text on the command line means: a node, or an instance; the other one is ""."""
 
     node: str = ""
     instance: str = ""
 
 
-class Names:
+class InstanceNames:
     """The nodes and instances that there are, by what people call them.
 
     ``service`` is None where it cannot be read: then nodes are those that instances are recorded of. Deleted instances
@@ -43,12 +43,12 @@ class Names:
         self._nodes = dict.fromkeys(service.nodes if service is not None else ())
         self._nodes.update(dict.fromkeys(snapshot.instances[i].node for i in sorted(self._instances)))
 
-    def find(self, text: str) -> Named:
+    def find(self, text: str) -> NamedInstances:
         """What a text means. Raises ``Refused`` where it means nothing, or two things."""
         if text.startswith(NODE):
-            return Named(node=self._known(text.removeprefix(NODE), self._nodes, "node"))
+            return NamedInstances(node=self._known(text.removeprefix(NODE), self._nodes, "node"))
         if text.startswith(INSTANCE):
-            return Named(instance=self._known(text.removeprefix(INSTANCE), self._instances, "instance"))
+            return NamedInstances(instance=self._known(text.removeprefix(INSTANCE), self._instances, "instance"))
         is_node, is_instance = text in self._nodes, text in self._instances
         if is_node and is_instance:
             raise Refused(
@@ -57,8 +57,8 @@ class Names:
                 f'write "{NODE}{text}" for the node, or "{INSTANCE}{text}" for the instance',
             )
         if is_node:
-            return Named(node=text)
-        return Named(instance=self._known(text, self._instances, "node or instance"))
+            return NamedInstances(node=text)
+        return NamedInstances(instance=self._known(text, self._instances, "node or instance"))
 
     def instances(self, texts: Iterable[str]) -> list[Instance]:
         """The instances that texts name, each once: those of a node in the order of their slots. Raises ``Refused``."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ordito.app.plugins import Plugins
-from ordito.app.services.left_behind import Whole
+from ordito.app.services.left_behind import ServiceWithOrphans
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import Vault
 from ordito.executors.interpreters import lacking_here
 from ordito.planning.options import PlanOptions
 
 
-def plan_options(layout: Layout, plugins: Plugins, whole: Whole, digests: Mapping[str, str]) -> PlanOptions:
+def plan_options(
+    layout: Layout, plugins: Plugins, whole: ServiceWithOrphans, digests: Mapping[str, str]
+) -> PlanOptions:
     """The options that every plan for a service has; ``digests`` are those of the files that it names itself."""
     return PlanOptions(
         digests={**digests, **whole.digests},

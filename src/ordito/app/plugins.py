@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.inputs.inventory import Inventory
+from ordito.app.inputs.inventory import HostInventory
 from ordito.ensemble.layout import Layout
 from ordito.executors.container.connector import ContainerConnector
 from ordito.executors.local import local_executors
@@ -24,7 +24,7 @@ from ordito.planning.options import Maker
 from ordito.providers.registry import LOCALHOST
 from ordito.work.invocation import Executor
 from ordito.work.providing import KeepsBooks, Lends, ProviderFailed, Providers, Starts, TakesArtifacts, recorded_with
-from ordito.work.targets import CONTAINER, SSH, Hands, Ran, Target, Unreachable
+from ordito.work.targets import CONTAINER, SSH, Hands, HostTarget, Ran, Unreachable
 
 # Who reaches hosts: each protocol has hands of its own, and each provider knows the hosts that it has made.
 
@@ -51,16 +51,16 @@ class AllHands:
         return tuple(self._makers)
 
     async def run(
-        self, target: Target | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
+        self, target: HostTarget | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
     ) -> Ran:
         """See ``work.targets.Hands``."""
         return await self._for(target).run(target, words, given=given, timeout=timeout)
 
-    async def reach(self, target: Target, timeout: float) -> None:
+    async def reach(self, target: HostTarget, timeout: float) -> None:
         """See ``work.targets.Hands``."""
         await self._for(target).reach(target, timeout)
 
-    def _for(self, target: Target | None) -> Hands:
+    def _for(self, target: HostTarget | None) -> Hands:
         protocol = THIS_MACHINE if target is None else target.protocol
         if protocol not in self._made:
             if protocol not in self._makers:
@@ -80,7 +80,7 @@ class KnownTargets:
         self._providers = providers
         self._defaults = defaults
 
-    def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """What the provider says. Raises ``Unreachable``."""
         found = self._providers.named(provider)
         if found is None:
@@ -90,11 +90,11 @@ class KnownTargets:
             )
         return found.target(instance, attributes)
 
-    def at(self, instance: str, node: str, address: str, port: int | None) -> Target:
+    def at(self, instance: str, node: str, address: str, port: int | None) -> HostTarget:
         """By SSH, with the settings of the inventory for all hosts, else with those of the user. Raises
         ``Unreachable``."""
         own: dict[str, object] = {"address": address} if port is None else {"address": address, "port": port}
-        return Target(SSH, instance, {**self._defaults(), **own})
+        return HostTarget(SSH, instance, {**self._defaults(), **own})
 
 
 SCRATCH = "scratch"
@@ -149,11 +149,11 @@ class Plugins(msgspec.Struct, frozen=True):
             except ProviderFailed as failed:
                 raise Refused("broken-pool", str(failed), "give this user the right to use it") from failed
 
-    async def leave(self, ensemble: str, job: str, before: Sequence[Target]) -> None:
+    async def leave(self, ensemble: str, job: str, before: Sequence[HostTarget]) -> None:
         """Take away what the job has on other hosts, and from hosts that the ensemble has given back all that is there,
         and end the connections to them: to be awaited where they were used, when every outcome is written down.
         ``before`` are the hosts on which the job was before it was cut off."""
-        given_back: list[tuple[Lends, Sequence[Target]]] = []
+        given_back: list[tuple[Lends, Sequence[HostTarget]]] = []
         for provider in self.providers.all:
             if isinstance(provider, Lends):
                 # What cannot be read now is tidied up by a later job.
@@ -179,7 +179,7 @@ class Plugins(msgspec.Struct, frozen=True):
             executor.close()
 
 
-def plugins_of(layout: Layout, inventory: Inventory, area: str = "") -> Plugins:
+def plugins_of(layout: Layout, inventory: HostInventory, area: str = "") -> Plugins:
     """What is at hand for an ensemble; nothing is made on disk before an operation runs, and nothing is connected.
     ``area`` is the word that tells what this deployment has on other hosts from what others have there.
 

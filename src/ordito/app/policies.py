@@ -12,7 +12,7 @@ from ordito.app.services.compiled import Hidden
 from ordito.app.services.in_use import service_in_use
 from ordito.app.unsupported import is_heeded
 from ordito.base.suggest import nearest
-from ordito.ensemble.inbox import HANDLED, Entry, Firing, open_inbox
+from ordito.ensemble.inbox import HANDLED, Firing, InboxEntry, open_inbox
 from ordito.ensemble.store import read_ensemble
 from ordito.model.imperative import Activity, Policy, Trigger
 from ordito.model.service import Service
@@ -27,10 +27,10 @@ class PoliciesRequest(msgspec.Struct, frozen=True):
     name: str = ""
 
 
-class Made(msgspec.Struct, frozen=True):
+class NoticeHandled(msgspec.Struct, frozen=True):
     """What a trigger made of a notice, and whether its actions wait or are being carried out."""
 
-    entry: Entry
+    entry: InboxEntry
     firing: Firing
 
 
@@ -41,7 +41,7 @@ class TriggerView(msgspec.Struct, frozen=True):
     trigger: Trigger
     wanted: int
     remembered: dict[str, tuple[Evaluation, ...]]
-    made: tuple[Made, ...]
+    made: tuple[NoticeHandled, ...]
 
     @property
     def hits(self) -> dict[str, int]:
@@ -73,7 +73,7 @@ class PoliciesView(msgspec.Struct, frozen=True):
     """The policies, and the notices that wait to be handled, in their order."""
 
     policies: tuple[PolicyView, ...]
-    waiting: tuple[Entry, ...]
+    waiting: tuple[InboxEntry, ...]
 
 
 def policies(request: PoliciesRequest) -> PoliciesView:
@@ -94,7 +94,7 @@ def policies(request: PoliciesRequest) -> PoliciesView:
                 purpose="see which there are",
             )
         found = [service.policies[request.name]]
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[InboxEntry, ...] = ()
     remembered: dict[tuple[str, str], dict[str, tuple[Evaluation, ...]]] = {}
     inbox = open_inbox(place.layout)
     if inbox is not None:
@@ -108,7 +108,7 @@ def policies(request: PoliciesRequest) -> PoliciesView:
 def _view(
     service: Service,
     policy: Policy,
-    entries: tuple[Entry, ...],
+    entries: tuple[InboxEntry, ...],
     remembered: dict[tuple[str, str], dict[str, tuple[Evaluation, ...]]],
 ) -> PolicyView:
     triggers = tuple(
@@ -116,7 +116,9 @@ def _view(
             trigger,
             wanted_of(trigger),
             remembered.get((policy.name, name), {}),
-            tuple(Made(e, f) for e in entries for f in e.firings if (f.policy, f.trigger) == (policy.name, name)),
+            tuple(
+                NoticeHandled(e, f) for e in entries for f in e.firings if (f.policy, f.trigger) == (policy.name, name)
+            ),
         )
         for name, trigger in policy.triggers.items()
     )

@@ -11,10 +11,10 @@ from typing import Protocol, Self, runtime_checkable
 
 import msgspec
 
-from ordito.app.inputs.inventory import NO_INVENTORY, Inventory
+from ordito.app.inputs.inventory import NO_INVENTORY, HostInventory
 from ordito.app.inputs.used_spec import UsedSpec, use_spec
 from ordito.app.place import EnsembleState, Place
-from ordito.app.services.left_behind import Whole
+from ordito.app.services.left_behind import ServiceWithOrphans
 from ordito.app.services.pinned import PinnedService, ReadFiles
 from ordito.app.services.read import ReadService
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
@@ -45,7 +45,7 @@ def _any(_: Grounds) -> None:
     """Whatever a plan is made from is right."""
 
 
-class Known(EnsembleState, frozen=True):
+class PlanningContext(EnsembleState, frozen=True):
     """What is known when a proposal is made: the ensemble, and what the user's part says in the environment that is
     chosen (``spec``). ``examine`` looks at what the plan will be made from, and may raise ``Refused``."""
 
@@ -55,13 +55,13 @@ class Known(EnsembleState, frozen=True):
 
 def known_of(
     place: Place, snapshot: Snapshot, status: Status, environment: str | None, hosts: str | None = None
-) -> Known:
+) -> PlanningContext:
     """What is known; ``environment`` is the one that a command names, None where it names none, "" for none at all,
     and ``hosts`` the inventory, None where it names none, "" for that of the environment.
 
     Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``.
     """
-    return Known(place, snapshot, status, use_spec(place, snapshot, status, environment, hosts))
+    return PlanningContext(place, snapshot, status, use_spec(place, snapshot, status, environment, hosts))
 
 
 class Risks(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ class Proposal(msgspec.Struct, frozen=True):
 
     workflow: str
     read: ReadService
-    whole: Whole
+    whole: ServiceWithOrphans
     plan: Plan
     snapshot: Snapshot
     inputs: dict[str, object]
@@ -121,7 +121,7 @@ class Proposal(msgspec.Struct, frozen=True):
     cause: str = ""
     renews: bool = False
     completes: bool = False
-    inventory: Inventory = NO_INVENTORY
+    inventory: HostInventory = NO_INVENTORY
     named: GivenService | None = None
     told: dict[str, object] = {}
     earlier: Mapping[str, ReadService] = {}
@@ -171,14 +171,14 @@ class Asked(Protocol):
     def makes_ensemble(self) -> bool:
         """Whether a directory that is no ensemble yet may become one."""
 
-    def propose(self, known: Known) -> Proposal | None:
+    def propose(self, known: PlanningContext) -> Proposal | None:
         """The plan; None where nothing was ever deployed that it could be about. Nothing is changed.
 
         Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
         """
 
 
-def propose(asked: Asked, known: Known) -> Proposal | None:
+def propose(asked: Asked, known: PlanningContext) -> Proposal | None:
     """The plan, with the environment that it is made in, and what is to be said of that."""
     if takes_changed_files(asked):
         known = msgspec.structs.replace(known, place=msgspec.structs.replace(known.place, as_it_is=True))
@@ -210,7 +210,7 @@ def pins_in_use(status: Status) -> tuple[str, ...]:
     return tuple(dict.fromkeys(digest for digest in (status.service, *forms) if digest))
 
 
-def _changed_files(known: Known) -> tuple[Diagnostic, ...]:
+def _changed_files(known: PlanningContext) -> tuple[Diagnostic, ...]:
     """That files which were deployed are used as they are, though they were changed."""
     layout = known.place.layout
     found: list[str] = []
@@ -237,7 +237,7 @@ def _changed_files(known: Known) -> tuple[Diagnostic, ...]:
 class Portable(Protocol):
     """What a command asks for that can be saved with its plan, and carried out later and from somewhere else."""
 
-    def to_keep(self, known: Known, proposal: Proposal) -> object:
+    def to_keep(self, known: PlanningContext, proposal: Proposal) -> object:
         """The same, with paths as seen from the ensemble, and values in the place of files; a ``msgspec.Struct`` of
         the same class, of plain data and sensitive values."""
 
@@ -248,7 +248,7 @@ class Portable(Protocol):
 class KeptAsItIs(msgspec.Struct, frozen=True):
     """What a command asks for that names nothing outside of the ensemble: it is kept as it is."""
 
-    def to_keep(self, known: Known, proposal: Proposal) -> Self:
+    def to_keep(self, known: PlanningContext, proposal: Proposal) -> Self:
         """The same."""
         return self
 

@@ -24,7 +24,7 @@ from ordito.work.records import Form
 from ordito.work.workflows import workflow_of
 
 
-class Target(msgspec.Struct, frozen=True):
+class RollbackTarget(msgspec.Struct, frozen=True):
     """Where a rollback leads: the number of the revision, the job that has made it, and its form; the lifecycle steps
     that were carried out since and not undone, in that order; and those that were carried out for the revision, have
     been undone since, and will not be carried out again, by their ids. ``began`` is the first job of what is taken
@@ -38,7 +38,7 @@ class Target(msgspec.Struct, frozen=True):
     began: str = ""
 
 
-def target_of(known: EnsembleState, number: int) -> Target:
+def target_of(known: EnsembleState, number: int) -> RollbackTarget:
     """The revision of that number; for 0 the last complete one where something else was begun since, else the last one
     before it of another service: what repairs what is deployed goes nowhere else.
 
@@ -52,13 +52,13 @@ def target_of(known: EnsembleState, number: int) -> Target:
     there = takewhile(lambda revision: not revision.was_removed, revisions(layout))
     if number:
         found = _numbered(there, number, known)
-        return _with_hooks(layout, Target(found.number, found.job, found.form))
+        return _with_hooks(layout, RollbackTarget(found.number, found.job, found.form))
     deployed = known_forms(known.status).get(base)
     if deployed is not None and _is_unfinished(known, base, deployed):
         return _with_hooks(layout, _last_complete(known, base, deployed))
     before = _before(layout, there)
     if before is not None:
-        return _with_hooks(layout, Target(before.number, before.job, before.form))
+        return _with_hooks(layout, RollbackTarget(before.number, before.job, before.form))
     if deployed is not None and _is_tried(known, base):
         return _with_hooks(layout, _last_complete(known, base, deployed))
     raise Refused(
@@ -85,11 +85,11 @@ def led_back_to(directory: str) -> int:
         return back_to(EnsembleState(place, ensemble.snapshot, ensemble.status))
 
 
-def _last_complete(known: EnsembleState, base: str, deployed: Form) -> Target:
+def _last_complete(known: EnsembleState, base: str, deployed: Form) -> RollbackTarget:
     """What is deployed completely, where what was begun or tried since is taken back."""
     lines = job_lines(known.place.layout)
     began = min((line.id for line in lines if line.id > base and workflow_of(line.workflow).revises), default="")
-    return Target(deployed.revision or known.status.revision, base, deployed, began=began)
+    return RollbackTarget(deployed.revision or known.status.revision, base, deployed, began=began)
 
 
 def _is_tried(known: EnsembleState, base: str) -> bool:
@@ -179,13 +179,13 @@ def _numbered(there: Iterable[Revision], number: int, known: EnsembleState) -> R
 MOST_NAMED = 8
 
 
-def _with_hooks(layout: Layout, target: Target) -> Target:
+def _with_hooks(layout: Layout, target: RollbackTarget) -> RollbackTarget:
     return msgspec.structs.replace(
         target, done=done_since(layout, target.job), lost=tuple(_undone_since(layout, target.job))
     )
 
 
-def made_again_since(known: EnsembleState, target: Target) -> tuple[str, ...]:
+def made_again_since(known: EnsembleState, target: RollbackTarget) -> tuple[str, ...]:
     """The instances that existed at the revision to which it leads and were removed and made again since, by id: what
     they held then is gone already. Raises ``EnsembleError``."""
     records = known.snapshot.instances.values()

@@ -17,7 +17,7 @@ import msgspec
 from ordito import __version__
 from ordito.app.errors import Refused
 from ordito.app.place import Place
-from ordito.app.proposal import Asked, Grounds, Known, Portable, Proposal
+from ordito.app.proposal import Asked, Grounds, PlanningContext, Portable, Proposal
 from ordito.app.proposals.registry import asked_type
 from ordito.app.proposals.to_a_description import ToDescriptionAsked
 from ordito.app.sealing import Sealing
@@ -38,7 +38,7 @@ _HEAD = re.compile(rb'\{"format":"ordito\.saved-plan/([0-9]{1,6})",\n"digest":"(
 MOST_NAMED = 12
 
 
-class Basis(msgspec.Struct, frozen=True):
+class PlanBasis(msgspec.Struct, frozen=True):
     """What a plan depends on, by digests.
 
     ``state`` is that of all that is recorded of the ensemble ("" for none), ``job`` the job that wrote it; ``user``
@@ -67,7 +67,7 @@ class SavedPlan(msgspec.Struct, frozen=True):
     made_with: str
     workflow: str
     asked: dict[str, object]
-    basis: Basis
+    basis: PlanBasis
     plan: Plan
 
 
@@ -96,7 +96,7 @@ class SavedAsked(msgspec.Struct, frozen=True):
         """The inventory that the command named with which it was made, as seen from here; None where it named none."""
         return place.path(self.saved.basis.hosts) if self.saved.basis.hosts else None
 
-    def propose(self, known: Known) -> Proposal | None:
+    def propose(self, known: PlanningContext) -> Proposal | None:
         """The proposal that was saved. Raises ``Refused`` where anything that it depends on is different now, and what
         planning anew raises."""
         basis, layout = self.saved.basis, known.place.layout
@@ -177,7 +177,7 @@ def encoded(saved: SavedPlan) -> bytes:
 # ------------------------------------------------------------------------------------------------- what it depends on
 
 
-def saved_plan(known: Known, asked: Asked, proposal: Proposal) -> SavedPlan:
+def saved_plan(known: PlanningContext, asked: Asked, proposal: Proposal) -> SavedPlan:
     """A proposal to be saved. Raises ``Refused`` for a workflow whose plans are not saved, and ``EnsembleError``."""
     if not isinstance(asked, Portable):
         raise Refused("cannot-save", f"a plan of {asked.workflow} cannot be saved", "carry it out directly")
@@ -189,7 +189,7 @@ def saved_plan(known: Known, asked: Asked, proposal: Proposal) -> SavedPlan:
     return SavedPlan(__version__, asked.workflow, kept, basis, _with_given(proposal.plan, sealing.sealed))
 
 
-def restored_asked(saved: SavedPlan, known: Known) -> Asked:
+def restored_asked(saved: SavedPlan, known: PlanningContext) -> Asked:
     """What the command had asked for, as seen from here."""
     kind = asked_type(saved.workflow)
     sealing = Sealing(known.place.layout)
@@ -200,11 +200,11 @@ def restored_asked(saved: SavedPlan, known: Known) -> Asked:
     return asked.from_kept(known.place) if isinstance(asked, Portable) else asked
 
 
-def basis_of(known: Known, grounds: Grounds) -> Basis:
+def basis_of(known: PlanningContext, grounds: Grounds) -> PlanBasis:
     """What a plan depends on."""
     sealing, layout = Sealing(known.place.layout), known.place.layout
     last, file = known.status.last_job, known.spec.inventory.file
-    return Basis(
+    return PlanBasis(
         state=state_digest(layout),
         job=f"{last.id} ({last.workflow})" if last is not None else "",
         user=_user_digest(known),
@@ -248,7 +248,7 @@ def _undone(done: DoneHook, change: Callable[[object], object]) -> DoneHook:
     return msgspec.structs.replace(done, result=msgspec.structs.replace(done.result, **values))
 
 
-def _user_digest(known: Known) -> str:
+def _user_digest(known: PlanningContext) -> str:
     found = read_manifest(known.place.layout)
     if found is None or not found.user:
         return ""
@@ -263,7 +263,7 @@ def _other_steps(made_with: str) -> str:
     return "planned again, other steps come of it"
 
 
-def _of_ensemble(basis: Basis, known: Known, state: str, user: str) -> list[str]:
+def _of_ensemble(basis: PlanBasis, known: PlanningContext, state: str, user: str) -> list[str]:
     """What has become different of an ensemble."""
     different: list[str] = []
     last = known.status.last_job
@@ -281,7 +281,7 @@ def _of_ensemble(basis: Basis, known: Known, state: str, user: str) -> list[str]
     return different
 
 
-def _differences(before: Basis, now: Basis) -> Iterator[str]:
+def _differences(before: PlanBasis, now: PlanBasis) -> Iterator[str]:
     """What has become different besides the ensemble, in words."""
     if before.service != now.service:
         yield from _files(before.contents, now.contents)

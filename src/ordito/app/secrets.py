@@ -14,7 +14,7 @@ from ordito.ensemble.errors import explained
 from ordito.ensemble.vault import MOST_BYTES, NAME, SecretsFile
 
 
-class Kept(msgspec.Struct, frozen=True):
+class KeptSecret(msgspec.Struct, frozen=True):
     """What became of a secret that was set: whether it is another than before, and whether it is too short to be taken
     out of what operations print."""
 
@@ -22,7 +22,7 @@ class Kept(msgspec.Struct, frozen=True):
     is_short: bool
 
 
-def set_secret(directory: str, name: str, value: bytes) -> Kept:
+def set_secret(directory: str, name: str, value: bytes) -> KeptSecret:
     """Keep a secret. Raises ``Refused`` for a name or a value that cannot be kept, and ``EnsembleError``."""
     if not NAME.fullmatch(name):
         raise Refused(
@@ -43,7 +43,7 @@ def set_secret(directory: str, name: str, value: bytes) -> Kept:
             "encoding", f'the value of secret "{name}" is no text in UTF-8', "encode it, with base64 perhaps"
         ) from None
     changed = SecretsFile(place_of(directory).layout).put(name, text)
-    return Kept(changed, len(text) < LEAST)
+    return KeptSecret(changed, len(text) < LEAST)
 
 
 def read_value(path: str) -> bytes:

@@ -12,7 +12,7 @@ from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_new
 from ordito.app.place import Place, place_of
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Asked, Known, Proposal, known_of, pins_in_use, propose, takes_changed_files
+from ordito.app.proposal import Asked, PlanningContext, Proposal, known_of, pins_in_use, propose, takes_changed_files
 from ordito.app.services.pinned import pin_service
 from ordito.ensemble.manifest import write_user_part
 from ordito.ensemble.pins import accept_changes
@@ -98,7 +98,7 @@ def _opened(request: WorkflowRequest) -> Ensemble:
     return open_ensemble(request.directory, command=request.asked.workflow, wait_lock=request.wait_lock)
 
 
-def _propose(request: WorkflowRequest, known: Known, conversation: Conversation) -> Proposal | None:
+def _propose(request: WorkflowRequest, known: PlanningContext, conversation: Conversation) -> Proposal | None:
     """A proposal that is approved, or has nothing to do."""
     proposal = propose(request.asked, known)
     if proposal is None:
@@ -117,7 +117,11 @@ def _propose(request: WorkflowRequest, known: Known, conversation: Conversation)
 
 
 def _carry_out(
-    ensemble: Ensemble, known: Known, proposal: Proposal | None, request: WorkflowRequest, conversation: Conversation
+    ensemble: Ensemble,
+    known: PlanningContext,
+    proposal: Proposal | None,
+    request: WorkflowRequest,
+    conversation: Conversation,
 ) -> WorkflowResult:
     if proposal is None or proposal.is_empty:
         return WorkflowResult(proposal, known.status)

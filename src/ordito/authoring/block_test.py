@@ -14,7 +14,7 @@ from ordito.app.errors import Refused
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.gathered import read_given
 from ordito.app.services.step_blocks import step_paths
-from ordito.authoring.blocks import BlocksRequest, Found
+from ordito.authoring.blocks import BlocksRequest, FoundBlocks
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.masking import Masking
 from ordito.base.sensitive import revealed, sensitive_parts
@@ -80,7 +80,7 @@ class BlockTest(msgspec.Struct, frozen=True):
 def test_block(request: BlockTestRequest, tell: Callable[[bytes], None]) -> BlockTest:
     """Carry out a block in a folder of its own, and undo it where that is asked for. What it prints is told as it
     comes, without secrets. Raises ``InvalidDocument`` and ``Refused`` before anything is run."""
-    found = Found(request.where)
+    found = FoundBlocks(request.where)
     block = found.named(request.name)[0]
     _check(block, request)
     step, config = _config(block, request)

@@ -75,7 +75,7 @@ class BlockPage(msgspec.Struct, frozen=True):
     undone_once: str
 
 
-class Found:
+class FoundBlocks:
     """The blocks that are found, with the files of their catalogues."""
 
     def __init__(self, request: BlocksRequest) -> None:
@@ -142,13 +142,13 @@ class Found:
 
 def list_blocks(request: BlocksRequest) -> tuple[BlockEntry, ...]:
     """All blocks by name. Raises ``InvalidDocument``."""
-    found = Found(request)
+    found = FoundBlocks(request)
     return tuple(map(found.entry, found.blocks))
 
 
 def show_block(request: BlocksRequest, name: str) -> BlockPage:
     """One block. Raises ``InvalidDocument`` and ``Refused``."""
-    found = Found(request)
+    found = FoundBlocks(request)
     block, *others = found.named(name)
     operations = {n: o for n, o in (("execute", block.execute), ("undo", block.undo)) if o is not None}
     return BlockPage(

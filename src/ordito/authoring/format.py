@@ -15,7 +15,7 @@ from ordito.app.output_file import cannot_write
 from ordito.authoring.format_layout import Lines, NotFormattable, read_layout
 from ordito.base.allowable import EVERY
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
-from ordito.ensemble.files import Changed, is_same, put_whole
+from ordito.ensemble.files import FileChanged, is_same, put_whole
 from ordito.model.circumstances import Circumstances
 from ordito.model.resolve import resolve_service
 from ordito.source.new_files import kind_of, open_regular, read_regular
@@ -84,7 +84,7 @@ def _written(file: FormattedFile) -> FormattedFile:
     try:
         # A link stays a link: what it leads to is written.
         put_whole(Path(os.path.realpath(file.path)), file.after.encode("utf-8"), file.found)
-    except (Changed, FileNotFoundError):
+    except (FileChanged, FileNotFoundError):
         return FormattedFile(file.path, file.before, file.before, WRITTEN_MEANWHILE)
     except OSError as error:
         raise cannot_write(file.path, error) from error

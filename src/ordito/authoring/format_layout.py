@@ -54,18 +54,18 @@ class List(msgspec.Struct, eq=False):
 Part: TypeAlias = Leaf | Map | List
 
 
-class Layout(msgspec.Struct, frozen=True):
+class TextLayout(msgspec.Struct, frozen=True):
     """A text as its lines and the parts in them."""
 
     lines: list[str]
     root: Part
 
 
-def read_layout(text: str) -> Layout:
+def read_layout(text: str) -> TextLayout:
     """The layout of a text that is known to be one sound YAML document. Raises ``NotFormattable``."""
     lines = text.split("\n")
     parser = CParser(text)
-    reader = _Reader(parser.get_event, lines)
+    reader = _EventReader(parser.get_event, lines)
     try:
         event: Any = parser.get_event()
         while not isinstance(event, yaml.DocumentStartEvent):
@@ -76,10 +76,10 @@ def read_layout(text: str) -> Layout:
         root = reader.part(parser.get_event(), 0)
     finally:
         parser.dispose()
-    return Layout(lines, root)
+    return TextLayout(lines, root)
 
 
-class _Reader:
+class _EventReader:
     """Reads events; the loader has seen to it that they are not nested deeply."""
 
     def __init__(self, get_event: Any, lines: list[str]) -> None:
@@ -165,7 +165,7 @@ HEADER = re.compile(r"[|>](?:[+-]?(?P<indent>[1-9])[+-]?|[+-]?)")
 class Lines:
     """The lines of a text on their way to other columns."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: TextLayout) -> None:
         self._lines = layout.lines
         self._root = layout.root
         self._tokens: dict[int, list[tuple[int, int]]] = {}

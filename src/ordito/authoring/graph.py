@@ -38,7 +38,7 @@ class GraphNode(msgspec.Struct, frozen=True):
     groups: tuple[str, ...] = ()
 
 
-class Connection(msgspec.Struct, frozen=True):
+class GraphConnection(msgspec.Struct, frozen=True):
     """A relationship that is not one of hosting."""
 
     source: str
@@ -52,7 +52,7 @@ class Graph(msgspec.Struct, frozen=True):
 
     name: str
     nodes: tuple[GraphNode, ...]
-    connections: tuple[Connection, ...]
+    connections: tuple[GraphConnection, ...]
     groups: Mapping[str, str]
     left_out: int = 0
 
@@ -87,7 +87,7 @@ def graph_of(service: Service, limit: int = 0) -> Graph:
         for name in shown
     ]
     connections = [
-        Connection(made.source, made.target, made.requirement, made.type)
+        GraphConnection(made.source, made.target, made.requirement, made.type)
         for name in shown
         for made in service.nodes[name].requirements
         if made.target in known and made is not service.nodes[name].host

@@ -18,13 +18,13 @@ from ordito.providers.connection import DEFAULTS
 from ordito.providers.containers.section import CONTAINERS as CONTAINERS_SECTION
 from ordito.providers.pool.hosts import HOSTS as HOSTS_SECTION
 from ordito.providers.registry import CLOUD, CONTAINERS, HOSTS, provider_names, section_names
-from ordito.providers.shapes import Kind
+from ordito.providers.shapes import ValueKind
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TEXT: Json = {"type": ["string", "null"]}
 NULL: Json = {"type": "null"}
 
-SECTIONS: Mapping[str, Kind] = {
+SECTIONS: Mapping[str, ValueKind] = {
     DEFAULTS_KEY: DEFAULTS,
     HOSTS: HOSTS_SECTION,
     CONTAINERS: CONTAINERS_SECTION,

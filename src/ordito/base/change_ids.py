@@ -33,7 +33,7 @@ class ChangeIdsExhausted(Exception):
     """No changeId is left: the last one that can be written, of the year 2081, is used."""
 
 
-class Change(msgspec.Struct, frozen=True, order=True):
+class ChangeIdParts(msgspec.Struct, frozen=True, order=True):
     """What a changeId says: its tick, and the number of the task (0 for the job)."""
 
     tick: int
@@ -47,7 +47,7 @@ def encode(tick: int, task: int = 0) -> str:
     return f"{_moment(tick)}{task:04x}"
 
 
-def decode(change: str) -> Change:
+def decode(change: str) -> ChangeIdParts:
     """What a changeId says. Raises ``ValueError`` for a text that is none."""
     if len(change) != LENGTH or change[0] != VERSION:
         raise ValueError(f"{change!r} is not a changeId: it has {LENGTH} characters, the first is {VERSION}")
@@ -60,7 +60,7 @@ def decode(change: str) -> Change:
     tick = (moment - BEGINNING) // timedelta(seconds=1) * TICKS_PER_SECOND + part
     if encode(tick, task) != change:
         raise ValueError(f"{change!r} is not a changeId: it is not written as one")
-    return Change(tick, task)
+    return ChangeIdParts(tick, task)
 
 
 def time_of(change: str) -> str:

@@ -14,7 +14,7 @@ MOST_EFFORT = 2_000_000
 """About how many microseconds checking one value may take."""
 MOST_LEVELS = 100
 
-Check = Callable[["Spot", Any, Any], str]
+Check = Callable[["KeywordSpot", Any, Any], str]
 """A keyword: where it stands, its value in the schema, and the value to check."""
 
 
@@ -41,11 +41,11 @@ class Frame:
     def check(self, value: Any, schema: Any, at: str) -> str:
         """What is wrong with a value, which stands at a place, by a schema."""
         if isinstance(schema, bool):
-            return "" if schema else f"{Spot(self, {}, at)} is not allowed"
+            return "" if schema else f"{KeywordSpot(self, {}, at)} is not allowed"
         self._level += 1
         if self._level > MOST_LEVELS:
             raise TooMuchToCheck("it cannot be checked, since its schema leads too deep")
-        spot = Spot(self, schema, at)
+        spot = KeywordSpot(self, schema, at)
         alone = "$ref" in schema and not self.siblings
         for keyword, wanted in schema.items():
             if alone and keyword != "$ref":
@@ -60,7 +60,7 @@ class Frame:
         return ""
 
 
-class Spot(msgspec.Struct):
+class KeywordSpot(msgspec.Struct):
     """Where a keyword meets a value: the schema that it stands in, and the place of the value in its document."""
 
     frame: Frame
@@ -119,21 +119,21 @@ IS_TYPE: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _type(spot: Spot, wanted: Any, value: Any) -> str:
+def _type(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     names = wanted if isinstance(wanted, list) else [wanted]
     if any(IS_TYPE[n](value) for n in names):
         return ""
     return f"{spot} is {shown(value)}, not of type {' or '.join(names)}"
 
 
-def _enum(spot: Spot, wanted: Any, value: Any) -> str:
+def _enum(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     kept = same(spot.frame, value)
     if any(same(spot.frame, w) == kept for w in wanted):
         return ""
     return f"{spot} is {shown(value)}, not one of {', '.join(shown(w) for w in wanted[:12])}"
 
 
-def _const(spot: Spot, wanted: Any, value: Any) -> str:
+def _const(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     return (
         "" if same(spot.frame, value) == same(spot.frame, wanted) else f"{spot} is {shown(value)}, not {shown(wanted)}"
     )
@@ -142,7 +142,7 @@ def _const(spot: Spot, wanted: Any, value: Any) -> str:
 def _bound(low: bool, excluding: str) -> Check:
     """``minimum`` (or ``maximum``), with the flag by which draft 4 excludes the bound itself."""
 
-    def check(spot: Spot, wanted: Any, value: Any) -> str:
+    def check(spot: KeywordSpot, wanted: Any, value: Any) -> str:
         if not _is_number(value):
             return ""
         beyond = value < wanted if low else value > wanted
@@ -154,7 +154,7 @@ def _bound(low: bool, excluding: str) -> Check:
 
 
 def _exclusive(low: bool) -> Check:
-    def check(spot: Spot, wanted: Any, value: Any) -> str:
+    def check(spot: KeywordSpot, wanted: Any, value: Any) -> str:
         if isinstance(wanted, bool) or not _is_number(value) or (value > wanted if low else value < wanted):
             return ""
         return f"{spot} is {shown(value)}, which is not {'above' if low else 'below'} {shown(wanted)}"
@@ -162,14 +162,14 @@ def _exclusive(low: bool) -> Check:
     return check
 
 
-def _multiple(spot: Spot, wanted: Any, value: Any) -> str:
+def _multiple(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     if not _is_number(value) or (Fraction(str(value)) / Fraction(str(wanted))).denominator == 1:
         return ""
     return f"{spot} is {shown(value)}, which is no multiple of {shown(wanted)}"
 
 
 def _size(kind: type, least: bool, unit: str) -> Check:
-    def check(spot: Spot, wanted: Any, value: Any) -> str:
+    def check(spot: KeywordSpot, wanted: Any, value: Any) -> str:
         if not isinstance(value, kind) or (len(value) >= wanted if least else len(value) <= wanted):  # type: ignore[arg-type]
             return ""
         size = len(value)  # type: ignore[arg-type]
@@ -187,13 +187,13 @@ def _found(frame: Frame, text: str, value: str) -> bool:
         raise TooMuchToCheck(f"a text in it {error}") from None
 
 
-def _pattern(spot: Spot, wanted: Any, value: Any) -> str:
+def _pattern(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     if not isinstance(value, str) or _found(spot.frame, wanted, value):
         return ""
     return f"{spot} is {shown(value)}, which does not match {wanted}"
 
 
-def _items(spot: Spot, wanted: Any, value: Any) -> str:
+def _items(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     if not isinstance(value, list):
         return ""
     if isinstance(wanted, list):
@@ -202,23 +202,23 @@ def _items(spot: Spot, wanted: Any, value: Any) -> str:
     return _each(spot, ((v, wanted) for v in value[start:]), start)
 
 
-def _prefix_items(spot: Spot, wanted: Any, value: Any) -> str:
+def _prefix_items(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     return _each(spot, zip(value, wanted, strict=False)) if isinstance(value, list) else ""
 
 
-def _additional_items(spot: Spot, wanted: Any, value: Any) -> str:
+def _additional_items(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     first = spot.schema.get("items")
     if not isinstance(value, list) or not isinstance(first, list):
         return ""
     return _each(spot, ((v, wanted) for v in value[len(first) :]), len(first))
 
 
-def _each(spot: Spot, pairs: Any, start: int = 0) -> str:
+def _each(spot: KeywordSpot, pairs: Any, start: int = 0) -> str:
     problems = (spot.check(v, s, n) for n, (v, s) in enumerate(pairs, start))
     return next((p for p in problems if p), "")
 
 
-def _contains(spot: Spot, wanted: Any, value: Any) -> str:
+def _contains(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     if not isinstance(value, list):
         return ""
     least, most = spot.schema.get("minContains", 1), spot.schema.get("maxContains", len(value))
@@ -226,27 +226,27 @@ def _contains(spot: Spot, wanted: Any, value: Any) -> str:
     return "" if least <= count <= most else f"{spot} has {count} entries of the kind that it must contain"
 
 
-def _unique(spot: Spot, wanted: Any, value: Any) -> str:
+def _unique(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     if not wanted or not isinstance(value, list) or len({same(spot.frame, v) for v in value}) == len(value):
         return ""
     return f"{spot} has the same entry twice"
 
 
-def _properties(spot: Spot, wanted: Any, value: Any) -> str:
+def _properties(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     if not isinstance(value, dict):
         return ""
     problems = (spot.check(value[n], s, n) for n, s in wanted.items() if n in value)
     return next((p for p in problems if p), "")
 
 
-def _pattern_properties(spot: Spot, wanted: Any, value: Any) -> str:
+def _pattern_properties(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     if not isinstance(value, dict):
         return ""
     problems = (spot.check(v, s, n) for p, s in wanted.items() for n, v in value.items() if _found(spot.frame, p, n))
     return next((p for p in problems if p), "")
 
 
-def _additional(spot: Spot, wanted: Any, value: Any) -> str:
+def _additional(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     if not isinstance(value, dict):
         return ""
     named, patterns = spot.schema.get("properties", {}), spot.schema.get("patternProperties", {})
@@ -259,19 +259,19 @@ def _additional(spot: Spot, wanted: Any, value: Any) -> str:
     return ""
 
 
-def _property_names(spot: Spot, wanted: Any, value: Any) -> str:
+def _property_names(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     problems = (spot.check(n, wanted, n) for n in (value if isinstance(value, dict) else ()))
     return next((p for p in problems if p), "")
 
 
-def _required(spot: Spot, wanted: Any, value: Any) -> str:
+def _required(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     if not isinstance(value, dict):
         return ""
     missing = next((n for n in wanted if n not in value), None)
     return "" if missing is None else f'{spot} lacks "{missing}"'
 
 
-def _dependencies(spot: Spot, wanted: Any, value: Any) -> str:
+def _dependencies(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     for name, asked in wanted.items() if isinstance(value, dict) else ():
         if name not in value:
             continue
@@ -281,11 +281,11 @@ def _dependencies(spot: Spot, wanted: Any, value: Any) -> str:
     return ""
 
 
-def _all_of(spot: Spot, wanted: Any, value: Any) -> str:
+def _all_of(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     return next((p for p in (spot.check(value, s) for s in wanted) if p), "")
 
 
-def _any_of(spot: Spot, wanted: Any, value: Any) -> str:
+def _any_of(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     problems = []
     for inner in wanted:
         problem = spot.check(value, inner)
@@ -295,21 +295,21 @@ def _any_of(spot: Spot, wanted: Any, value: Any) -> str:
     return problems[0] if len(problems) == 1 else f"{spot} fits none of the {len(problems)} kinds that are allowed"
 
 
-def _one_of(spot: Spot, wanted: Any, value: Any) -> str:
+def _one_of(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     count = sum(spot.fits(value, s) for s in wanted)
     return "" if count == 1 else f"{spot} fits {count} of the {len(wanted)} kinds of which it must fit one"
 
 
-def _not(spot: Spot, wanted: Any, value: Any) -> str:
+def _not(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     return f"{spot} is {shown(value)}, which is excluded" if spot.fits(value, wanted) else ""
 
 
-def _if(spot: Spot, wanted: Any, value: Any) -> str:
+def _if(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     branch = "then" if spot.fits(value, wanted) else "else"
     return spot.check(value, spot.schema[branch]) if branch in spot.schema else ""
 
 
-def _ref(spot: Spot, wanted: Any, value: Any) -> str:
+def _ref(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     return spot.check(value, spot.frame.targets[wanted])
 
 

@@ -36,13 +36,13 @@ DYNAMIC = ("$dynamicRef", "$recursiveRef", "unevaluatedProperties", "unevaluated
 OLD_DRAFTS = ("draft-04", "draft-06", "draft-07")
 
 
-class NotSupported(ValueError):
+class SchemaNotSupported(ValueError):
     """The schema is sound as far as can be told, but uses what cannot be checked here."""
 
 
 class JsonSchema:
     """A schema that holds together. Raises ``ValueError`` with the reason for a text that is none, and
-    ``NotSupported`` for one that cannot be applied."""
+    ``SchemaNotSupported`` for one that cannot be applied."""
 
     def __init__(self, text: str) -> None:
         self._root = read_json(text)
@@ -82,7 +82,7 @@ class JsonSchema:
     def _check_keywords(self, schema: dict[str, Any]) -> None:
         for keyword in DYNAMIC:
             if keyword in schema:
-                raise NotSupported(f'"{keyword}" is not supported')
+                raise SchemaNotSupported(f'"{keyword}" is not supported')
         for keyword, value in schema.items():
             problem = _problem(keyword, value)
             if problem:
@@ -110,7 +110,7 @@ class JsonSchema:
         base, _, pointer = refer.partition("#")
         start = self._root if not base else self._anchors.get(base, self._anchors.get(f"{base}#"))
         if start is None:
-            raise NotSupported(f'"{refer}" leads to another document, which is not fetched')
+            raise SchemaNotSupported(f'"{refer}" leads to another document, which is not fetched')
         if not pointer:
             return start
         if not pointer.startswith("/"):

@@ -123,14 +123,14 @@ class Masking:
                 apart.append((begin, end))
         return apart
 
-    def _views(self, data: bytes, *, goes_on: bool = False) -> Iterator[_View]:
+    def _views(self, data: bytes, *, goes_on: bool = False) -> Iterator[_DataView]:
         """All that data may stand for: its lines joined, its escapes decoded, again and again; each once.
 
         Where the data ``goes_on``, a line end or an escape that its end cuts is left out of what is decoded."""
-        views = [_View(data)]
+        views = [_DataView(data)]
         seen: set[bytes] = set()
         for layer in range(LAYERS + 1):
-            fresh: list[_View] = []
+            fresh: list[_DataView] = []
             for view in views:
                 for folded, stands_for in self._layouts:
                     in_one = view.joined(folded=folded, stands_for=stands_for, goes_on=goes_on)
@@ -186,7 +186,7 @@ class Masking:
                 cut = first
         return cut
 
-    def _open_in(self, view: _View, whole: int) -> int:
+    def _open_in(self, view: _DataView, whole: int) -> int:
         """The same for one view of an end of ``whole`` bytes."""
         length, known = len(view.text), view.finished()
         begin = length - self._overlap(view.text)
@@ -211,40 +211,45 @@ class Masking:
         return True
 
 
-class _View:
+class _DataView:
     """What some data may stand for. Each place in it comes from a place of the view before."""
 
     __slots__ = ("_before", "_rewritten", "is_spaced", "text")
 
     def __init__(
-        self, text: bytes, before: _View | None = None, rewritten: Rewritten | None = None, *, is_spaced: bool = False
+        self,
+        text: bytes,
+        before: _DataView | None = None,
+        rewritten: Rewritten | None = None,
+        *,
+        is_spaced: bool = False,
     ) -> None:
         self.text = text
         self.is_spaced = is_spaced
         self._before = before
         self._rewritten = rewritten
 
-    def joined(self, *, folded: bool, stands_for: bytes, goes_on: bool) -> _View:
+    def joined(self, *, folded: bool, stands_for: bytes, goes_on: bool) -> _DataView:
         """With its lines in one."""
         rewritten = joined(self.text, folded=folded, stands_for=stands_for)
         text = without_cut(rewritten.text, folded=folded) if goes_on else rewritten.text
-        return _View(text, self, rewritten, is_spaced=self.is_spaced or bool(stands_for))
+        return _DataView(text, self, rewritten, is_spaced=self.is_spaced or bool(stands_for))
 
-    def up_to(self, end: int) -> _View:
+    def up_to(self, end: int) -> _DataView:
         """The same without what follows."""
-        return _View(self.text[:end], self._before, self._rewritten, is_spaced=self.is_spaced)
+        return _DataView(self.text[:end], self._before, self._rewritten, is_spaced=self.is_spaced)
 
     def finished(self) -> int:
         """Where an escape begins that the end cuts; the length where none does."""
         return unfinished(self.text, decoded(self.text))
 
-    def decoded(self, *, goes_on: bool) -> _View | None:
+    def decoded(self, *, goes_on: bool) -> _DataView | None:
         """Without one layer of escapes; nothing where there is none."""
         given = self.up_to(self.finished()) if goes_on else self
         rewritten = decoded(given.text)
         if rewritten.text == given.text:
             return None
-        return _View(rewritten.text, given, rewritten, is_spaced=self.is_spaced)
+        return _DataView(rewritten.text, given, rewritten, is_spaced=self.is_spaced)
 
     def begin(self, place: int) -> int:
         """Where in the data begins what stands at a place."""

@@ -24,7 +24,7 @@ ESCAPES = {"x": 2, "u": 4, "U": 8}
 ZERO_WIDTH = frozenset("AZbB")
 
 
-class Kind(IntEnum):
+class Opcode(IntEnum):
     """What an instruction does."""
 
     TAKE = 0
@@ -42,7 +42,7 @@ class Kind(IntEnum):
 class Instruction(msgspec.Struct):
     """One step of a program."""
 
-    kind: Kind
+    kind: Opcode
     accept: re.Pattern[str] | None = None
     targets: tuple[int, ...] = ()
     program: Program | None = None
@@ -53,7 +53,7 @@ class Instruction(msgspec.Struct):
 Program = list[Instruction]
 
 
-class Choices(msgspec.Struct):
+class Tries(msgspec.Struct):
     """How much there is to try for a pattern: the number of repetitions without end, in how many ways all else may
     match, and whether anything of that stands inside something repeated, so that the ways multiply without bound."""
 
@@ -66,14 +66,14 @@ class Choices(msgspec.Struct):
         """Whether there is more than one way."""
         return self.endless > 0 or self.ways > 1
 
-    def take(self, inner: Choices, least: int, most: int | None) -> None:
+    def take(self, inner: Tries, least: int, most: int | None) -> None:
         """Add what stands inside something that is repeated."""
         self.nested = self.nested or inner.nested or (inner.many and most != 1)
         self.endless += inner.endless + (most is None)
         self.ways *= inner.ways * (most - least + 1 if most is not None else 1)
 
 
-class NotSupported(ValueError):
+class PatternNotSupported(ValueError):
     """The pattern uses what cannot be matched in bounded time, or is too long."""
 
 
@@ -86,13 +86,13 @@ class PatternReader:
         self._flags = re.NOFLAG
         self._depth = 0
         self._atoms: dict[tuple[str, int], re.Pattern[str]] = {}
-        self.choices = Choices()
+        self.choices = Tries()
 
     def read(self) -> Program:
-        """The program of the whole pattern; ``NotSupported`` where there is none."""
+        """The program of the whole pattern; ``PatternNotSupported`` where there is none."""
         self._leading_flags()
         program = self._alternatives()
-        program.append(Instruction(Kind.END))
+        program.append(Instruction(Opcode.END))
         return program
 
     def _leading_flags(self) -> None:
@@ -105,7 +105,7 @@ class PatternReader:
         flags = re.NOFLAG
         for letter in letters or "":
             if letter not in FLAGS:
-                raise NotSupported(f'the flag "{letter}" is not supported')
+                raise PatternNotSupported(f'the flag "{letter}" is not supported')
             flags |= FLAGS[letter]
         return flags
 
@@ -113,7 +113,7 @@ class PatternReader:
         """What stands up to the end or a closing bracket."""
         self._depth += 1
         if self._depth > MOST_NESTED:
-            raise NotSupported(f"groups nested deeper than {MOST_NESTED} levels are not supported")
+            raise PatternNotSupported(f"groups nested deeper than {MOST_NESTED} levels are not supported")
         parts = [self._sequence()]
         while self._peek() == "|":
             self._at += 1
@@ -127,7 +127,7 @@ class PatternReader:
     def _sequence(self) -> Program:
         found: Program = []
         while self._at < len(self._text) and self._peek() not in {"|", ")"}:
-            outer, self.choices = self.choices, Choices()
+            outer, self.choices = self.choices, Tries()
             item = self._item()
             least, most = self._repetition()
             outer.take(self.choices, least, most)
@@ -142,7 +142,7 @@ class PatternReader:
             return 1, 1  # nothing, or empty braces, which stand for themselves
         self._at = match.end()
         if match[5] == "+":
-            raise NotSupported("possessive repetition is not supported")
+            raise PatternNotSupported("possessive repetition is not supported")
         return _bounds(match)
 
     def _peek(self) -> str:
@@ -161,18 +161,18 @@ class PatternReader:
         else:
             self._at += 1
             if character in "^$":
-                return [Instruction(Kind.HERE, self._atom(character))]
-        return [Instruction(Kind.TAKE, self._atom(self._text[begin : self._at]))]
+                return [Instruction(Opcode.HERE, self._atom(character))]
+        return [Instruction(Opcode.TAKE, self._atom(self._text[begin : self._at]))]
 
     def _escape(self) -> Program:
         begin = self._at
         follower = self._text[begin + 1]
         if follower in ZERO_WIDTH:
             self._at += 2
-            return [Instruction(Kind.HERE, self._atom(self._text[begin : self._at]))]
+            return [Instruction(Opcode.HERE, self._atom(self._text[begin : self._at]))]
         if follower in "123456789":
             if not OCTAL.match(self._text, begin + 1):
-                raise NotSupported("references to groups are not supported")
+                raise PatternNotSupported("references to groups are not supported")
             self._at = begin + 4
         elif follower == "0":
             zero = ZERO.match(self._text, begin)
@@ -181,7 +181,7 @@ class PatternReader:
             self._at = self._text.index("}", begin) + 1
         else:
             self._at = begin + 2 + ESCAPES.get(follower, 0)
-        return [Instruction(Kind.TAKE, self._atom(self._text[begin : self._at]))]
+        return [Instruction(Opcode.TAKE, self._atom(self._text[begin : self._at]))]
 
     def _group(self) -> Program:
         begin = self._at
@@ -197,7 +197,7 @@ class PatternReader:
         elif head.startswith("(?"):
             scoped = SCOPED_FLAGS.match(self._text, begin)
             if scoped is None or scoped[3] != ":":
-                raise NotSupported(f'"{head[:3]}" is not supported')
+                raise PatternNotSupported(f'"{head[:3]}" is not supported')
             self._flags = (before | self._named(scoped[1])) & ~self._named(scoped[2])
             self._at = scoped.end()
         else:
@@ -212,8 +212,8 @@ class PatternReader:
         inner = self._alternatives()
         self._at += 1
         back = _width(inner) if behind else 0
-        inner.append(Instruction(Kind.END))
-        return [Instruction(Kind.LOOK, program=inner, negative=negative, back=back)]
+        inner.append(Instruction(Opcode.END))
+        return [Instruction(Opcode.LOOK, program=inner, negative=negative, back=back)]
 
     def _atom(self, text: str) -> re.Pattern[str]:
         key = (text, int(self._flags))
@@ -253,21 +253,21 @@ def _shifted(program: Program, by: int) -> Program:
 
 def _joined(first: Program, second: Program) -> Program:
     if len(first) + len(second) > MOST_INSTRUCTIONS:
-        raise NotSupported("repetitions of so many parts are not supported")
+        raise PatternNotSupported("repetitions of so many parts are not supported")
     first.extend(_shifted(second, len(first)))
     return first
 
 
 def _fork(parts: list[Program]) -> Program:
     """A program that goes on with any of its parts."""
-    found: Program = [Instruction(Kind.FORK)]
+    found: Program = [Instruction(Opcode.FORK)]
     starts: list[int] = []
     ends: list[int] = []
     for part in parts:
         starts.append(len(found))
         _joined(found, part)
         ends.append(len(found))
-        found.append(Instruction(Kind.FORK))
+        found.append(Instruction(Opcode.FORK))
     found[0].targets = tuple(starts)
     for end in ends:
         found[end].targets = (len(found),)
@@ -277,19 +277,19 @@ def _fork(parts: list[Program]) -> Program:
 def _repeated(item: Program, least: int, most: int | None) -> Program:
     found: Program = []
     if (least + (most or least)) * (len(item) + 1) > 2 * MOST_INSTRUCTIONS:
-        raise NotSupported("repetitions of so many parts are not supported")
+        raise PatternNotSupported("repetitions of so many parts are not supported")
     for _ in range(least):
         _joined(found, item)
     if most is None:
         begin = len(found)
-        found.append(Instruction(Kind.FORK))
+        found.append(Instruction(Opcode.FORK))
         _joined(found, item)
-        found.append(Instruction(Kind.FORK, targets=(begin,)))
+        found.append(Instruction(Opcode.FORK, targets=(begin,)))
         found[begin].targets = (begin + 1, len(found))
         return found
     for _ in range(most - least):
         begin = len(found)
-        found.append(Instruction(Kind.FORK))
+        found.append(Instruction(Opcode.FORK))
         _joined(found, item)
         found[begin].targets = (begin + 1, begin + 1 + len(item))
     return found
@@ -300,6 +300,6 @@ def _width(program: Program) -> int:
     at = width = 0
     while at < len(program):
         instruction = program[at]
-        width += instruction.kind == Kind.TAKE
-        at = instruction.targets[0] if instruction.kind == Kind.FORK else at + 1
+        width += instruction.kind == Opcode.TAKE
+        at = instruction.targets[0] if instruction.kind == Opcode.FORK else at + 1
     return width

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ordito.base.pattern_syntax import Choices, Instruction, Kind, NotSupported, PatternReader, Program
+from ordito.base.pattern_syntax import Instruction, Opcode, PatternNotSupported, PatternReader, Program, Tries
 
 MOST_STEPS = 500_000
 """How much is tried for one value before matching is given up."""
@@ -31,7 +31,7 @@ class Pattern(msgspec.Struct, frozen=True, eq=False):
 
     direct: re.Pattern[str]
     program: Program
-    choices: Choices
+    choices: Tries
 
     def matches(self, value: str) -> bool:
         """Whether a whole value matches; ``TooMuchWork`` where that takes too long to find out."""
@@ -76,7 +76,7 @@ def compile_pattern(text: str) -> Pattern:
             direct = re.compile(text)
             reader = PatternReader(text)
             program = reader.read()
-        except NotSupported as error:
+        except PatternNotSupported as error:
             raise ValueError(f"{error} in a pattern") from None
         except (re.error, OverflowError, RecursionError) as error:
             raise ValueError(f"not a regular expression: {error}") from None
@@ -119,7 +119,7 @@ class _Run:
             if self._steps > MOST_STEPS:
                 raise TooMuchWork("is too long for the pattern")
             instruction = program[at]
-            if instruction.kind == Kind.END:
+            if instruction.kind == Opcode.END:
                 if end is None or position == end:
                     return True
             else:
@@ -129,12 +129,12 @@ class _Run:
 
     def _onward(self, instruction: Instruction, at: int, position: int) -> list[tuple[int, int]]:
         """Where an instruction leads from a position."""
-        if instruction.kind == Kind.FORK:
+        if instruction.kind == Opcode.FORK:
             return [(target, position) for target in instruction.targets]
-        if instruction.kind == Kind.LOOK:
+        if instruction.kind == Opcode.LOOK:
             return [(at + 1, position)] if self._look(instruction, position) else []
         assert instruction.accept is not None
-        if instruction.kind == Kind.HERE:
+        if instruction.kind == Opcode.HERE:
             return [(at + 1, position)] if instruction.accept.match(self._value, position) else []
         taken = position < len(self._value) and instruction.accept.match(self._value, position)
         return [(at + 1, position + 1)] if taken else []

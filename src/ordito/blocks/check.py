@@ -8,7 +8,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.blocks.conditions.parser import parse as parse_condition
-from ordito.blocks.conditions.trees import Field, Name, Node, NotACondition, Path, Place, references
+from ordito.blocks.conditions.trees import Field, Name, Node, NotACondition, TextRange, ValuePath, references
 from ordito.blocks.duration import NotADuration, seconds
 from ordito.blocks.fqn import Fqn, NotAnFqn, nearest_names
 from ordito.blocks.fqn import parse as parse_fqn
@@ -176,9 +176,9 @@ Fields = Mapping[str, Collection[str]]
 """What names of a context have that always have the same, by these names."""
 
 
-def roots(tree: Node) -> dict[str, Place]:
+def roots(tree: Node) -> dict[str, TextRange]:
     """The names that a condition begins its paths with (``values`` of ``values.a.b``), and where each stands first."""
-    found: dict[str, Place] = {}
+    found: dict[str, TextRange] = {}
     for reference in references(tree):
         name = reference if isinstance(reference, Name) else reference.base
         if isinstance(name, Name):
@@ -204,8 +204,8 @@ def unknown(
 def _unknown_fields(tree: Node, known: Fields, components: Fields) -> Iterator[NotACondition]:
     """A fault for each path that begins with what none of these names has."""
     for path in references(tree):
-        step = path.steps[0] if isinstance(path, Path) else None
-        if isinstance(path, Path) and isinstance(path.base, Name) and isinstance(step, Field):
+        step = path.steps[0] if isinstance(path, ValuePath) else None
+        if isinstance(path, ValuePath) and isinstance(path.base, Name) and isinstance(step, Field):
             fields, named = known.get(path.base.name), components.get(path.base.name)
             if fields is not None and step.name not in fields:
                 message = f'"{path.base.name}" has no "{step.name}" in conditions'

@@ -26,7 +26,7 @@ _NAME = re.compile(r"[A-Z][a-zA-Z0-9]*")
 _NOT_IN_NAME = re.compile(r"[^a-zA-Z0-9]")
 
 
-class Part(Enum):
+class NamePart(Enum):
     """A part of a name."""
 
     PATH = "path"
@@ -38,7 +38,7 @@ class NotAnFqn(ValueError):
     """A text is no fully qualified name. ``part`` is wrong at ``offset`` (characters, from 0) of the text; the message
     says why, ``hint`` what would be right."""
 
-    def __init__(self, part: Part, offset: int, message: str, hint: str = "") -> None:
+    def __init__(self, part: NamePart, offset: int, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.part = part
         self.offset = offset
@@ -59,17 +59,19 @@ class Fqn(msgspec.Struct, frozen=True, order=True):
 def parse(text: str) -> Fqn:
     """The name that a text is; ``NotAnFqn`` where it is none."""
     if len(text) > MOST_CHARACTERS:
-        raise NotAnFqn(Part.PATH, 0, f"the name of a block has at most {MOST_CHARACTERS} characters")
+        raise NotAnFqn(NamePart.PATH, 0, f"the name of a block has at most {MOST_CHARACTERS} characters")
     path, at, rest = text.partition("@")
     if not at:
         path = text.partition("#")[0]
     _check_path(path)
     if not at:
-        raise NotAnFqn(Part.MAJOR, len(path), 'the version is missing: "@v" and a number', f"as in {path}@v1#Name")
+        raise NotAnFqn(NamePart.MAJOR, len(path), 'the version is missing: "@v" and a number', f"as in {path}@v1#Name")
     major, hash_sign, name = rest.partition("#")
     number = _major(major, len(path) + 1)
     if not hash_sign:
-        raise NotAnFqn(Part.NAME, len(text), 'the name of the block is missing: "#" and a name', f"as in {text}#Name")
+        raise NotAnFqn(
+            NamePart.NAME, len(text), 'the name of the block is missing: "#" and a name', f"as in {text}#Name"
+        )
     _check_name(name, len(text) - len(name))
     return Fqn(path, number, name)
 
@@ -98,7 +100,7 @@ def _check_path(path: str) -> None:
     if wrong is not None:
         hint = f"write {path.lower()}" if wrong.group().isupper() else ""
         raise NotAnFqn(
-            Part.PATH,
+            NamePart.PATH,
             wrong.start(),
             f'the path holds "{wrong.group()}": it has lower-case letters, digits, "." and "-"',
             hint,
@@ -108,37 +110,37 @@ def _check_path(path: str) -> None:
     for segment in segments:
         if not _SEGMENT.fullmatch(segment) or not segment.strip("."):
             what = f'the segment "{segment}" of the path' if segment else "a segment of the path"
-            raise NotAnFqn(Part.PATH, offset, f"{what} has no name", f"as in {EXAMPLE}")
+            raise NotAnFqn(NamePart.PATH, offset, f"{what} has no name", f"as in {EXAMPLE}")
         offset += len(segment) + 1
     if len(segments) < 2:
         raise NotAnFqn(
-            Part.PATH, 0, 'the path has only one segment: two or more, with "/" between them', f"as in {EXAMPLE}"
+            NamePart.PATH, 0, 'the path has only one segment: two or more, with "/" between them', f"as in {EXAMPLE}"
         )
 
 
 def _major(text: str, offset: int) -> int:
     if not text.startswith("v"):
         hint = f"write @v{text}" if text.isascii() and text.isdigit() else f"as in {EXAMPLE}"
-        raise NotAnFqn(Part.MAJOR, offset, 'the version after "@" begins with "v"', hint)
+        raise NotAnFqn(NamePart.MAJOR, offset, 'the version after "@" begins with "v"', hint)
     digits = text[1:]
     if _MAJOR.fullmatch(digits):
         return int(digits)
     first = re.match(r"0*([0-9]{1,9})", digits)
     hint = f"write v{int(first[1])}" if first else f"as in {EXAMPLE}"
-    raise NotAnFqn(Part.MAJOR, offset, f'the version "{text}" is not "v" and the number of the major version', hint)
+    raise NotAnFqn(NamePart.MAJOR, offset, f'the version "{text}" is not "v" and the number of the major version', hint)
 
 
 def _check_name(name: str, offset: int) -> None:
     if _NAME.fullmatch(name):
         return
     if not name:
-        raise NotAnFqn(Part.NAME, offset, 'the name of the block is missing after "#"', f"as in {EXAMPLE}")
+        raise NotAnFqn(NamePart.NAME, offset, 'the name of the block is missing after "#"', f"as in {EXAMPLE}")
     wrong = _NOT_IN_NAME.search(name)
     if wrong is not None:
         raise NotAnFqn(
-            Part.NAME,
+            NamePart.NAME,
             offset + wrong.start(),
             f'the name "{name}" holds "{wrong.group()}": it has letters and digits only',
         )
     hint = f"write #{name[0].upper()}{name[1:]}" if name[0].isalpha() else f"as in {EXAMPLE}"
-    raise NotAnFqn(Part.NAME, offset, f'the name "{name}" does not begin with a capital letter', hint)
+    raise NotAnFqn(NamePart.NAME, offset, f'the name "{name}" does not begin with a capital letter', hint)

@@ -49,7 +49,7 @@ def complete(instruction: str) -> int:
     return ExitCode.DONE
 
 
-class Known(click.types.StringParamType):
+class NameWord(click.types.StringParamType):
     """A text that is the name of something; a shell offers what there is."""
 
     def __init__(self, names: Names) -> None:
@@ -62,7 +62,7 @@ class Known(click.types.StringParamType):
         return [CompletionItem(n) for n in self._names(ctx) if n.startswith(incomplete) and n not in known]
 
 
-class Place(click.types.StringParamType):
+class PathWord(click.types.StringParamType):
     """A text that is a path, of a file or only of a folder; ``words`` may stand in its place."""
 
     def __init__(self, kind: str, words: Names = lambda _: ()) -> None:
@@ -99,44 +99,44 @@ def _workflows(_: click.Context) -> Iterable[str]:
     return PLANNED
 
 
-_Type = Known | Place
+_Type = NameWord | PathWord
 _THINGS = _of_ensemble(known_names.nodes, known_names.instances)
 _BY_METAVAR: Mapping[str, _Type] = {
-    "ABOUT": Known(_THINGS),
-    "DIR": Place(FOLDERS),
-    "FILE": Place(FILES),
-    "FQN": Known(lambda _: known_names.blocks()),
-    "INSTANCE": Known(_of_ensemble(known_names.instances)),
-    "INSTANCE|NODE": Known(_THINGS),
-    "JOB": Known(_of_ensemble(known_names.jobs)),
-    "MODULE": Place(FILES),
-    "NEW": Place(FILES),
-    "NODE": Known(_of_ensemble(known_names.nodes)),
-    "NODE|INSTANCE": Known(_THINGS),
-    "NODE|NODE=N": Known(_of_ensemble(known_names.nodes)),
-    "OLD": Known(_of_ensemble(known_names.nodes)),
-    "PATH": Place(FILES),
-    "SERVICE": Place(FILES),
-    "ARCHIVE": Place(FILES),
-    WORKFLOW: Known(_workflows),
+    "ABOUT": NameWord(_THINGS),
+    "DIR": PathWord(FOLDERS),
+    "FILE": PathWord(FILES),
+    "FQN": NameWord(lambda _: known_names.blocks()),
+    "INSTANCE": NameWord(_of_ensemble(known_names.instances)),
+    "INSTANCE|NODE": NameWord(_THINGS),
+    "JOB": NameWord(_of_ensemble(known_names.jobs)),
+    "MODULE": PathWord(FILES),
+    "NEW": PathWord(FILES),
+    "NODE": NameWord(_of_ensemble(known_names.nodes)),
+    "NODE|INSTANCE": NameWord(_THINGS),
+    "NODE|NODE=N": NameWord(_of_ensemble(known_names.nodes)),
+    "OLD": NameWord(_of_ensemble(known_names.nodes)),
+    "PATH": PathWord(FILES),
+    "SERVICE": PathWord(FILES),
+    "ARCHIVE": PathWord(FILES),
+    WORKFLOW: NameWord(_workflows),
 }
 """What can stand where the help says so."""
 _OF_VERBS: Mapping[tuple[str, str], _Type] = {
-    ("hosts", "NAME"): Known(_hosts),
-    ("run", "OPERATION"): Known(_of_ensemble(known_names.operations)),
-    ("output", "NAME"): Known(_of_ensemble(known_names.outputs)),
-    ("package", "DIR"): Place(FILES),
-    ("plan", "SERVICE"): Place(FILES, _workflows),
-    ("secrets", "NAME"): Known(_of_ensemble(known_names.secrets)),
-    ("state", "NEW"): Known(lambda _: ()),
+    ("hosts", "NAME"): NameWord(_hosts),
+    ("run", "OPERATION"): NameWord(_of_ensemble(known_names.operations)),
+    ("output", "NAME"): NameWord(_of_ensemble(known_names.outputs)),
+    ("package", "DIR"): PathWord(FILES),
+    ("plan", "SERVICE"): PathWord(FILES, _workflows),
+    ("secrets", "NAME"): NameWord(_of_ensemble(known_names.secrets)),
+    ("state", "NEW"): NameWord(lambda _: ()),
 }
 """The same for single verbs, or groups of them."""
 _OPTIONS: Mapping[str, _Type] = {
-    "environment": Known(_of_ensemble(known_names.environments)),
-    "forgotten": Known(_of_ensemble(known_names.given)),
-    "input": Known(lambda c: (f"{name}=" for name in known_names.inputs(settings_of(c).directory))),
-    "instances": Known(_of_ensemble(known_names.instances)),
-    "types": Known(_of_ensemble(known_names.types)),
+    "environment": NameWord(_of_ensemble(known_names.environments)),
+    "forgotten": NameWord(_of_ensemble(known_names.given)),
+    "input": NameWord(lambda c: (f"{name}=" for name in known_names.inputs(settings_of(c).directory))),
+    "instances": NameWord(_of_ensemble(known_names.instances)),
+    "types": NameWord(_of_ensemble(known_names.types)),
 }
 """The same for options, by the names of their parameters."""
 

@@ -16,72 +16,72 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class Verb(msgspec.Struct, frozen=True):
+class VerbEntry(msgspec.Struct, frozen=True):
     """A verb as the list of verbs shows it; ``module`` holds it as ``NAME_command``."""
 
     module: str
     summary: str
 
 
-PURPOSES: Mapping[str, Mapping[str, Verb]] = {
+PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
     "Begin": {
-        "init": Verb("begin", "Make a new project that deploys at once."),
-        "doctor": Verb("begin", "Show what this machine can run, and how an ensemble is."),
-        "completion": Verb("begin", "Have your shell complete words of commands."),
+        "init": VerbEntry("begin", "Make a new project that deploys at once."),
+        "doctor": VerbEntry("begin", "Show what this machine can run, and how an ensemble is."),
+        "completion": VerbEntry("begin", "Have your shell complete words of commands."),
     },
     "Describe a service": {
-        "validate": Verb("validate", "Check a service and its inputs; needs no ensemble."),
-        "fmt": Verb("templates", "Format service templates; comments and meaning stay."),
-        "explain": Verb("explain", "Explain a type, an entity of the language, or a finding."),
-        "graph": Verb("graph", "Show a service as a graph: text, Mermaid, DOT, SVG."),
-        "schema": Verb("templates", "Make a JSON Schema of your types, for editors."),
-        "compile": Verb("templates", "Write the resolved model of a service, for programs."),
-        "package": Verb("templates", "Pack a service into an archive (CSAR)."),
-        "unpackage": Verb("templates", "Unpack an archive into a folder."),
-        "spec": Verb("templates", "Show what your part of ensemble.yaml comes to."),
+        "validate": VerbEntry("validate", "Check a service and its inputs; needs no ensemble."),
+        "fmt": VerbEntry("templates", "Format service templates; comments and meaning stay."),
+        "explain": VerbEntry("explain", "Explain a type, an entity of the language, or a finding."),
+        "graph": VerbEntry("graph", "Show a service as a graph: text, Mermaid, DOT, SVG."),
+        "schema": VerbEntry("templates", "Make a JSON Schema of your types, for editors."),
+        "compile": VerbEntry("templates", "Write the resolved model of a service, for programs."),
+        "package": VerbEntry("templates", "Pack a service into an archive (CSAR)."),
+        "unpackage": VerbEntry("templates", "Unpack an archive into a folder."),
+        "spec": VerbEntry("templates", "Show what your part of ensemble.yaml comes to."),
     },
     "Deploy and change it": {
-        "plan": Verb("plan", "Show what a deployment, or another job, would do, and why."),
-        "deploy": Verb("deploy", "Bring the running system to its description."),
-        "diff": Verb("plan", "Show how what runs differs from what a service says."),
-        "upgrade": Verb("deploy", "Change what runs into what a service says now."),
-        "scale": Verb("operate", "Have more or fewer instances of a node."),
-        "rollback": Verb("deploy", "Go back to an earlier revision."),
-        "revisions": Verb("look", "List the revisions: what was deployed, and when."),
-        "undeploy": Verb("deploy", "Remove everything that was deployed."),
+        "plan": VerbEntry("plan", "Show what a deployment, or another job, would do, and why."),
+        "deploy": VerbEntry("deploy", "Bring the running system to its description."),
+        "diff": VerbEntry("plan", "Show how what runs differs from what a service says."),
+        "upgrade": VerbEntry("deploy", "Change what runs into what a service says now."),
+        "scale": VerbEntry("operate", "Have more or fewer instances of a node."),
+        "rollback": VerbEntry("deploy", "Go back to an earlier revision."),
+        "revisions": VerbEntry("look", "List the revisions: what was deployed, and when."),
+        "undeploy": VerbEntry("deploy", "Remove everything that was deployed."),
     },
     "Operate what runs": {
-        "run": Verb("operate", "Run one operation on all instances, or on chosen ones."),
-        "workflow": Verb("workflows", "Look at the workflows of the template, and run them."),
-        "stop": Verb("operate", "Stop instances, and what depends on them."),
-        "start": Verb("operate", "Start instances that are stopped."),
-        "restart": Verb("operate", "Stop and start instances, and what depends on them."),
-        "notify": Verb("policies", "Tell that something has happened; triggers act on it."),
+        "run": VerbEntry("operate", "Run one operation on all instances, or on chosen ones."),
+        "workflow": VerbEntry("workflows", "Look at the workflows of the template, and run them."),
+        "stop": VerbEntry("operate", "Stop instances, and what depends on them."),
+        "start": VerbEntry("operate", "Start instances that are stopped."),
+        "restart": VerbEntry("operate", "Stop and start instances, and what depends on them."),
+        "notify": VerbEntry("policies", "Tell that something has happened; triggers act on it."),
     },
     "Look at it": {
-        "status": Verb("look", "Show what exists and how it is."),
-        "describe": Verb("look", "Show all that is known of a node or an instance."),
-        "output": Verb("look", "Show the outputs of the service, or one of them."),
-        "check": Verb("check", "Look whether what exists is as it was recorded."),
-        "discover": Verb("check", "Find out what exists, and record it."),
-        "policy": Verb("policies", "Look at policies: what triggers wait for, and did."),
+        "status": VerbEntry("look", "Show what exists and how it is."),
+        "describe": VerbEntry("look", "Show all that is known of a node or an instance."),
+        "output": VerbEntry("look", "Show the outputs of the service, or one of them."),
+        "check": VerbEntry("check", "Look whether what exists is as it was recorded."),
+        "discover": VerbEntry("check", "Find out what exists, and record it."),
+        "policy": VerbEntry("policies", "Look at policies: what triggers wait for, and did."),
     },
     "Repair it": {
-        "heal": Verb("heal", "Check and mend an instance, or make it and its host anew."),
-        "jobs": Verb("jobs", "Look at jobs; resume, retry, cancel and replay them."),
-        "state": Verb("state", "Look at the records, and change them by hand."),
-        "forget": Verb("state", "Drop the records of deleted instances."),
+        "heal": VerbEntry("heal", "Check and mend an instance, or make it and its host anew."),
+        "jobs": VerbEntry("jobs", "Look at jobs; resume, retry, cancel and replay them."),
+        "state": VerbEntry("state", "Look at the records, and change them by hand."),
+        "forget": VerbEntry("state", "Drop the records of deleted instances."),
     },
     "Provide what it needs": {
-        "hosts": Verb("hosts", "Look at the hosts of the inventory, and check them."),
-        "secrets": Verb("secrets", "Keep secrets that ensemble.yaml names."),
-        "blocks": Verb("blocks", "Look at the blocks of lifecycle steps, and try them."),
-        "lifecycle": Verb("blocks", "Take lifecycle steps over from modules in CUE."),
+        "hosts": VerbEntry("hosts", "Look at the hosts of the inventory, and check them."),
+        "secrets": VerbEntry("secrets", "Keep secrets that ensemble.yaml names."),
+        "blocks": VerbEntry("blocks", "Look at the blocks of lifecycle steps, and try them."),
+        "lifecycle": VerbEntry("blocks", "Take lifecycle steps over from modules in CUE."),
     },
 }
 """The verbs by what they are for, in the order in which they are needed."""
 
-VERBS: Mapping[str, Verb] = {name: verb for verbs in PURPOSES.values() for name, verb in verbs.items()}
+VERBS: Mapping[str, VerbEntry] = {name: verb for verbs in PURPOSES.values() for name, verb in verbs.items()}
 
 ALIASES: Mapping[str, str] = {
     "apply": "deploy",
@@ -94,60 +94,60 @@ ALIASES: Mapping[str, str] = {
 }
 """Names that other tools give to verbs; they work and are not listed."""
 
-JOBS_VERBS: Mapping[str, Verb] = {
-    "list": Verb("jobs", "List all jobs, the latest first."),
-    "show": Verb("jobs", "Show one job: what it did, task by task."),
-    "logs": Verb("jobs", "Read what the operations of a job printed."),
-    "cancel": Verb("jobs", "End a job that runs, or close one that was interrupted."),
-    "resume": Verb("jobs", "Continue a job that was interrupted."),
-    "retry": Verb("jobs", "Do what a failed job has left undone."),
-    "skip": Verb("jobs", "The same, with one of its steps counted as done by hand."),
-    "replay": Verb("jobs", "Rebuild what exists from the records of all jobs."),
-    "unlock": Verb("jobs", "Take away the lock that clones share, from one that was killed."),
+JOBS_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("jobs", "List all jobs, the latest first."),
+    "show": VerbEntry("jobs", "Show one job: what it did, task by task."),
+    "logs": VerbEntry("jobs", "Read what the operations of a job printed."),
+    "cancel": VerbEntry("jobs", "End a job that runs, or close one that was interrupted."),
+    "resume": VerbEntry("jobs", "Continue a job that was interrupted."),
+    "retry": VerbEntry("jobs", "Do what a failed job has left undone."),
+    "skip": VerbEntry("jobs", "The same, with one of its steps counted as done by hand."),
+    "replay": VerbEntry("jobs", "Rebuild what exists from the records of all jobs."),
+    "unlock": VerbEntry("jobs", "Take away the lock that clones share, from one that was killed."),
 }
 
 
-STATE_VERBS: Mapping[str, Verb] = {
-    "show": Verb("state", "Show what is recorded of instances."),
-    "mv": Verb("state", "Follow a node that the template calls otherwise now."),
-    "rm": Verb("state", "Forget instances, whether they exist or not."),
-    "adopt": Verb("state", "Record something that exists already as an instance."),
-    "renew": Verb("state", "Put back files that were deployed and changed since."),
-    "export": Verb("state", "Write everything that is recorded, for programs."),
+STATE_VERBS: Mapping[str, VerbEntry] = {
+    "show": VerbEntry("state", "Show what is recorded of instances."),
+    "mv": VerbEntry("state", "Follow a node that the template calls otherwise now."),
+    "rm": VerbEntry("state", "Forget instances, whether they exist or not."),
+    "adopt": VerbEntry("state", "Record something that exists already as an instance."),
+    "renew": VerbEntry("state", "Put back files that were deployed and changed since."),
+    "export": VerbEntry("state", "Write everything that is recorded, for programs."),
 }
 
-POLICY_VERBS: Mapping[str, Verb] = {
-    "list": Verb("policies", "List the policies with their triggers."),
-    "show": Verb("policies", "Show one policy: targets, triggers, what they did."),
+POLICY_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("policies", "List the policies with their triggers."),
+    "show": VerbEntry("policies", "Show one policy: targets, triggers, what they did."),
 }
 
-WORKFLOW_VERBS: Mapping[str, Verb] = {
-    "list": Verb("workflows", "List all workflows."),
-    "show": Verb("workflows", "Show a workflow of the template: its inputs and steps."),
-    "run": Verb("workflows", "Run a workflow of the template."),
+WORKFLOW_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("workflows", "List all workflows."),
+    "show": VerbEntry("workflows", "Show a workflow of the template: its inputs and steps."),
+    "run": VerbEntry("workflows", "Run a workflow of the template."),
 }
 
-HOSTS_VERBS: Mapping[str, Verb] = {
-    "list": Verb("hosts", "List the hosts: what they have, and who has them."),
-    "check": Verb("hosts", "Connect to hosts, and compare them with the inventory."),
-    "release": Verb("hosts", "Take hosts back from an ensemble that is not there any more."),
+HOSTS_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("hosts", "List the hosts: what they have, and who has them."),
+    "check": VerbEntry("hosts", "Connect to hosts, and compare them with the inventory."),
+    "release": VerbEntry("hosts", "Take hosts back from an ensemble that is not there any more."),
 }
 
-BLOCKS_VERBS: Mapping[str, Verb] = {
-    "list": Verb("blocks", "List the blocks that steps can name."),
-    "show": Verb("blocks", "Show a block: what it does, and its config."),
-    "test": Verb("blocks", "Carry out a block once, as a step would."),
+BLOCKS_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("blocks", "List the blocks that steps can name."),
+    "show": VerbEntry("blocks", "Show a block: what it does, and its config."),
+    "test": VerbEntry("blocks", "Carry out a block once, as a step would."),
 }
 
-LIFECYCLE_VERBS: Mapping[str, Verb] = {
-    "import": Verb("blocks", "Take over the steps of a module in CUE."),
+LIFECYCLE_VERBS: Mapping[str, VerbEntry] = {
+    "import": VerbEntry("blocks", "Take over the steps of a module in CUE."),
 }
 
-SECRETS_VERBS: Mapping[str, Verb] = {
-    "set": Verb("secrets", "Keep a secret."),
-    "get": Verb("secrets", "Show a secret."),
-    "list": Verb("secrets", "List the names of all secrets."),
-    "rm": Verb("secrets", "Forget secrets."),
+SECRETS_VERBS: Mapping[str, VerbEntry] = {
+    "set": VerbEntry("secrets", "Keep a secret."),
+    "get": VerbEntry("secrets", "Show a secret."),
+    "list": VerbEntry("secrets", "List the names of all secrets."),
+    "rm": VerbEntry("secrets", "Forget secrets."),
 }
 
 
@@ -157,10 +157,10 @@ class VerbGroup(click.Group):
     def __init__(
         self,
         name: str,
-        verbs: Mapping[str, Verb],
+        verbs: Mapping[str, VerbEntry],
         aliases: Mapping[str, str],
         summary: str,
-        purposes: Mapping[str, Mapping[str, Verb]] | None = None,
+        purposes: Mapping[str, Mapping[str, VerbEntry]] | None = None,
     ) -> None:
         super().__init__(
             name,

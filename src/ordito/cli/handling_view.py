@@ -11,7 +11,7 @@ from ordito.cli.conversation import CliConversation, LookingConversation
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
-from ordito.ensemble.inbox import Entry, Firing
+from ordito.ensemble.inbox import Firing, InboxEntry
 from ordito.ensemble.status import WELL
 
 
@@ -22,7 +22,7 @@ class CliOnlooker:
         self._session = session
         self._conversation = CliConversation(session)
 
-    def received(self, entry: Entry) -> None:
+    def received(self, entry: InboxEntry) -> None:
         """Say what was received, and what triggers make of it."""
         session, notice = self._session, entry.notice
         if session.stream is not None:
@@ -37,12 +37,12 @@ class CliOnlooker:
                 f"  trigger {firing.name} {(printable(firing.said) and '- ' + printable(firing.said)) or 'acts'}"
             )
 
-    def acting(self, entry: Entry, firing: Firing) -> Conversation:
+    def acting(self, entry: InboxEntry, firing: Firing) -> Conversation:
         """A new conversation, which counts what this trigger's job does; nobody has to approve of it."""
         self._conversation = LookingConversation(self._session)
         return self._conversation
 
-    def acted(self, entry: Entry, firing: Firing, report: JobReport | None) -> None:
+    def acted(self, entry: InboxEntry, firing: Firing, report: JobReport | None) -> None:
         """Say how the job of a trigger has ended."""
         if report is None:
             self._session.note(f"  trigger {firing.name}: there is nothing to do.")
@@ -58,19 +58,19 @@ class CliOnlooker:
             command = session.settings.command("jobs", "logs", report.job)
             session.next(NextCommand(command, "read all that the operations printed"))
 
-    def telling(self, entry: Entry) -> Conversation:
+    def telling(self, entry: InboxEntry) -> Conversation:
         """A new conversation; nobody has to approve of it."""
         self._conversation = LookingConversation(self._session)
         return self._conversation
 
-    def told(self, entry: Entry, report: JobReport | Refusal) -> None:
+    def told(self, entry: InboxEntry, report: JobReport | Refusal) -> None:
         """Say how the job that told of changes has ended, or why there was none."""
         if isinstance(report, JobReport):
             self._ended(report)
         else:
             self._refused("who knows what has changed cannot be told of it", report)
 
-    def refused(self, entry: Entry, firing: Firing, refusal: Refusal) -> None:
+    def refused(self, entry: InboxEntry, firing: Firing, refusal: Refusal) -> None:
         """Say why the actions of a trigger were not carried out."""
         self._refused(f"trigger {firing.name} wanted what cannot be done, and nothing of it was", refusal)
 
@@ -92,7 +92,7 @@ def say_waiting(waiting: int, session: Session) -> None:
     session.next(NextCommand(session.settings.command("jobs", "resume"), "handle what waits"))
 
 
-def entry_data(entry: Entry) -> dict[str, object]:
+def entry_data(entry: InboxEntry) -> dict[str, object]:
     """A notice for programs; of sensitive values only that they are."""
     notice = entry.notice
     return {

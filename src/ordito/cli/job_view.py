@@ -32,8 +32,8 @@ from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of
 if TYPE_CHECKING:
     from ordito.app.job.report import JobReport
     from ordito.app.proposal import Proposal
-    from ordito.app.state.edit import Recorded
-    from ordito.ensemble.keeping import Kept
+    from ordito.app.state.edit import RecordedEdit
+    from ordito.ensemble.keeping import KeptCommits
 
 
 MOST_NAMED = 12
@@ -412,7 +412,7 @@ def as_text(value: object) -> str:
 # What came of the files of a job in git, for people and for programs.
 
 
-def warn_of_kept(kept: Kept, session: Session) -> None:
+def warn_of_kept(kept: KeptCommits, session: Session) -> None:
     """Say what is not committed and why, and why other clones do not have it."""
     for problem in kept.problems:
         session.warn(f"not committed: {problem}")
@@ -420,21 +420,21 @@ def warn_of_kept(kept: Kept, session: Session) -> None:
         session.warn(kept.sharing)
 
 
-def commits(kept: Kept) -> str:
+def commits(kept: KeptCommits) -> str:
     """The commit that holds the files of a job, and those that hold what it was made from, of this job or made before;
     shortened as git does."""
     made_from = ", ".join(f"{commit[:12]} ({tree})" for tree, commit in kept.commits.items())
     return f"{kept.own[:12]} (this ensemble)" + (f"; made from {made_from}" if made_from else "")
 
 
-def write_kept(kept: Kept, session: Session) -> None:
+def write_kept(kept: KeptCommits, session: Session) -> None:
     """Say both, and in which commits the files are."""
     warn_of_kept(kept, session)
     if kept.own:
         session.note(f"Committed: {commits(kept)}")
 
 
-def kept_data(kept: Kept) -> dict[str, object]:
+def kept_data(kept: KeptCommits) -> dict[str, object]:
     """The same for programs."""
     return {
         "commit": kept.own,
@@ -444,6 +444,6 @@ def kept_data(kept: Kept) -> dict[str, object]:
     }
 
 
-def recorded_data(recorded: Recorded) -> dict[str, object]:
+def recorded_data(recorded: RecordedEdit) -> dict[str, object]:
     """A job that only holds edits, for programs."""
     return {"job": recorded.job, **kept_data(recorded.kept)}

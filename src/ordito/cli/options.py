@@ -16,7 +16,7 @@ from ordito.app.given_part import GivenPart
 from ordito.base.allowable import ALLOWABLE, not_allowable
 from ordito.cli.channel import Color
 from ordito.cli.durations import seconds_of
-from ordito.cli.settings import COMMON_FORMATS, Format, Settings, refused_value
+from ordito.cli.settings import COMMON_FORMATS, Format, GlobalSettings, refused_value
 from ordito.work.records import USUAL, JobOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -82,14 +82,14 @@ class _FormatChoice(click.Choice[str]):
         return value if value in {str(f) for f in Format} else str(super().convert(value, param, ctx))
 
 
-def settings_of(context: click.Context) -> Settings:
+def settings_of(context: click.Context) -> GlobalSettings:
     """The settings that the options of a command line give."""
     given: Mapping[str, Any] = context.meta.get(KEY, {})
     known = {name: value for name, value in given.items() if value is not None}
     for name, kind in (("output", Format), ("color", Color)):
         if name in known:
             known[name] = kind(known[name])
-    return Settings(**known, arguments=tuple(context.meta.get(ARGUMENTS, ())))
+    return GlobalSettings(**known, arguments=tuple(context.meta.get(ARGUMENTS, ())))
 
 
 def completing(params: list[click.Parameter], context: click.Context, page: str = "") -> list[click.Parameter]:

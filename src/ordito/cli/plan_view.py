@@ -25,7 +25,7 @@ from ordito.cli.progress.ledger import called, node_of, nothing, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
-from ordito.work.plan import UNDO, Change, ChangeCause, Condition, Difference, KeptCount, Outage, Plan
+from ordito.work.plan import UNDO, Change, ChangeCause, StepCondition, Difference, KeptCount, Outage, Plan
 from ordito.work.workflows import workflow_of
 
 MOST_ROWS = 200
@@ -338,8 +338,8 @@ def _write_held(shown: Preview, said: Mapping[str, int], channel: Channel) -> No
 
 WHEN: Mapping[str, str] = {
     AFTER_FAILURE: " (on failure)",
-    Condition.IF_ABSENT: " (if absent)",
-    Condition.UNLESS_LINKED: " (unless linked)",
+    StepCondition.IF_ABSENT: " (if absent)",
+    StepCondition.UNLESS_LINKED: " (unless linked)",
 }
 """What stands behind a step that usually is not carried out, by its condition."""
 

@@ -17,7 +17,7 @@ from ordito.base.suggest import nearest
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import ALIASES, VERBS
 from ordito.cli.session import Session
-from ordito.cli.settings import PROGRAM, Settings
+from ordito.cli.settings import PROGRAM, GlobalSettings
 from ordito.ensemble.layout import MANIFEST
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def environment_for(asked: Asked, wanted: str | None) -> str | None:
     return asked.environment if isinstance(asked, SavedAsked) else wanted
 
 
-def hosts_for(asked: Asked, settings: Settings) -> str | None:
+def hosts_for(asked: Asked, settings: GlobalSettings) -> str | None:
     """The inventory to work with: the one that the command names; that of a saved plan is part of it."""
     from ordito.app.place import place_of
     from ordito.app.saved_plan import SavedAsked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ordito.app.policies import Made, PoliciesView, PolicyView, TriggerView
+from ordito.app.policies import NoticeHandled, PoliciesView, PolicyView, TriggerView
 from ordito.base.sensitive import shown
 from ordito.base.text import listed
 from ordito.cli.channel import Channel, write_columns
@@ -57,7 +57,7 @@ def _trigger_data(view: TriggerView) -> dict[str, object]:
     }
 
 
-def _made_data(made: Made) -> dict[str, object]:
+def _made_data(made: NoticeHandled) -> dict[str, object]:
     notice = made.entry.notice
     return {
         "number": made.entry.number,
@@ -118,7 +118,7 @@ def _trigger(view: TriggerView) -> Iterator[str]:
         yield f"{moment(notice.at)}  {notice.event} of {notice.entity}: {_outcome(made)}"
 
 
-def _outcome(made: Made) -> str:
+def _outcome(made: NoticeHandled) -> str:
     firing = made.firing
     if firing.is_done:
         return firing.said

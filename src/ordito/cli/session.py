@@ -13,7 +13,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.ndjson import JsonStream
 from ordito.cli.progress.report import NextCommand, write_next
-from ordito.cli.settings import COMMON_FORMATS, NOTHING, Format, Settings
+from ordito.cli.settings import COMMON_FORMATS, NOTHING, Format, GlobalSettings
 from ordito.cli.structured import write_data
 from ordito.cli.text_width import printable, short_pins
 
@@ -27,7 +27,7 @@ class Session:
     ``verb`` is the one that is carried out, with that of its group, as in "jobs list".
     """
 
-    def __init__(self, settings: Settings, verb: str = "") -> None:
+    def __init__(self, settings: GlobalSettings, verb: str = "") -> None:
         self.settings = settings
         self.verb = verb
         self.out = Channel(sys.stdout, settings.color)
@@ -93,7 +93,7 @@ class Session:
             write_next(commands, self.err)
 
     def again(self, *more: str, meant: Mapping[str, str] = NOTHING) -> str:
-        """This very command line once more, as ``Settings.again`` gives it, with the values that may be shown."""
+        """This very command line once more, as ``GlobalSettings.again`` gives it, with the values that may be shown."""
         return self.settings.again(*more, meant=meant, public=self.public_inputs)
 
     def fail(self, code: str, message: str, hint: str = "") -> None:

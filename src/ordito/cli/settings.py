@@ -46,7 +46,7 @@ LONGEST_REPEATED = 80
 COMMON_FORMATS = (Format.TEXT, Format.JSON, Format.YAML)
 
 
-class Settings(msgspec.Struct, frozen=True):
+class GlobalSettings(msgspec.Struct, frozen=True):
     """The global options; ``ensemble`` is the directory as it was given, "" where it was not, ``environment`` the
     environment's name, None where none was given, ``hosts`` the
     inventory's path in the same way. ``arguments`` are those of the whole command line."""

@@ -24,7 +24,7 @@ from ordito.work.events import (
     StepWarning,
 )
 from ordito.work.hook_reasons import reason_of
-from ordito.work.plan import Action, Call, Plan, Step
+from ordito.work.plan import Action, OperationCall, Plan, Step
 from ordito.work.records import (
     JobClosingRecord,
     JobHeader,
@@ -37,7 +37,7 @@ from ordito.work.records import (
 
 JOIN = Action.JOIN
 
-NO_CALL = Call("", "", "", "")
+NO_CALL = OperationCall("", "", "", "")
 """Stands for the call of a step that calls nothing."""
 
 
@@ -67,7 +67,7 @@ class Announcer:
                 self._listeners.remove(listener)
                 self.crashes.append(crash)
 
-    def call(self, index: int) -> Call:
+    def call(self, index: int) -> OperationCall:
         """What a step calls."""
         call = self._steps[index].call
         return self._plan.calls[call] if call >= 0 else NO_CALL
@@ -229,6 +229,6 @@ class Announcer:
         return OfHook(hook.id, hook.block.fqn, hook.phase, hook.component, reason)
 
 
-def _operation(step: Step, call: Call) -> str:
+def _operation(step: Step, call: OperationCall) -> str:
     """``Interface.operation``; for a step that calls none the last part of its id."""
     return call.name if call is not NO_CALL else step.id.rpartition(".")[2]

@@ -11,12 +11,12 @@ from ordito.work.providing import (
     Provider,
     ProviderFailed,
     Providers,
+    ProviderVerb,
     RegistersNames,
     Starts,
-    Verb,
     recorded_provider,
 )
-from ordito.work.targets import Hands, Refused, Target, Unasked, Unreachable
+from ordito.work.targets import Hands, HostTarget, TargetRefused, Unasked, Unreachable
 
 REACHED_WITHIN = 300.0
 """Seconds that a host may take until it can be reached, where nobody says how many."""
@@ -24,7 +24,7 @@ REACHED_WITHIN = 300.0
 LENT_WITHIN = 30.0
 """The same of a host that was there before it was given to an instance."""
 
-MOVES = frozenset({Verb.START, Verb.STOP})
+MOVES = frozenset({ProviderVerb.START, ProviderVerb.STOP})
 
 ANSWERS_WITHIN = 30.0
 """Seconds that a host has to answer when it is only looked whether it does."""
@@ -43,13 +43,13 @@ class Delegates:
 
     def problem(self, asked: Delegation) -> Outcome | None:
         """How a step ends that nobody here can do; None where somebody can."""
-        if asked.verb is Verb.REACH or (asked.verb is Verb.LOOK and asked.host is not None):
+        if asked.verb is ProviderVerb.REACH or (asked.verb is ProviderVerb.LOOK and asked.host is not None):
             return None
         return no_provider(asked) if self.provider_for(asked) is None else None
 
     def warnings(self, asked: Delegation) -> tuple[str, ...]:
         """What deserves attention before it is done: names that nobody registers (§5.5.8)."""
-        if asked.verb is not Verb.CREATE:
+        if asked.verb is not ProviderVerb.CREATE:
             return ()
         named = [endpoint for endpoint in asked.endpoints if endpoint.dns_name]
         provider = self.provider_for(asked) if named else None
@@ -72,16 +72,16 @@ class Delegates:
             return ended_unreachable(asked.verb, unreachable)
 
     async def _carried_out(self, asked: Delegation) -> Outcome:
-        if asked.verb is Verb.REACH:
+        if asked.verb is ProviderVerb.REACH:
             return await self._reached(asked)
         provider = self.provider_for(asked)
         if provider is None:
             return await self._answers(asked)
-        if asked.verb is Verb.DELETE:
+        if asked.verb is ProviderVerb.DELETE:
             gone = await provider.delete(asked)
             left = provider.left_behind(asked.instance) if isinstance(provider, LeavesBehind) else ""
             return Outcome(Ending.SUCCEEDED, changed=gone, message=left)
-        if asked.verb is Verb.LOOK:
+        if asked.verb is ProviderVerb.LOOK:
             seen = await provider.look(asked)
             return Outcome(Ending.SUCCEEDED, status=seen.status, outputs=dict(seen.attributes), message=seen.message)
         if asked.verb in MOVES:
@@ -105,7 +105,7 @@ class Delegates:
             raise Unreachable(f"{asked.host.name} does not answer within {ANSWERS_WITHIN:g} s") from error
         return Outcome(Ending.SUCCEEDED, status="ok", message=f"{asked.host.name} can be reached")
 
-    def _hands_for(self, target: Target) -> Hands:
+    def _hands_for(self, target: HostTarget) -> Hands:
         if self._hands is None:
             raise Unreachable(f"nothing here reaches {target.name} (protocol {target.protocol})")
         return self._hands
@@ -115,7 +115,7 @@ async def _moved(provider: Provider, asked: Delegation) -> Outcome:
     """How it ended to stop an instance or to start it again."""
     if not isinstance(provider, Starts):
         raise ProviderFailed(f'the provider "{provider.name}" does not {asked.verb} what it has made')
-    if asked.verb is Verb.START:
+    if asked.verb is ProviderVerb.START:
         return _made(await provider.start(asked))
     await provider.stop(asked)
     return Outcome(Ending.SUCCEEDED, changed=True)
@@ -125,12 +125,12 @@ def _made(provided: Provided) -> Outcome:
     return Outcome(Ending.SUCCEEDED, changed=True, outputs=provided.outputs, message=provided.message)
 
 
-def ended_unreachable(verb: Verb, unreachable: Unreachable) -> Outcome:
+def ended_unreachable(verb: ProviderVerb, unreachable: Unreachable) -> Outcome:
     """How a step ends whose host cannot be reached: who was to look at it has found an error, save where nobody could
     be asked, or the host is there and lets nobody in: then nothing is known of it."""
-    if verb is Verb.LOOK and not isinstance(unreachable, Unasked | Refused):
+    if verb is ProviderVerb.LOOK and not isinstance(unreachable, Unasked | TargetRefused):
         return Outcome(Ending.SUCCEEDED, status="error", message=str(unreachable))
-    return Outcome(Ending.UNREACHABLE, message=str(unreachable), refused=isinstance(unreachable, Refused))
+    return Outcome(Ending.UNREACHABLE, message=str(unreachable), refused=isinstance(unreachable, TargetRefused))
 
 
 def no_provider(asked: Delegation) -> Outcome:

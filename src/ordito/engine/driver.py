@@ -21,7 +21,7 @@ from ordito.engine.announcer import Announcer
 from ordito.engine.course import Course, Writer
 from ordito.engine.delegates import Delegates
 from ordito.engine.messages import CancelAsked, Counts, GiveUp, LeaveOut, PauseOver, Skip
-from ordito.engine.ports import Hooks, JobControl, Operations, OutputLog, Parts, PlansWayBack
+from ordito.engine.ports import Hooks, JobControl, OutputLog, Parts, PlansWayBack, StepOperations
 from ordito.engine.resuming import Resuming
 from ordito.engine.steps import Steps
 from ordito.engine.workers import Crash, Workers
@@ -70,7 +70,7 @@ class JobResult(msgspec.Struct, frozen=True):
 async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     header: JobHeader,
     plan: Plan,
-    operations: Operations,
+    operations: StepOperations,
     snapshot: Snapshot,
     *,
     executors: Sequence[Executor],

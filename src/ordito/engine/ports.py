@@ -19,7 +19,7 @@ from ordito.work.plan import Plan, Step
 from ordito.work.providing import Delegation
 from ordito.work.records import JobHeader, Journal
 from ordito.work.rollback import WayBack
-from ordito.work.targets import Target
+from ordito.work.targets import HostTarget
 
 # The handle by which a running job is cancelled.
 
@@ -78,7 +78,7 @@ class Prepared(Protocol):
         """Whether the host of a step that is unreachable lets nobody in."""
 
 
-class Operations(Protocol):
+class StepOperations(Protocol):
     """What the steps of one plan mean: their invocations, and what starting and ending them changes."""
 
     @property
@@ -101,7 +101,7 @@ class Operations(Protocol):
     def delegation(self, step: Step) -> Delegation:
         """What a delegated step asks, evaluated now. Raises ``Unreachable``."""
 
-    def target(self, step: Step) -> Target | None:
+    def target(self, step: Step) -> HostTarget | None:
         """How the host of a step is reached, None for this machine. Raises ``Unreachable``."""
 
     def on_start(self, step: Step, change: str) -> Delta:
@@ -171,7 +171,7 @@ class Parts(msgspec.Struct, frozen=True):
 
     header: JobHeader
     plan: Plan
-    operations: Operations
+    operations: StepOperations
     snapshot: Snapshot
     workers: Workers
     journal: Journal

@@ -12,7 +12,7 @@ from ordito.engine.steps import Steps
 from ordito.engine.workers import Doubt, lost
 from ordito.work.doubts import answer, left_behind
 from ordito.work.invocation import Invocation, Outcome, Printed, Started
-from ordito.work.plan import HOOKS, Action, Call
+from ordito.work.plan import HOOKS, Action, OperationCall
 from ordito.work.records import (
     JobClosingRecord,
     Record,
@@ -119,7 +119,7 @@ class Resuming:
         self._announcer.tell()
         # What was asked before may still be at work, if the program died meanwhile.
         asked = [
-            Doubt(index, q.step, q.attempt, Call("", "", "", "", processor=q.processor), None, q.target)
+            Doubt(index, q.step, q.attempt, OperationCall("", "", "", "", processor=q.processor), None, q.target)
             for index, q in questions.items()
         ]
         await self._workers.settle(asked)

@@ -22,8 +22,8 @@ from ordito.instances.records import Delta
 from ordito.work.events import StepFailed
 from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
-from ordito.work.plan import Action, Call, Step
-from ordito.work.providing import Delegation, Verb
+from ordito.work.plan import Action, OperationCall, Step
+from ordito.work.providing import Delegation, ProviderVerb
 from ordito.work.records import (
     JobOptions,
     StepFinishedRecord,
@@ -243,7 +243,9 @@ class Steps:
         try:
             delegation = self._operations.delegation(self._course.steps[index])
         except Unreachable as unreachable:
-            verb = Verb.LOOK if self._announcer.call(index).operation == Verb.LOOK else Verb.REACH
+            verb = (
+                ProviderVerb.LOOK if self._announcer.call(index).operation == ProviderVerb.LOOK else ProviderVerb.REACH
+            )
             self._ends.append((index, ended_unreachable(verb, unreachable)))
             return None, ()
         problem = self._workers.problem(delegation)
@@ -539,7 +541,7 @@ FAILED_FOR_NOW = frozenset({Ending.FAILED, Ending.TIMED_OUT, Ending.UNREACHABLE,
 """Failures after which another attempt makes sense: what could not be started at all will not be the next time."""
 
 
-def attempts_of(call: Call, options: JobOptions, outcome: Outcome) -> int:
+def attempts_of(call: OperationCall, options: JobOptions, outcome: Outcome) -> int:
     """How often an operation that has ended like this is tried in all."""
     if call.within is not None:
         return 1 + int(call.within / UNTIL_ASKED_AGAIN)
@@ -547,7 +549,9 @@ def attempts_of(call: Call, options: JobOptions, outcome: Outcome) -> int:
     return said or (ASKED if outcome.exit_code == TEMPORARY else 1)
 
 
-def pause_after(attempt: int, call: Call, options: JobOptions, outcome: Outcome, elapsed: float = 0.0) -> float | None:
+def pause_after(
+    attempt: int, call: OperationCall, options: JobOptions, outcome: Outcome, elapsed: float = 0.0
+) -> float | None:
     """The seconds to wait after an attempt with this outcome, None where it was the last one; ``elapsed`` is how long
     ago the first one began."""
     if call.within is not None:

@@ -17,9 +17,9 @@ import msgspec
 from ordito.engine.delegates import Delegates
 from ordito.work.events import Event, Listener
 from ordito.work.invocation import Ending, Executor, InDoubt, Invocation, Outcome, Progress, Started
-from ordito.work.plan import Call
+from ordito.work.plan import OperationCall
 from ordito.work.providing import Delegation
-from ordito.work.targets import Target, Unreachable
+from ordito.work.targets import HostTarget, Unreachable
 
 
 class Crash(msgspec.Struct, frozen=True):
@@ -36,9 +36,9 @@ class Doubt(msgspec.Struct, frozen=True):
     index: int
     step: str
     attempt: int
-    call: Call
+    call: OperationCall
     started: Started | None
-    target: Target | None = None
+    target: HostTarget | None = None
 
 
 LAST_WAIT = 3.0
@@ -68,7 +68,7 @@ class Workers:
         self._ending = False
         self.crashes: list[Crash] = []
 
-    def executor_for(self, processor: str, target: Target | None = None) -> Executor | None:
+    def executor_for(self, processor: str, target: HostTarget | None = None) -> Executor | None:
         """The first executor that understands a kind of artifact on a target (None: on this machine)."""
         key = (processor, "" if target is None else target.protocol)
         if key not in self._by_processor:
@@ -237,7 +237,7 @@ def _report(error: Exception) -> str:
     return "".join(traceback.format_exception(error))
 
 
-def no_executor(processor: str, target: Target | None = None) -> Outcome:
+def no_executor(processor: str, target: HostTarget | None = None) -> Outcome:
     """The end of an operation that nobody here can run there."""
     where = f" on {target.name}, which is reached by {target.protocol}" if target is not None else ""
     return Outcome(Ending.NOT_STARTED, message=f"no executor runs artifacts of type {processor}{where}")

@@ -13,8 +13,8 @@ import msgspec
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_record import ClosingJob, JobRecord, write_changes, write_job_record
 from ordito.ensemble.jobs_tsv import append_lines
-from ordito.ensemble.journal import Journal
-from ordito.ensemble.keeping import JobEnd, Keeper, KeepsNothing, Kept, ensure_git_files
+from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.keeping import JobEnd, Keeper, KeepsNothing, KeptCommits, ensure_git_files
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import write_manifest
 from ordito.ensemble.status import Status, status_after
@@ -31,12 +31,12 @@ Effective = Callable[[Snapshot], Mapping[str, str]]
 
 def close_job(
     layout: Layout,
-    journal: Journal,
+    journal: SqliteJournal,
     snapshot: Snapshot,
     effective: Effective,
     keeper: Keeper = NO_KEEPER,
     plan: Plan | None = None,
-) -> tuple[Status, Kept]:
+) -> tuple[Status, KeptCommits]:
     """Write the record of the job whose steps have all ended, its lines in `jobs.tsv`, and the status of the ensemble,
     and have them kept in version control; gives that status, and what came of the keeping.
 

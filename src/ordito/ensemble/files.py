@@ -28,7 +28,7 @@ def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
 
 def put_whole(path: Path, content: bytes, expected: os.stat_result | None = None) -> None:
     """Write a file as ``write_whole`` does. With ``expected`` only while it is still the file that was found so; raises
-    ``Changed`` where somebody else has written to it since. Raises ``OSError``."""
+    ``FileChanged`` where somebody else has written to it since. Raises ``OSError``."""
     if _holds(path, content):
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def put_whole(path: Path, content: bytes, expected: os.stat_result | None = None
         finally:
             os.close(handle)
         if expected is not None and not is_same(expected, path):
-            raise Changed(errno.ESTALE, "somebody else has written to it meanwhile", str(path))
+            raise FileChanged(errno.ESTALE, "somebody else has written to it meanwhile", str(path))
         fresh.replace(path)
     except BaseException:
         fresh.unlink(missing_ok=True)
@@ -51,7 +51,7 @@ def put_whole(path: Path, content: bytes, expected: os.stat_result | None = None
     sync_directory(path.parent)
 
 
-class Changed(OSError):
+class FileChanged(OSError):
     """A file is not what was found any more."""
 
 

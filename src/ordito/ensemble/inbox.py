@@ -73,7 +73,7 @@ class Firing(msgspec.Struct, frozen=True):
         return f"{self.policy}.{self.trigger}"
 
 
-class Entry(msgspec.Struct, frozen=True):
+class InboxEntry(msgspec.Struct, frozen=True):
     """A notice in the inbox: its number, which orders them, and how far it has come; ``job`` is the one that records
     it, "" before there is one, and ``said`` why it is not recorded, where nothing could be made of it."""
 
@@ -140,7 +140,7 @@ class Inbox:
             assert number is not None
             return number
 
-    def next(self) -> Entry | None:
+    def next(self) -> InboxEntry | None:
         """The notice whose turn it is: the first that is not handled."""
         with self._reading() as db:
             row = db.execute(
@@ -154,13 +154,13 @@ class Inbox:
             (count,) = db.execute("SELECT count(*) FROM notice WHERE state <> ?", (HANDLED,)).fetchone()
             return int(count)
 
-    def entry(self, number: int) -> Entry | None:
+    def entry(self, number: int) -> InboxEntry | None:
         """What is known of a notice; None where it is too long ago."""
         with self._reading() as db:
             row = db.execute("SELECT number, body, job, said, state FROM notice WHERE number = ?", (number,)).fetchone()
             return None if row is None else self._entry(row)
 
-    def all(self) -> tuple[Entry, ...]:
+    def all(self) -> tuple[InboxEntry, ...]:
         """All that are known, the latest first."""
         with self._reading() as db:
             rows = db.execute("SELECT number, body, job, said, state FROM notice ORDER BY number DESC").fetchall()
@@ -246,10 +246,10 @@ class Inbox:
 
     # ------------------------------------------------------------------------------------------------ the database
 
-    def _entry(self, row: tuple[int, bytes, str, str, str]) -> Entry:
+    def _entry(self, row: tuple[int, bytes, str, str, str]) -> InboxEntry:
         number, body, job, said, state = row
         found = self._db.execute("SELECT * FROM firing WHERE notice = ? ORDER BY number", (number,))
-        return Entry(number, Decoder(Notice)(body), job, said, state, tuple(map(_firing, found)))
+        return InboxEntry(number, Decoder(Notice)(body), job, said, state, tuple(map(_firing, found)))
 
     def _is_made(self) -> bool:
         """Whether there are tables."""

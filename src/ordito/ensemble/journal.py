@@ -57,7 +57,7 @@ MOST_BEHIND = 10_000
 NOTHING_BEFORE = ("", b"")
 
 
-class Journal:
+class SqliteJournal:
     """The journal of one ensemble; every method raises ``EnsembleError`` if the database cannot do its part."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -71,7 +71,7 @@ class Journal:
         self._kept: set[str] = set()
         self._longer: tuple[Plan, RollbackRecord] | None = None
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> SqliteJournal:
         return self
 
     def __exit__(
@@ -291,12 +291,12 @@ class Journal:
         return reading(self._db, self._path)
 
 
-def open_journal(layout: Layout) -> Journal:
+def open_journal(layout: Layout) -> SqliteJournal:
     """The journal of an ensemble for writing, made if there is none; only for who holds the lock."""
     layout.make_private()
     check_is_file(layout.journal)
     use_vault(layout)
-    journal = Journal(layout.journal, open_for_writing(layout.journal))
+    journal = SqliteJournal(layout.journal, open_for_writing(layout.journal))
     try:
         journal.catch_up()
     except BaseException:
@@ -305,14 +305,14 @@ def open_journal(layout: Layout) -> Journal:
     return journal
 
 
-def read_journal(layout: Layout) -> Journal | None:
+def read_journal(layout: Layout) -> SqliteJournal | None:
     """The journal of an ensemble for reading, while others may write; None if there is none."""
     use_vault(layout)
     if not layout.journal.exists():
         return None
     check_is_file(layout.journal)
     db = open_for_reading(layout.journal)
-    return Journal(layout.journal, db) if db is not None else None
+    return SqliteJournal(layout.journal, db) if db is not None else None
 
 
 # The rows of what exists in the journal: instances, links, attributes and what operations gave.

@@ -21,7 +21,7 @@ class JobEnd(msgspec.Struct, frozen=True):
     summary: str
 
 
-class Kept(msgspec.Struct, frozen=True):
+class KeptCommits(msgspec.Struct, frozen=True):
     """``commits`` are those that hold the files a job was made from, by the tree's path from the ensemble; ``problems``
     say what is not committed and why. ``own`` is the commit of the ensemble's own files, "" where there is none;
     ``sharing`` says why other clones do not have them yet, though they should."""
@@ -32,17 +32,17 @@ class Kept(msgspec.Struct, frozen=True):
     sharing: str = ""
 
 
-NOTHING = Kept()
+NOTHING = KeptCommits()
 
 
 class Keeper(Protocol):
     """Keeps the files of one job in version control. Nothing is raised: what cannot be kept is told. Each part may be
     done again with the same result."""
 
-    def keep_sources(self, end: JobEnd) -> Kept:
+    def keep_sources(self, end: JobEnd) -> KeptCommits:
         """Keep the files that the job was made from, as far as they lie elsewhere; before its record is written."""
 
-    def keep_ensemble(self, end: JobEnd, before: Kept) -> Kept:
+    def keep_ensemble(self, end: JobEnd, before: KeptCommits) -> KeptCommits:
         """Keep the files that were written, and what else of the job lies beside them; gives ``before`` with what came
         of it."""
 
@@ -50,11 +50,11 @@ class Keeper(Protocol):
 class KeepsNothing:
     """Leaves everything as it is."""
 
-    def keep_sources(self, end: JobEnd) -> Kept:
+    def keep_sources(self, end: JobEnd) -> KeptCommits:
         """Keep nothing."""
         return NOTHING
 
-    def keep_ensemble(self, end: JobEnd, before: Kept) -> Kept:
+    def keep_ensemble(self, end: JobEnd, before: KeptCommits) -> KeptCommits:
         """Keep nothing."""
         return before
 

@@ -19,9 +19,9 @@ import msgspec
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import own_handle, write_all
 from ordito.ensemble.git.sharing import asks_for_lock, meeting_of
-from ordito.ensemble.keeping import Kept
+from ordito.ensemble.keeping import KeptCommits
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.owner import Locked, Owner, current_user
+from ordito.ensemble.owner import Locked, LockOwner, current_user
 from ordito.source.new_files import read_regular, regular_handle
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class EnsembleLock:
             handle = own_handle(self._layout.lock, os.O_RDWR, 0o644)
             try:
                 self._acquire(handle)
-                owner = Owner(current_user(), socket.gethostname(), os.getpid(), self._command, time.time())
+                owner = LockOwner(current_user(), socket.gethostname(), os.getpid(), self._command, time.time())
                 _write_owner(handle, msgspec.json.encode(owner) + b"\n")
             except BaseException:
                 os.close(handle)
@@ -91,7 +91,7 @@ class EnsembleLock:
                 return
 
 
-def holder(layout: Layout) -> Owner | None:
+def holder(layout: Layout) -> LockOwner | None:
     """Who works on the ensemble now, None if nobody does. Raises ``EnsembleError``."""
     with explained("look at", layout.lock):
         try:
@@ -101,16 +101,16 @@ def holder(layout: Layout) -> Owner | None:
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return read_owner(layout) or Owner()
+            return read_owner(layout) or LockOwner()
         finally:
             os.close(handle)
         return None
 
 
-def read_owner(layout: Layout) -> Owner | None:
+def read_owner(layout: Layout) -> LockOwner | None:
     """What the lock file says about its holder; None where it says nothing."""
     try:
-        return msgspec.json.decode(read_regular(layout.lock), type=Owner)
+        return msgspec.json.decode(read_regular(layout.lock), type=LockOwner)
     except (OSError, msgspec.DecodeError):
         return None
 
@@ -170,7 +170,7 @@ class WorkLock:
         if self._shared is not None:
             self._shared.keep()
 
-    def publish(self, kept: Kept) -> Kept:
+    def publish(self, kept: KeptCommits) -> KeptCommits:
         """Give other clones what a job has made of the state."""
         return self._shared.publish(kept) if self._shared is not None else kept
 

@@ -30,14 +30,14 @@ Outputs = dict[str, dict[str, Data]]
 """Outputs by operation."""
 
 
-class _Row(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+class _ManifestRow(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
     """One mapping of the file: its keys in this order, those that say nothing left out."""
 
 
 OperationalStatus = Literal["unknown", "pending", "ok", "degraded", "error", "absent"]
 
 
-class ReadyState(_Row, frozen=True, omit_defaults=False):
+class ReadyState(_ManifestRow, frozen=True, omit_defaults=False):
     """The three states of an instance, always all of them."""
 
     local: OperationalStatus
@@ -45,14 +45,14 @@ class ReadyState(_Row, frozen=True, omit_defaults=False):
     state: str
 
 
-class AppliedRow(_Row, frozen=True):
+class AppliedRow(_ManifestRow, frozen=True):
     """An operation that was carried out."""
 
     change_id: str
     digest: str = ""
 
 
-class LinkRow(_Row, frozen=True):
+class LinkRow(_ManifestRow, frozen=True):
     """A pair, below its source instance."""
 
     relationship: str
@@ -66,7 +66,7 @@ class LinkRow(_Row, frozen=True):
     outputs: Outputs = {}
 
 
-class InstanceRow(_Row, frozen=True):
+class InstanceRow(_ManifestRow, frozen=True):
     """An instance with all that is known of it. ``note`` is how the third format said the reason of the status: it is
     read, and not written any more."""
 
@@ -90,14 +90,14 @@ class InstanceRow(_Row, frozen=True):
     relationships: dict[str, LinkRow] = {}
 
 
-class EndRow(_Row, frozen=True):
+class EndRow(_ManifestRow, frozen=True):
     """What belongs to one end of a relationship as a whole."""
 
     attributes: dict[str, Data] = {}
     outputs: Outputs = {}
 
 
-class LastJobRow(_Row, frozen=True):
+class LastJobRow(_ManifestRow, frozen=True):
     """The job that ran last."""
 
     change_id: str
@@ -105,7 +105,7 @@ class LastJobRow(_Row, frozen=True):
     status: str
 
 
-class StatusRow(_Row, frozen=True):
+class StatusRow(_ManifestRow, frozen=True):
     """The whole of `status:`. ``records`` is the number of instances it holds, deleted ones included. ``parts`` names
     the files that hold the instances of a large ensemble, each with the SHA-256 of its content; ``highest`` has
     numbers that no instance bears any more."""

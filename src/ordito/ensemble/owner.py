@@ -17,7 +17,7 @@ from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.layout import Layout
 
 
-class Owner(msgspec.Struct, frozen=True):
+class LockOwner(msgspec.Struct, frozen=True):
     """Who holds a lock: user, machine, process, what it does, and since when (seconds since the epoch).
 
     Of a lock that clones share also the ``job`` (once there is one), the ``place`` of the clone, and what tells the
@@ -50,7 +50,7 @@ class Owner(msgspec.Struct, frozen=True):
 class Locked(EnsembleError):
     """Another command works on the ensemble; ``owner`` is who, where that is known."""
 
-    def __init__(self, layout: Layout, owner: Owner | None) -> None:
+    def __init__(self, layout: Layout, owner: LockOwner | None) -> None:
         who = f"by {owner}" if owner else "by another process"
         super().__init__(
             f"the ensemble {layout.root} is locked {who}",
@@ -62,7 +62,7 @@ class Locked(EnsembleError):
 class SharedLocked(Locked):
     """Another clone of the ensemble works; ``owner`` is who."""
 
-    def __init__(self, remote: str, owner: Owner) -> None:
+    def __init__(self, remote: str, owner: LockOwner) -> None:
         EnsembleError.__init__(
             self,
             f"the ensemble is locked in {remote} by {owner}",

@@ -17,8 +17,8 @@ from ordito.ensemble.files import BLOCK, write_whole
 from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead, moment
 from ordito.ensemble.job_history import read_job
 from ordito.ensemble.jobs_tsv import lines_of, mend_lines
-from ordito.ensemble.journal import Journal, open_journal
-from ordito.ensemble.keeping import Kept
+from ordito.ensemble.journal import SqliteJournal, open_journal
+from ordito.ensemble.keeping import KeptCommits
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import WorkLock
 from ordito.ensemble.manifest import user_part, write_manifest
@@ -37,7 +37,7 @@ MERGE = "merge"
 class Rebuilding:
     """An ensemble that is open for its files to be written anew, as a context: what they say now is not looked at."""
 
-    def __init__(self, layout: Layout, journal: Journal, lock: WorkLock) -> None:
+    def __init__(self, layout: Layout, journal: SqliteJournal, lock: WorkLock) -> None:
         """Use ``open_rebuilding``."""
         self.layout = layout
         self.journal = journal
@@ -64,7 +64,7 @@ class Rebuilding:
         """Whether the clones of this ensemble share a lock, so that others need what is written."""
         return self._lock.is_shared
 
-    def publish(self, kept: Kept) -> Kept:
+    def publish(self, kept: KeptCommits) -> KeptCommits:
         """Give other clones what was written."""
         return self._lock.publish(kept)
 
@@ -165,7 +165,7 @@ def _lines(layout: Layout, rebuilt: Rebuilt) -> Iterator[bytes]:
 # What differs between two statuses, place by place: what the records of jobs give, and what a file holds.
 
 
-class Difference(msgspec.Struct, frozen=True):
+class StatusDifference(msgspec.Struct, frozen=True):
     """A place below ``status``, and its value by the records and by the file; None where there is none."""
 
     path: str
@@ -173,7 +173,7 @@ class Difference(msgspec.Struct, frozen=True):
     found: object
 
 
-def differences(recorded: StatusRow, found: StatusRow) -> Iterator[Difference]:
+def differences(recorded: StatusRow, found: StatusRow) -> Iterator[StatusDifference]:
     """Where two statuses differ, with their instances; the files in which instances lie are no part of it."""
     yield from _between("status", _plain(recorded), _plain(found))
     for name in sorted({*recorded.instances, *found.instances}):
@@ -194,7 +194,7 @@ def _as_written(row: object) -> object:
     return msgspec.to_builtins(row, enc_hook=sealed)
 
 
-def _between(path: str, recorded: object, found: object) -> Iterator[Difference]:
+def _between(path: str, recorded: object, found: object) -> Iterator[StatusDifference]:
     """The innermost mappings' entries that differ; lists are compared as a whole. Without recursion, since values are
     as deep as users like."""
     open_ones: list[tuple[str, object, object]] = [(path, recorded, found)]
@@ -206,7 +206,7 @@ def _between(path: str, recorded: object, found: object) -> Iterator[Difference]
             keys = sorted({*one, *other}, key=str, reverse=True)
             open_ones.extend((f"{at}.{key}", one.get(key), other.get(key)) for key in keys)
         elif one != other or isinstance(one, bool) != isinstance(other, bool):
-            yield Difference(at, one, other)
+            yield StatusDifference(at, one, other)
 
 
 # The changeIds that an ensemble's files know, so that no new one is smaller than any of them.

@@ -291,7 +291,7 @@ def _kept(counts: Mapping[str, KeptCount], job: str) -> dict[str, KeptCount]:
 FORMAT = "ordito.outline/1"
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _KeptOutline(msgspec.Struct, frozen=True):
     format: str
     job: str
     outline: Outline
@@ -301,14 +301,14 @@ def keep_outline(layout: Layout, job: str, outline: Outline) -> None:
     """Keep the outline of a job's service; where that is not possible nothing is lost."""
     new = layout.outline.with_suffix(".new")
     with contextlib.suppress(OSError):
-        new.write_bytes(msgspec.msgpack.encode(_Kept(FORMAT, job, outline)))
+        new.write_bytes(msgspec.msgpack.encode(_KeptOutline(FORMAT, job, outline)))
         new.replace(layout.outline)
 
 
 def kept_outline(layout: Layout, job: str) -> Outline | None:
     """The outline that was kept for a job."""
     try:
-        kept = msgspec.msgpack.decode(layout.outline.read_bytes(), type=_Kept)
+        kept = msgspec.msgpack.decode(layout.outline.read_bytes(), type=_KeptOutline)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return kept.outline if kept.format == FORMAT and kept.job == job else None

@@ -14,8 +14,8 @@ from ordito.ensemble.close import NO_KEEPER, Effective, close_job
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_mark import refuse_lost
 from ordito.ensemble.job_rows import UnfinishedJob
-from ordito.ensemble.journal import Journal, open_journal, read_journal
-from ordito.ensemble.keeping import Keeper, Kept
+from ordito.ensemble.journal import SqliteJournal, open_journal, read_journal
+from ordito.ensemble.keeping import Keeper, KeptCommits
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import WorkLock
 from ordito.ensemble.manifest import read_state, state_digest, user_part
@@ -56,7 +56,7 @@ class Ensemble:
         layout: Layout,
         snapshot: Snapshot,
         status: Status,
-        journal: Journal | None,
+        journal: SqliteJournal | None,
         lock: WorkLock | None,
         *,
         is_edited: bool = False,
@@ -70,7 +70,7 @@ class Ensemble:
         self._lock = lock
 
     @property
-    def journal(self) -> Journal:
+    def journal(self) -> SqliteJournal:
         """The journal, of an ensemble that was opened to be changed."""
         if self._journal is None or self._lock is None:
             raise ValueError("this ensemble was opened for reading")
@@ -91,7 +91,7 @@ class Ensemble:
         last = max(self.status.last_change, highest_id(self.layout))
         return ChangeIds.begin(now, tasks=tasks, last=last, existing=self.layout.job_ids())
 
-    def close_job(self, effective: Effective, keeper: Keeper = NO_KEEPER, plan: Plan | None = None) -> Kept:
+    def close_job(self, effective: Effective, keeper: Keeper = NO_KEEPER, plan: Plan | None = None) -> KeptCommits:
         """Write the files of the job that has ended, see ``close.close_job``, and give them to other clones."""
         is_overtaken = self._is_overtaken()
         self.status, kept = close_job(self.layout, self.journal, self.snapshot, effective, keeper, plan)
@@ -197,7 +197,7 @@ def read_ensemble(root: str | Path) -> Ensemble:
         raise
 
 
-def _is_edited(layout: Layout, journal: Journal, status: Status) -> bool:
+def _is_edited(layout: Layout, journal: SqliteJournal, status: Status) -> bool:
     """Whether files that are not as the journal left them were changed by hand, or by damage: they speak of the same
     last job, or of none that has a record. What a pull, a merge or a checkout brings is the work of another job."""
     before, now = journal.status().last_job, status.last_job
@@ -206,7 +206,7 @@ def _is_edited(layout: Layout, journal: Journal, status: Status) -> bool:
     return now is None or now.id == before.id or now.id not in layout.job_ids()
 
 
-def _read(layout: Layout, journal: Journal) -> tuple[Snapshot, Status, str | None]:
+def _read(layout: Layout, journal: SqliteJournal) -> tuple[Snapshot, Status, str | None]:
     """What exists: by the journal's rows if the files were written from them, else by the files, whose digest is given
     then.
 

@@ -10,9 +10,9 @@ from typing import ParamSpec, TypeVar
 
 import msgspec
 
-from ordito.executors.commands import Script, read_head
+from ordito.executors.commands import StartableScript, read_head
 from ordito.executors.copies import (
-    Copy,
+    CopyJob,
     Unusable,
     are_quick,
     folder_of_copies,
@@ -23,15 +23,21 @@ from ordito.executors.copies import (
     planned_copies,
     remove_copies,
 )
-from ordito.executors.environment import Environment, EnvironmentFile, EnvironmentFiles, unfit_variable, write_private
-from ordito.executors.operation_process import Ears, Ended, OperationProcess, Patience, Tail
+from ordito.executors.environment import (
+    EnvironmentFile,
+    EnvironmentFiles,
+    ProcessEnvironment,
+    unfit_variable,
+    write_private,
+)
+from ordito.executors.operation_process import Ended, OperationProcess, ProcessListener, ProcessTimeouts, Tail
 from ordito.executors.outcomes import outcome_of
 from ordito.executors.output_pipe import Stream, Watch
 from ordito.executors.process_table import Marker
 from ordito.executors.processors import command_for
 from ordito.executors.script_tree import build, filled, runs_in_place, write_filled
-from ordito.executors.slots import Slot, blank_or_remove, empty, remove
-from ordito.executors.spawn import Command
+from ordito.executors.slots import WorkDirectory, blank_or_remove, empty, remove
+from ordito.executors.spawn import ProcessCommand
 from ordito.model.deploying import PLACING
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Started
 from ordito.work.needs import filled_name
@@ -50,12 +56,12 @@ class Surroundings(msgspec.Struct, frozen=True):
     base: Mapping[str, str]
     area: str
     shared: EnvironmentFiles
-    patience: Patience
+    patience: ProcessTimeouts
     left: Callable[[int], None]
     watch: Watch
 
 
-class Attempt:
+class LocalAttempt:
     """Runs one invocation in a slot.
 
     ``begin`` starts it; ``stream`` then gets its output and, last, None when it has ended; ``finish`` cleans up and
@@ -65,8 +71,8 @@ class Attempt:
     def __init__(
         self,
         invocation: Invocation,
-        slot: Slot,
-        stream: Stream[tuple[Attempt, Printed | None]],
+        slot: WorkDirectory,
+        stream: Stream[tuple[LocalAttempt, Printed | None]],
         surroundings: Surroundings,
     ) -> None:
         self.invocation = invocation
@@ -74,7 +80,7 @@ class Attempt:
         self.is_slot_clean = True
         self._stream = stream
         self._surroundings = surroundings
-        self._copies: list[Copy] = []
+        self._copies: list[CopyJob] = []
         self._own = False
         self._files: list[str] = []
         self._shared: EnvironmentFile | None = None
@@ -158,7 +164,7 @@ class Attempt:
 
     # ------------------------------------------------------------------------------------------------ before it runs
 
-    async def _prepared(self) -> Command:
+    async def _prepared(self) -> ProcessCommand:
         invocation, slot = self.invocation, self.slot
         path, head = _found(invocation)
         if invocation.files:
@@ -167,7 +173,7 @@ class Attempt:
             path = await self._with_dependencies(path)
         if invocation.large:
             self._shared = self._surroundings.shared.take(invocation.job, invocation.large)
-        environment = Environment(
+        environment = ProcessEnvironment(
             self._with_documents(),
             self._surroundings.base,
             scratch=slot.work,
@@ -180,7 +186,7 @@ class Attempt:
         make = command_for(invocation.processor)
         if make is None:
             raise Unusable(f"nothing here runs {invocation.artifact} ({invocation.processor})")
-        script = Script(invocation, path, head, slot, environment)
+        script = StartableScript(invocation, path, head, slot, environment)
         # Which version an interpreter has is asked of itself, and takes a while.
         return make(script) if invocation.needs is None else await in_thread(make, script)
 
@@ -227,14 +233,14 @@ class Attempt:
             self._files.append(path)
             write_private(path, text)
 
-    def _start(self, command: Command) -> Started:
+    def _start(self, command: ProcessCommand) -> Started:
         invocation, surroundings = self.invocation, self._surroundings
         self._process = OperationProcess(
             command,
             Marker(invocation.job, invocation.step, surroundings.area),
             invocation.timeout,
             surroundings.patience,
-            Ears(self._take, self._take_end, surroundings.left),
+            ProcessListener(self._take, self._take_end, surroundings.left),
             surroundings.watch,
         )
         return self._process.started(self.slot.path)

@@ -16,12 +16,12 @@ from pathlib import Path
 import msgspec
 
 from ordito.executors.copies import Unusable
-from ordito.executors.environment import ENVIRONMENT_FILE, Environment
+from ordito.executors.environment import ENVIRONMENT_FILE, ProcessEnvironment
 from ordito.executors.interpreters import find_bash, find_python
 from ordito.executors.process_table import JOB, OUTPUTS, STEP
 from ordito.executors.shell import Interpreter, UnusableInterpreter, interpreter_of, wrapper
-from ordito.executors.slots import Slot
-from ordito.executors.spawn import Command
+from ordito.executors.slots import WorkDirectory
+from ordito.executors.spawn import ProcessCommand
 from ordito.model.deploying import DEPLOY
 from ordito.work.artifact_calls import LEFT
 from ordito.work.invocation import Invocation
@@ -33,14 +33,14 @@ HEAD = 4096
 """Bytes of a script that are looked at for its ``#!`` line."""
 
 
-class Script(msgspec.Struct, frozen=True):
+class StartableScript(msgspec.Struct, frozen=True):
     """A script ready to be started: ``path`` is where it runs, ``head`` its first bytes."""
 
     invocation: Invocation
     path: str
     head: bytes
-    slot: Slot
-    environment: Environment
+    slot: WorkDirectory
+    environment: ProcessEnvironment
 
     @property
     def version(self) -> str:
@@ -65,7 +65,7 @@ def _head(path: str, *version: int) -> bytes:  # noqa: ARG001  (a file that is w
         return file.read(HEAD)
 
 
-def shell_command(script: Script) -> Command:
+def shell_command(script: StartableScript) -> ProcessCommand:
     """bash or sh around a shell script; another interpreter that its ``#!`` line names runs it as it is."""
     artifact, environment = script.invocation.artifact, script.environment.variables
     try:
@@ -87,10 +87,10 @@ def shell_command(script: Script) -> Command:
         source = script.slot.unexported if script.environment.unexported else ""
         outputs = script.invocation.outputs
         arguments += ["-c", wrapper(interpreter, _identity(script.invocation), outputs, script.slot.result, source)]
-    return Command(program, [*arguments, script.path], environment, script.slot.work)
+    return ProcessCommand(program, [*arguments, script.path], environment, script.slot.work)
 
 
-def python_command(script: Script) -> Command:
+def python_command(script: StartableScript) -> ProcessCommand:
     """``python3`` from PATH, else the interpreter of this process, around a Python script."""
     invocation, environment = script.invocation, script.environment
     path = environment.variables["PATH"]
@@ -109,10 +109,10 @@ def python_command(script: Script) -> Command:
     }
     # -B: the tree of the service stays as it is.
     arguments = [program, "-B", *_packages(script), PYTHON_RUNNER, json.dumps(settings), script.path]
-    return Command(program, arguments, environment.variables, script.slot.work)
+    return ProcessCommand(program, arguments, environment.variables, script.slot.work)
 
 
-def _packages(script: Script) -> list[str]:
+def _packages(script: StartableScript) -> list[str]:
     """What comes before a Python script that requires packages: it makes, or finds, the virtual environment, and goes
     on as the Python in that."""
     needs = script.invocation.needs
@@ -131,7 +131,7 @@ def _packages(script: Script) -> list[str]:
     return [PACKAGES_RUNNER, json.dumps(settings)]
 
 
-MakeCommand = Callable[[Script], Command]
+MakeCommand = Callable[[StartableScript], ProcessCommand]
 
 COMMANDS: dict[str, MakeCommand] = {
     "tosca.artifacts.Implementation.Bash": shell_command,
@@ -204,7 +204,7 @@ def placing_words(invocation: Invocation, path: str) -> list[str]:
     return [SHELL, "-c", _TEXT, "place", verb, path, to]
 
 
-def placing_command(script: Script) -> Command:
+def placing_command(script: StartableScript) -> ProcessCommand:
     """The same as a command of this machine."""
     words = placing_words(script.invocation, script.path)
-    return Command(SHELL, words, script.environment.variables, script.slot.work)
+    return ProcessCommand(SHELL, words, script.environment.variables, script.slot.work)

@@ -17,9 +17,9 @@ import msgspec
 
 from ordito.executors.environment import write_private
 from ordito.executors.result_files import look_at
-from ordito.executors.slots import Slot
+from ordito.executors.slots import WorkDirectory
 from ordito.instances.context import OWN_COPIES
-from ordito.work.invocation import SCRATCH, Placement
+from ordito.work.invocation import SCRATCH, FilePlacement
 
 _numbers = itertools.count(1)
 
@@ -28,7 +28,7 @@ class Unusable(Exception):
     """A file that an operation needs and that cannot be given to it; the text says which and why."""
 
 
-class Copy(msgspec.Struct, frozen=True):
+class CopyJob(msgspec.Struct, frozen=True):
     """A copy to make: absolute paths, and the folders (outermost first) that have to be made for it."""
 
     source: str
@@ -42,7 +42,7 @@ class _Pending(msgspec.Struct, frozen=True):
 
     job: str
     step: str
-    copies: tuple[Copy, ...]
+    copies: tuple[CopyJob, ...]
 
 
 def in_tree(root: str, file: str) -> str:
@@ -64,12 +64,12 @@ def path_in_tree(root: str, file: str) -> str:
     return path
 
 
-def planned_copies(files: Sequence[Placement], root: str, scratch: str) -> list[Copy]:
+def planned_copies(files: Sequence[FilePlacement], root: str, scratch: str) -> list[CopyJob]:
     """What to copy where; raises ``Unusable``."""
     return [_planned(placement, root, scratch) for placement in files]
 
 
-def make_copies(copies: Sequence[Copy], job: str, step: str, slot: Slot) -> None:
+def make_copies(copies: Sequence[CopyJob], job: str, step: str, slot: WorkDirectory) -> None:
     """Make the copies in this order; raises ``Unusable`` after having removed those already made.
 
     What lies outside of the slot and must go is noted in the slot first, so that it goes also if this process dies.
@@ -89,7 +89,7 @@ def make_copies(copies: Sequence[Copy], job: str, step: str, slot: Slot) -> None
         raise
 
 
-def remove_copies(copies: Sequence[Copy], slot: Slot) -> None:
+def remove_copies(copies: Sequence[CopyJob], slot: WorkDirectory) -> None:
     """Remove the copies that are to be removed, and the folders made for them where nothing else is in them."""
     for copy in reversed(copies):
         if copy.remove:
@@ -98,7 +98,7 @@ def remove_copies(copies: Sequence[Copy], slot: Slot) -> None:
         os.unlink(slot.copies)
 
 
-def remove_pending_copies(job: str, step: str, slot: Slot) -> bool:
+def remove_pending_copies(job: str, step: str, slot: WorkDirectory) -> bool:
     """Remove what a process that died has left of a step's copies; whether the slot was that step's."""
     try:
         pending = msgspec.json.decode(look_at(slot.copies).data, type=_Pending)
@@ -139,13 +139,13 @@ def copy_tree(source: str, target: str) -> None:
             copy_file(f"{source}/{relative}", f"{target}/{relative}", follow_symlinks=False)
 
 
-def _planned(placement: Placement, root: str, scratch: str) -> Copy:
+def _planned(placement: FilePlacement, root: str, scratch: str) -> CopyJob:
     source = in_tree(root, placement.file)
     path = placement.path or SCRATCH + placement.file
     target = os.path.normpath(path.replace(SCRATCH, f"{scratch}/"))
     if not os.path.isabs(target):
         raise Unusable(f"{placement.file} cannot be copied to {path}: the path must be absolute")
-    return Copy(source, target, placement.remove, tuple(_missing_folders(os.path.dirname(target))))
+    return CopyJob(source, target, placement.remove, tuple(_missing_folders(os.path.dirname(target))))
 
 
 def _missing_folders(folder: str) -> list[str]:
@@ -156,12 +156,12 @@ def _missing_folders(folder: str) -> list[str]:
     return missing[::-1]
 
 
-def _make(copy: Copy) -> None:
+def _make(copy: CopyJob) -> None:
     os.makedirs(os.path.dirname(copy.target), exist_ok=True)
     copy_tree(copy.source, copy.target)
 
 
-def _remove(copy: Copy) -> None:
+def _remove(copy: CopyJob) -> None:
     """Remove a copy, and nothing that others have put beside it or into it."""
     folders = list(copy.folders)
     if os.path.isdir(copy.source):
@@ -224,7 +224,7 @@ class OwnFile(msgspec.Struct, frozen=True):
         return stat.S_ISDIR(self.mode)
 
 
-def own_files(placements: Iterable[Placement], root: str, work: str) -> list[OwnFile]:
+def own_files(placements: Iterable[FilePlacement], root: str, work: str) -> list[OwnFile]:
     """The copies to make in a working directory, of what is there; raises ``Unusable`` for what lies elsewhere."""
     found: list[OwnFile] = []
     for placement in placements:

@@ -46,7 +46,7 @@ def base_environment(own: Mapping[str, str]) -> dict[str, str]:
     return base
 
 
-class Environment:
+class ProcessEnvironment:
     """What an operation sees.
 
     ``variables`` are handed to the process. ``file`` is the text of ``$ORDITO_ENVIRONMENT_FILE``, "" where none is

@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from ordito.executors.ansible.executor import AnsibleExecutor
-from ordito.executors.attempt import Attempt, Surroundings
+from ordito.executors.attempt import LocalAttempt, Surroundings
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.environment import EnvironmentFiles, base_environment
-from ordito.executors.operation_process import Patience, end_processes
+from ordito.executors.operation_process import ProcessTimeouts, end_processes
 from ordito.executors.outcomes import is_result_of, outcome_left_behind
 from ordito.executors.output_pipe import Stream, Watch, reap_when_ended
 from ordito.executors.process_table import Marker, Process, boot_id, is_alive, look_up, machine, processes_of, send
@@ -48,7 +48,7 @@ class LocalExecutor:
         crash may come to its end by itself.
         """
         self._slots = Slots(str(Path(base).resolve()), has_results=True)
-        self._patience = Patience(grace, linger)
+        self._patience = ProcessTimeouts(grace, linger)
         self._settling = settling
         self._shared = EnvironmentFiles(self._slots.base)
         self._watch = Watch()
@@ -60,7 +60,7 @@ class LocalExecutor:
             self._take_care_of,
             self._watch,
         )
-        self._running: dict[str, Attempt] = {}
+        self._running: dict[str, LocalAttempt] = {}
         self._caring: list[Callable[[], None]] = []
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
@@ -77,10 +77,10 @@ class LocalExecutor:
 
     async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
         """Run invocations at the same time; all are ended if the iteration is given up."""
-        stream: Stream[tuple[Attempt, Printed | None]] = Stream()
-        attempts: set[Attempt] = set()
+        stream: Stream[tuple[LocalAttempt, Printed | None]] = Stream()
+        attempts: set[LocalAttempt] = set()
         try:
-            given: list[Attempt] = []
+            given: list[LocalAttempt] = []
             for invocation in batch:
                 try:
                     # All at once: a slot that becomes free while one is prepared may hold a result that is not
@@ -156,14 +156,14 @@ class LocalExecutor:
 
     # ------------------------------------------------------------------------------------------------------- parts
 
-    def _attempt(self, invocation: Invocation, stream: Stream[tuple[Attempt, Printed | None]]) -> Attempt:
+    def _attempt(self, invocation: Invocation, stream: Stream[tuple[LocalAttempt, Printed | None]]) -> LocalAttempt:
         if invocation.attempt > 1:
             self._drop_results(invocation.job, invocation.step)
-        attempt = Attempt(invocation, self._slots.acquire(invocation.job), stream, self._surroundings)
+        attempt = LocalAttempt(invocation, self._slots.acquire(invocation.job), stream, self._surroundings)
         self._running[invocation.step] = attempt
         return attempt
 
-    async def _begin(self, attempt: Attempt) -> Started | Outcome:
+    async def _begin(self, attempt: LocalAttempt) -> Started | Outcome:
         is_running = False
         try:
             progress = await attempt.begin()
@@ -173,7 +173,7 @@ class LocalExecutor:
                 self._forget(attempt)
         return progress
 
-    def _forget(self, attempt: Attempt) -> None:
+    def _forget(self, attempt: LocalAttempt) -> None:
         self._running.pop(attempt.invocation.step, None)
         if attempt.is_slot_clean:
             # Not at once: what is started in this turn of the loop was allowed to start before this step's outcome

@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import Sequence
 
-from ordito.work.targets import Ran, Target, Unreachable
+from ordito.work.targets import HostTarget, Ran, Unreachable
 
 MOST = 4 * 1024 * 1024
 """Bytes of either output that are kept."""
@@ -24,7 +24,7 @@ class LocalHands:
     programs that speak to a service need what the user has set for them."""
 
     async def run(
-        self, target: Target | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
+        self, target: HostTarget | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
     ) -> Ran:
         """See ``work.targets.Hands``; a program that does not exist ends with 127, as a shell says it."""
         _here(target)
@@ -51,12 +51,12 @@ class LocalHands:
             await _end(process)
         return Ran(status if status >= 0 else 128 - status, out, err)
 
-    async def reach(self, target: Target, timeout: float) -> None:
+    async def reach(self, target: HostTarget, timeout: float) -> None:
         """This machine needs no reaching, and others are not reached from here."""
         _here(target)
 
 
-def _here(target: Target | None) -> None:
+def _here(target: HostTarget | None) -> None:
     if target is not None:
         raise Unreachable(f"nothing here reaches {target.name} (protocol {target.protocol})")
 

@@ -23,11 +23,11 @@ import msgspec
 
 from ordito.executors.output_pipe import OutputPipe, Watch
 from ordito.executors.process_table import Marker, Process, boot_id, machine, now, processes_of, send, start_time
-from ordito.executors.spawn import Command, spawn
+from ordito.executors.spawn import ProcessCommand, spawn
 from ordito.work.invocation import Ending, Started
 
 
-class Phase(Enum):
+class ProcessPhase(Enum):
     """Where a process is in its life."""
 
     RUNNING = "running"
@@ -36,7 +36,7 @@ class Phase(Enum):
     ENDED = "ended"
 
 
-class Patience(msgspec.Struct, frozen=True):
+class ProcessTimeouts(msgspec.Struct, frozen=True):
     """Seconds: between asking processes to end and making them; for output that a daemon still holds open."""
 
     grace: float = 10.0
@@ -53,7 +53,7 @@ class Ended(msgspec.Struct, frozen=True):
     unended: tuple[int, ...] = ()
 
 
-class Ears(msgspec.Struct, frozen=True):
+class ProcessListener(msgspec.Struct, frozen=True):
     """Who is told about a process: ``printed`` takes a piece of output and says whether more is welcome, ``ended`` is
     called once and last, ``left`` gets the id of a child that lives on to read what a daemon prints."""
 
@@ -67,14 +67,20 @@ class OperationProcess:
     ``ValueError`` (a variable that no environment can carry) where it cannot be."""
 
     def __init__(
-        self, command: Command, marker: Marker, timeout: float | None, patience: Patience, ears: Ears, watch: Watch
+        self,
+        command: ProcessCommand,
+        marker: Marker,
+        timeout: float | None,
+        patience: ProcessTimeouts,
+        ears: ProcessListener,
+        watch: Watch,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._watch = watch
         self._marker = marker
         self._patience = patience
         self._ears = ears
-        self._phase = Phase.RUNNING
+        self._phase = ProcessPhase.RUNNING
         self._ending: Ending | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._end_task: asyncio.Task[None] | None = None
@@ -118,13 +124,13 @@ class OperationProcess:
     def end(self, ending: Ending) -> asyncio.Task[None] | None:
         """End it with everything it started, for this reason; the task that does so, None if it has ended by itself
         (then what a daemon still prints is waited for no longer)."""
-        if self._phase is Phase.RUNNING:
+        if self._phase is ProcessPhase.RUNNING:
             # It may have ended already, and the loop had no time to notice.
             self._process_ended()
-        if self._phase is Phase.LINGERING:
+        if self._phase is ProcessPhase.LINGERING:
             self._let_go()
-        if self._phase is Phase.RUNNING:
-            self._enter(Phase.ENDING)
+        if self._phase is ProcessPhase.RUNNING:
+            self._enter(ProcessPhase.ENDING)
             self._ending = ending
             self._end_task = self._loop.create_task(self._end())
         return self._end_task
@@ -132,7 +138,7 @@ class OperationProcess:
     # ------------------------------------------------------------------------------------------------ what happens
 
     def _process_ended(self) -> None:
-        if self._phase is Phase.ENDING:
+        if self._phase is ProcessPhase.ENDING:
             # Not reaped yet: while its id is taken, its process group cannot become a stranger's.
             self._ignore_process()
             return
@@ -140,16 +146,16 @@ class OperationProcess:
             return
         self._ignore_process()
         self._seconds = self._loop.time() - self._began
-        self._enter(Phase.LINGERING)
+        self._enter(ProcessPhase.LINGERING)
         self._pipe.drain()
-        if self._phase is Phase.LINGERING:
+        if self._phase is ProcessPhase.LINGERING:
             if self._pipe.is_open:
                 self._timer = self._loop.call_later(self._patience.linger, self._let_go)
             else:
                 self._tell_end(())
 
     def _output_ended(self) -> None:
-        if self._phase is Phase.LINGERING:
+        if self._phase is ProcessPhase.LINGERING:
             self._tell_end(())
 
     async def _end(self) -> None:
@@ -171,25 +177,25 @@ class OperationProcess:
     def _let_go(self, unended: tuple[int, ...] = ()) -> None:
         """End with the output still held open: by a daemon, or by a process that could not be found."""
         self._pipe.drain()
-        if self._phase is not Phase.ENDED:
+        if self._phase is not ProcessPhase.ENDED:
             reader = self._pipe.let_go()
             if reader is not None:
                 self._ears.left(reader)
             self._tell_end(unended)
 
     def _tell_end(self, unended: tuple[int, ...]) -> None:
-        self._enter(Phase.ENDED)
+        self._enter(ProcessPhase.ENDED)
         self._ears.ended(Ended(self._status, self._seconds, self._ending, unended))
 
     # ------------------------------------------------------------------------------------------------------- parts
 
-    def _enter(self, phase: Phase) -> None:
+    def _enter(self, phase: ProcessPhase) -> None:
         self._phase = phase
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _spawn(self, command: Command, marker: Marker) -> int:
+    def _spawn(self, command: ProcessCommand, marker: Marker) -> int:
         _keep_descriptors_here()
         output = self._pipe.open()
         try:

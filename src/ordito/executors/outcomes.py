@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ordito.executors.operation_process import Ended
 from ordito.executors.result_files import (
     NOTHING,
-    Left,
+    LeftFile,
     Reported,
     Result,
     header,
@@ -17,11 +17,11 @@ from ordito.executors.result_files import (
     read_reported,
     read_result,
 )
-from ordito.executors.slots import Slot
+from ordito.executors.slots import WorkDirectory
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome
 
 
-def outcome_of(invocation: Invocation, ended: Ended, slot: Slot, tail: Sequence[str]) -> Outcome:
+def outcome_of(invocation: Invocation, ended: Ended, slot: WorkDirectory, tail: Sequence[str]) -> Outcome:
     """The outcome of an operation whose process has ended just now."""
     result = look_at(slot.result) if tells_result(invocation) else NOTHING
     outputs = look_at(slot.outputs) if slot.is_touched else NOTHING
@@ -29,7 +29,7 @@ def outcome_of(invocation: Invocation, ended: Ended, slot: Slot, tail: Sequence[
 
 
 def outcome_from(
-    invocation: Invocation, ended: Ended, result_file: Left, outputs_file: Left, path: str, tail: Sequence[str]
+    invocation: Invocation, ended: Ended, result_file: LeftFile, outputs_file: LeftFile, path: str, tail: Sequence[str]
 ) -> Outcome:
     """The outcome of an operation from what it left: its result file, and ``$ORDITO_OUTPUTS``, which is at ``path``."""
     result = None
@@ -52,7 +52,9 @@ def outcome_from(
     )
 
 
-def outcome_left_behind(job: str, step: str, attempt: int, slot: Slot, outputs: Sequence[str]) -> Outcome | None:
+def outcome_left_behind(
+    job: str, step: str, attempt: int, slot: WorkDirectory, outputs: Sequence[str]
+) -> Outcome | None:
     """The outcome of an operation that ended while nobody looked; None where the slot does not tell."""
     result = read_result(look_at(slot.result).data, job, step, attempt)
     if result is None or result.status is None:
@@ -65,7 +67,7 @@ def tells_result(invocation: Invocation) -> bool:
     return bool(invocation.outputs or (invocation.needs is not None and invocation.needs.requirements))
 
 
-def outcome_found(doubt: InDoubt, status: int, result_file: Left, outputs_file: Left, path: str) -> Outcome:
+def outcome_found(doubt: InDoubt, status: int, result_file: LeftFile, outputs_file: LeftFile, path: str) -> Outcome:
     """The outcome of an operation whose exit status is known, and that ended while nobody looked."""
     result = read_result(result_file.data, doubt.job, doubt.step, doubt.attempt)
     return _found(status, result, read_reported(outputs_file, path), doubt.outputs)
@@ -85,7 +87,7 @@ def _found(status: int, result: Result | None, reported: Reported, outputs: Sequ
     )
 
 
-def is_result_of(slot: Slot, job: str, step: str) -> bool:
+def is_result_of(slot: WorkDirectory, job: str, step: str) -> bool:
     """Whether a slot holds a result of this step, complete or not."""
     wanted = "\0".join(header(job, step, "")).encode()
     return look_at(slot.result, len(wanted)).data.startswith(wanted)

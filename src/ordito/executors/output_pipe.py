@@ -203,7 +203,7 @@ MOST_BYTES = 1024 * 1024
 """Bytes of output that may wait to be taken; then the operations have to wait until some is taken."""
 
 
-class Source(Protocol):
+class PausableSource(Protocol):
     """Something that can stop telling for a while."""
 
     def resume(self) -> None:
@@ -216,7 +216,7 @@ class Stream(Generic[T]):
     def __init__(self) -> None:
         self._items: deque[tuple[T, int]] = deque()
         self._bytes = 0
-        self._held: list[Source] = []
+        self._held: list[PausableSource] = []
         self._waiter: asyncio.Future[None] | None = None
 
     def put(self, item: T, weight: int = 0) -> None:
@@ -231,7 +231,7 @@ class Stream(Generic[T]):
         """Whether no more output should be put in."""
         return self._bytes >= MOST_BYTES
 
-    def hold(self, source: Source) -> None:
+    def hold(self, source: PausableSource) -> None:
         """Have a source called when there is room again."""
         self._held.append(source)
 

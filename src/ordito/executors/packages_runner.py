@@ -42,7 +42,7 @@ COMPLETE = "complete"
 _OPTION = re.compile(r"(?:^|\s)(-[rcf]|--requirement|--constraint|--find-links)(?:\s*=\s*|\s*)(\S+)")
 
 
-class Failed(Exception):
+class NoEnvironment(Exception):
     """There is no environment; the text says why, for people."""
 
 
@@ -51,7 +51,7 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     try:
         folder, lock = environment(settings["requirements"], settings["cache"])
-    except (Failed, OSError) as error:
+    except (NoEnvironment, OSError) as error:
         problem = f"the packages of the script cannot be installed: {error}"
         print(problem, file=sys.stderr)
         write_result(settings, problem)
@@ -71,7 +71,7 @@ def environment(files: list[str], cache: str) -> tuple[str, int]:
     try:
         os.makedirs(base, mode=0o700, exist_ok=True)
     except OSError as error:
-        raise Failed(f"{base} cannot be made ({error.strerror}); XDG_CACHE_HOME names another place")
+        raise NoEnvironment(f"{base} cannot be made ({error.strerror}); XDG_CACHE_HOME names another place")
     folder = os.path.join(base, key_of(files))
     while True:
         lock = locked(folder, fcntl.LOCK_SH)
@@ -143,14 +143,14 @@ def make(folder: str, files: list[str]) -> None:
     python = os.path.join(folder, "bin", "python")
     if status != 0 or not os.path.exists(python):
         hint = "install its module venv (the package python3-venv on Debian)"
-        raise Failed(f"{sys.executable} makes no virtual environments: {last(said)}; {hint}")
+        raise NoEnvironment(f"{sys.executable} makes no virtual environments: {last(said)}; {hint}")
     command = [*pip(python), "install", "--no-input", "--disable-pip-version-check", "--no-warn-script-location"]
     for file in files:
         command += ["--requirement", file]
     status, said = run(command, os.path.dirname(files[0]), shown=True)
     if status != 0:
         shutil.rmtree(folder, ignore_errors=True)
-        raise Failed(f"pip ended with exit code {status} for {called}: {last(said)}")
+        raise NoEnvironment(f"pip ended with exit code {status} for {called}: {last(said)}")
     with open(os.path.join(folder, COMPLETE), "w") as mark:
         os.fsync(mark.fileno())
 
@@ -169,7 +169,7 @@ def pip(python: str) -> list[str]:
         for place in (bundled, "/usr/share/python-wheels"):
             for wheel in sorted(glob.glob(os.path.join(glob.escape(place), "pip-*.whl"))):
                 return [python, os.path.join(wheel, "pip")]
-    raise Failed(f"{sys.executable} has no pip; install it (the package python3-pip on Debian)")
+    raise NoEnvironment(f"{sys.executable} has no pip; install it (the package python3-pip on Debian)")
 
 
 def own_pip() -> str:
@@ -229,7 +229,7 @@ def contents(files: list[str]) -> Iterator[str]:
             with open(path, encoding="utf-8", errors="replace") as file:
                 text = file.read()
         except OSError as error:
-            raise Failed(f"{path} cannot be read ({error.strerror})")
+            raise NoEnvironment(f"{path} cannot be read ({error.strerror})")
         yield text
         for option, name in named(text):
             # pip looks for these beside the file that names them, and for folders where it is started, too.

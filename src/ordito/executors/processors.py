@@ -21,13 +21,13 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.sensitive import revealed
-from ordito.executors.commands import COMMANDS, MakeCommand, Script, placing_command
+from ordito.executors.commands import COMMANDS, MakeCommand, StartableScript, placing_command
 from ordito.executors.environment import write_private
-from ordito.executors.spawn import Command
+from ordito.executors.spawn import ProcessCommand
 from ordito.model.deploying import PLACING
 from ordito.work.needs import filled_name
 from ordito.work.plan import ARTIFACTS, PROCESSES
-from ordito.work.targets import Target
+from ordito.work.targets import HostTarget
 
 GROUP = "ordito.workflow_processors"
 ARTIFACT_GROUP = "ordito.artifact_processors"
@@ -94,7 +94,7 @@ def _by_number(offering: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
-def processor_command(script: Script) -> Command:
+def processor_command(script: StartableScript) -> ProcessCommand:
     """The interpreter of this process around a processor, with all that it is given in a file."""
     invocation, slot = script.invocation, script.slot
     call: dict[str, object] = {
@@ -119,10 +119,10 @@ def processor_command(script: Script) -> Command:
         "path": [str(Path(place).absolute()) for place in sys.path],
     }
     arguments = [sys.executable, "-I", "-B", RUNNER, json.dumps(settings)]
-    return Command(sys.executable, arguments, script.environment.variables, slot.work)
+    return ProcessCommand(sys.executable, arguments, script.environment.variables, slot.work)
 
 
-def _described(target: Target | None) -> dict[str, object] | None:
+def _described(target: HostTarget | None) -> dict[str, object] | None:
     """How a host is reached, with all that it takes; None for this machine."""
     if target is None:
         return None

@@ -131,7 +131,7 @@ LONGEST_SHOWN = 200
 """Characters of a line that is not valid, above which a message does not show it."""
 
 
-def read_reported(left: Left, path: str) -> Reported:
+def read_reported(left: LeftFile, path: str) -> Reported:
     """Read what lies at ``$ORDITO_OUTPUTS``; ``path`` is its name for messages. Nothing there says nothing."""
     data = left.data
     if left.problem:
@@ -206,7 +206,7 @@ _LOOKING = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _PIECE = 1024 * 1024
 
 
-class Left(msgspec.Struct, frozen=True):
+class LeftFile(msgspec.Struct, frozen=True):
     """What lies at a path: the bytes of a file, one more than was asked for where it is larger, and none where nothing
     is there. ``problem`` says why it is no file that can be read, in words that follow its name."""
 
@@ -214,21 +214,21 @@ class Left(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-NOTHING = Left()
+NOTHING = LeftFile()
 
 
-def look_at(path: str, most: int = LARGEST_FILE) -> Left:
+def look_at(path: str, most: int = LARGEST_FILE) -> LeftFile:
     """What an operation has left at a path."""
     try:
         descriptor = open_regular(path, os.O_RDONLY)
     except FileNotFoundError:
         return NOTHING
     except OSError as error:
-        return Left(problem=_problem(path, error))
+        return LeftFile(problem=_problem(path, error))
     try:
-        return Left(_read(descriptor, most + 1))
+        return LeftFile(_read(descriptor, most + 1))
     except OSError as error:
-        return Left(problem=f"cannot be read: {error.strerror}")
+        return LeftFile(problem=f"cannot be read: {error.strerror}")
     finally:
         os.close(descriptor)
 

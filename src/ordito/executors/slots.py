@@ -46,7 +46,7 @@ BEFORE = 10_000_000_000
 """Nanoseconds by which the times of folders are set back: more than the coarsest clock of a file system."""
 
 
-class Slot:
+class WorkDirectory:
     """One scratch folder; all paths are absolute. ``is_touched`` says whether the operation in it may have left more
     than its result; it is so until ``look_back`` says otherwise."""
 
@@ -108,7 +108,7 @@ _Look = tuple[int, int, int, int]
 _Looks = tuple[_Look, _Look, _Look]
 
 
-def _looks(slot: Slot) -> _Looks | None:
+def _looks(slot: WorkDirectory) -> _Looks | None:
     """What a slot, its working directory and its result are: device, number, kind and rights, time of the folders."""
     try:
         return _folder(slot.path), _folder(slot.work), _file(slot.result)
@@ -149,10 +149,10 @@ class Slots:
         """``has_results``: whether operations write result files, for which room is kept."""
         self.base = base
         self._has_results = has_results
-        self._free: dict[str, deque[Slot]] = {}
+        self._free: dict[str, deque[WorkDirectory]] = {}
         self._made: dict[str, int] = {}
 
-    def acquire(self, job: str) -> Slot:
+    def acquire(self, job: str) -> WorkDirectory:
         """A slot that is empty but for the result of the step that used it before."""
         free = self._free.setdefault(job, deque())
         while free:
@@ -161,17 +161,17 @@ class Slots:
                 return slot
         return self._make(job)
 
-    def release(self, job: str, slot: Slot) -> None:
+    def release(self, job: str, slot: WorkDirectory) -> None:
         """Give a slot back, with its working directory empty."""
         self._free.setdefault(job, deque()).append(slot)
 
-    def of(self, job: str) -> Iterator[Slot]:
+    def of(self, job: str) -> Iterator[WorkDirectory]:
         """All slots of a job that are there, those of earlier processes included."""
         folder = f"{self.base}/{job}"
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             for name in sorted(os.listdir(folder)):
                 if name.isdigit():
-                    yield Slot(f"{folder}/{name}")
+                    yield WorkDirectory(f"{folder}/{name}")
 
     def contain(self, job: str, path: str) -> bool:
         """Whether a path is a slot of a job."""
@@ -192,11 +192,11 @@ class Slots:
                 folder = f"{self.base}/{job}"
                 with contextlib.suppress(OSError):
                     for name in os.listdir(folder):
-                        if not _is_kept(Slot(f"{folder}/{name}")):
+                        if not _is_kept(WorkDirectory(f"{folder}/{name}")):
                             remove(f"{folder}/{name}")
                     os.rmdir(folder)
 
-    def _make(self, job: str) -> Slot:
+    def _make(self, job: str) -> WorkDirectory:
         folder = f"{self.base}/{job}"
         if job not in self._made:
             # Results may hold secrets: nobody else may look into these folders.
@@ -208,7 +208,7 @@ class Slots:
             # One job at a time: what others have left is of no use to anybody any more.
             self._remove_others()
         self._made[job] += 1
-        slot = Slot(f"{folder}/{self._made[job]}")
+        slot = WorkDirectory(f"{folder}/{self._made[job]}")
         os.makedirs(slot.work, 0o700)
         if self._has_results:
             blank(slot.result)
@@ -216,7 +216,7 @@ class Slots:
         return slot
 
 
-def _is_kept(slot: Slot) -> bool:
+def _is_kept(slot: WorkDirectory) -> bool:
     """Whether there are copies in a slot that are to stay: for ever, or as long as a process of the group does whose
     number is written there."""
     try:

@@ -33,7 +33,7 @@ _HEEDED = (signal.SIGPIPE, signal.SIGXFSZ)
 """Signals that Python ignores, and programs do not expect to be ignored."""
 
 
-class Command(msgspec.Struct, frozen=True):
+class ProcessCommand(msgspec.Struct, frozen=True):
     """A program to start: its file, its arguments (the first is its name), environment and working directory."""
 
     program: str
@@ -42,7 +42,7 @@ class Command(msgspec.Struct, frozen=True):
     folder: str
 
 
-def spawn(command: Command, source: int, output: int, mark: int) -> int:
+def spawn(command: ProcessCommand, source: int, output: int, mark: int) -> int:
     """Start a process in a session of its own, with these descriptors as its input and output; its id.
 
     ``OSError`` where it cannot be started, ``ValueError`` for texts that no process can be given.
@@ -87,7 +87,7 @@ class _Library:
         library.posix_spawnattr_setsigdefault(self._attributes, heeded)
         library.posix_spawnattr_setflags(self._attributes, ctypes.c_short(_SETSIGDEF | _SETSIGMASK | _SETSID))
 
-    def spawn(self, command: Command, source: int, output: int) -> int:
+    def spawn(self, command: ProcessCommand, source: int, output: int) -> int:
         """See ``spawn``."""
         program, folder = os.fsencode(command.program), os.fsencode(command.folder)
         arguments, environment = _vectors(command.arguments, _entries(command.environment))
@@ -137,7 +137,7 @@ def _array(length: int) -> type[ctypes.Array[ctypes.c_char_p]]:
     return ctypes.c_char_p * length
 
 
-def _popen(command: Command, source: int, output: int) -> int:
+def _popen(command: ProcessCommand, source: int, output: int) -> int:
     process = subprocess.Popen(
         command.arguments,
         executable=command.program,

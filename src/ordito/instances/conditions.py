@@ -74,7 +74,7 @@ class Verdict(msgspec.Struct, frozen=True):
 HOLDS = Verdict(holds=True)
 
 
-class Conditions:
+class ConditionEvaluator:
     """Evaluates conditions on what exists, as an evaluator sees it. The sensitive values that its verdicts tell of stay
     wrapped, and no text shows them."""
 

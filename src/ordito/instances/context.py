@@ -60,7 +60,7 @@ class NeedsInput(EvaluationError):
     """A value depends on an input that has no value yet."""
 
 
-class Copy(msgspec.Struct, frozen=True):
+class ArtifactCopy(msgspec.Struct, frozen=True):
     """A copy of an artifact that ``get_artifact`` asks for: the artifact's file, where to, and whether it is removed
     when the operation has ended. ``own`` marks the copy that an operation has of what it is only told the place of."""
 
@@ -80,10 +80,10 @@ def is_in_place(artifact: Artifact) -> bool:
     return IMPLEMENTATION in artifact.kinds or bool(artifact.address)
 
 
-def own_copy(scratch: str, file: str) -> Copy:
+def own_copy(scratch: str, file: str) -> ArtifactCopy:
     """The copy of an artifact that an operation has for itself, to read and to write."""
     inside = "/".join("__" if part == ".." else part for part in file.split("/") if part not in {"", "."})
-    return Copy(file, f"{scratch}{OWN_COPIES}/{inside}", remove=True, own=True)
+    return ArtifactCopy(file, f"{scratch}{OWN_COPIES}/{inside}", remove=True, own=True)
 
 
 class Trace:
@@ -97,7 +97,7 @@ class Trace:
 
     def __init__(self, states: Mapping[str, str] | None = None) -> None:
         self.reads: set[str] = set()
-        self.copies: dict[Copy, None] = {}
+        self.copies: dict[ArtifactCopy, None] = {}
         self.states: Mapping[str, str] = states or {}
 
 

@@ -15,9 +15,9 @@ from ordito.base.span import Span
 from ordito.base.text import as_text, is_plain
 from ordito.instances.context import (
     Answer,
+    ArtifactCopy,
     Ask,
     Context,
-    Copy,
     EvaluationError,
     NeedsInput,
     NeedsInstance,
@@ -69,7 +69,7 @@ class Evaluator:
         self.partial = partial
         self.entities = Entities(service, snapshot)
         self.marks = Marks(service.data_types)
-        self._known = Known()
+        self._known = KnownValues()
         self._as_of = len(snapshot.changes)
 
     def evaluate(self, value: Value, context: Context, trace: Trace | None = None) -> Data | Nothing:
@@ -80,14 +80,14 @@ class Evaluator:
         if isinstance(value, str | int | float) or value is None:
             return value
         if trace is not None:
-            return self._run(Ask(value, context), trace, Known())
+            return self._run(Ask(value, context), trace, KnownValues())
         # Nobody asks what was looked at, so what earlier evaluations found is used as long as nothing has changed.
         now = len(self.snapshot.changes)
         if self._as_of != now:
-            self._as_of, self._known = now, Known()
+            self._as_of, self._known = now, KnownValues()
         return self._run(Ask(value, context), Trace(), self._known)
 
-    def _run(self, first: Ask, trace: Trace, known: Known) -> Answer:
+    def _run(self, first: Ask, trace: Trace, known: KnownValues) -> Answer:
         lookup = Lookup(self.entities, trace, self.marks)
         stack: list[tuple[Steps, Ask]] = []
         names: dict[tuple[object, ...], str] = {}
@@ -118,7 +118,7 @@ class Evaluator:
                     known.answers[waiting.key] = answer
 
     def _steps(
-        self, value: Call | list[Value] | dict[str, Value], context: Context, lookup: Lookup, known: Known
+        self, value: Call | list[Value] | dict[str, Value], context: Context, lookup: Lookup, known: KnownValues
     ) -> Steps:
         if isinstance(value, Call):
             if self.partial and value.function not in STATIC and value.function != "get_artifact":
@@ -130,7 +130,7 @@ class Evaluator:
 # ------------------------------------------------------------------------------------------------- containers
 
 
-def _list(value: list[Value], context: Context, known: Known) -> Steps:
+def _list(value: list[Value], context: Context, known: KnownValues) -> Steps:
     found: list[object] = []
     for entry in value:
         data = yield Ask(entry, context)
@@ -140,7 +140,7 @@ def _list(value: list[Value], context: Context, known: Known) -> Steps:
     return known.bounded(found)
 
 
-def _map(value: dict[str, Value], context: Context, known: Known) -> Steps:
+def _map(value: dict[str, Value], context: Context, known: KnownValues) -> Steps:
     found: dict[str, object] = {}
     for key, entry in value.items():
         data = yield Ask(entry, context)
@@ -346,7 +346,7 @@ def _get_artifact(evaluator: Evaluator, call: Call, context: Context, lookup: Lo
             return in_place
         base = artifact.file.rpartition("/")[2]
         location = f"{evaluator.scratch}{_folder(entity)}/{artifact.name}/{base}"
-    lookup.trace.copies[Copy(artifact.file, location, remove)] = None
+    lookup.trace.copies[ArtifactCopy(artifact.file, location, remove)] = None
     return location
 
 
@@ -450,7 +450,7 @@ MOST_DEPTH = 100
 """How deep lists and maps may lie in each other, as in documents; what reads values may recurse."""
 
 
-class Known:
+class KnownValues:
     """The answers of one state of things, by the key of what was asked; and the sizes of the lists and maps in them."""
 
     __slots__ = ("_sizes", "answers")

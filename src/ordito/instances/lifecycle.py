@@ -74,7 +74,7 @@ class Per(StrEnum):
     PAIR = "pair"
 
 
-class Row(msgspec.Struct, frozen=True):
+class LifecycleRow(msgspec.Struct, frozen=True):
     """One operation in the table. What is ``delegate.`` anything is no operation of a template: it is done by a
     provider, or by who reaches hosts."""
 
@@ -116,16 +116,16 @@ class Stage(msgspec.Struct, frozen=True):
     leave: str
 
 
-class Placed(msgspec.Struct, frozen=True):
+class PlacedRow(msgspec.Struct, frozen=True):
     """A row at its place in the order, the stage it belongs to (None where it changes no state), and the last of the
     states that the chain has come to by then, "" for none."""
 
-    row: Row
+    row: LifecycleRow
     stage: Stage | None
     reached: str = ""
 
 
-def in_order(states: tuple[str, ...], rows: tuple[Row, ...]) -> tuple[Placed, ...]:
+def in_order(states: tuple[str, ...], rows: tuple[LifecycleRow, ...]) -> tuple[PlacedRow, ...]:
     """The rows in an order that respects their points; rows that nothing else orders keep the order of the table."""
     named = {r.name: r for r in rows}
     waits: dict[str, set[str]] = {p: set() for p in (*states, *named)}
@@ -136,7 +136,7 @@ def in_order(states: tuple[str, ...], rows: tuple[Row, ...]) -> tuple[Placed, ..
             waits[row.name].add(row.after)
         if row.before:
             waits[row.before].add(row.name)
-    placed: list[Placed] = []
+    placed: list[PlacedRow] = []
     stage: Stage | None = None
     reached = ""
     while waits:
@@ -147,7 +147,7 @@ def in_order(states: tuple[str, ...], rows: tuple[Row, ...]) -> tuple[Placed, ..
         for others in waits.values():
             others.discard(point)
         if point in named:
-            placed.append(Placed(named[point], stage, reached))
+            placed.append(PlacedRow(named[point], stage, reached))
             continue
         reached = point
         stage = Stage(point, states[states.index(point) + 1]) if point in TRANSITIONAL else None
@@ -159,16 +159,18 @@ AGENT = "monitoring_agent.start"
 LINKED = ("preconfigure", "postconfigure", "establish")
 
 
-def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
+def _install(agents: str, links: str, watching: str) -> tuple[PlacedRow, ...]:
     """The table of the installation: what steps 7, 8 and 9 come after."""
     return in_order(
         (CREATING, CREATED, CONFIGURING, CONFIGURED, STARTING, STARTED),
         (
-            Row(ARTIFACT, DEPLOY, Side.NODE, Per.INSTANCE, CREATING, "Standard.create"),
-            Row(STANDARD, "create", Side.NODE, Per.INSTANCE, CREATING, CREATED, always=True),
-            Row(LIFECYCLE, "create", Side.NODE, Per.INSTANCE, "Standard.create", CREATED),
-            Row(RELATIONSHIP_LIFECYCLE, "preconfigure", Side.SOURCE, Per.PAIR, CREATED, CONFIGURING, begins=True),
-            Row(
+            LifecycleRow(ARTIFACT, DEPLOY, Side.NODE, Per.INSTANCE, CREATING, "Standard.create"),
+            LifecycleRow(STANDARD, "create", Side.NODE, Per.INSTANCE, CREATING, CREATED, always=True),
+            LifecycleRow(LIFECYCLE, "create", Side.NODE, Per.INSTANCE, "Standard.create", CREATED),
+            LifecycleRow(
+                RELATIONSHIP_LIFECYCLE, "preconfigure", Side.SOURCE, Per.PAIR, CREATED, CONFIGURING, begins=True
+            ),
+            LifecycleRow(
                 RELATIONSHIP_LIFECYCLE,
                 "preconfigure",
                 Side.TARGET,
@@ -177,16 +179,16 @@ def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
                 CONFIGURING,
                 begins=True,
             ),
-            Row(
+            LifecycleRow(
                 CONFIGURE, "pre_configure_source", Side.SOURCE, Per.NEAR, CONFIGURING, "Standard.configure", begins=True
             ),
-            Row(CONFIGURE, "pre_configure_target", Side.TARGET, Per.NEAR, CONFIGURING, "Standard.configure"),
-            Row(STANDARD, "configure", Side.NODE, Per.INSTANCE, CONFIGURING, CONFIGURED, always=True),
-            Row(LIFECYCLE, "configure", Side.NODE, Per.INSTANCE, "Standard.configure", CONFIGURED),
-            Row(CONFIGURE, "post_configure_source", Side.SOURCE, Per.NEAR, "lifecycle.configure", CONFIGURED),
-            Row(CONFIGURE, "post_configure_target", Side.TARGET, Per.NEAR, "lifecycle.configure", CONFIGURED),
-            Row(RELATIONSHIP_LIFECYCLE, "postconfigure", Side.SOURCE, Per.PAIR, CONFIGURED, STARTING),
-            Row(
+            LifecycleRow(CONFIGURE, "pre_configure_target", Side.TARGET, Per.NEAR, CONFIGURING, "Standard.configure"),
+            LifecycleRow(STANDARD, "configure", Side.NODE, Per.INSTANCE, CONFIGURING, CONFIGURED, always=True),
+            LifecycleRow(LIFECYCLE, "configure", Side.NODE, Per.INSTANCE, "Standard.configure", CONFIGURED),
+            LifecycleRow(CONFIGURE, "post_configure_source", Side.SOURCE, Per.NEAR, "lifecycle.configure", CONFIGURED),
+            LifecycleRow(CONFIGURE, "post_configure_target", Side.TARGET, Per.NEAR, "lifecycle.configure", CONFIGURED),
+            LifecycleRow(RELATIONSHIP_LIFECYCLE, "postconfigure", Side.SOURCE, Per.PAIR, CONFIGURED, STARTING),
+            LifecycleRow(
                 RELATIONSHIP_LIFECYCLE,
                 "postconfigure",
                 Side.TARGET,
@@ -194,10 +196,10 @@ def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
                 "relationship_lifecycle.postconfigure@source",
                 STARTING,
             ),
-            Row(STANDARD, "start", Side.NODE, Per.INSTANCE, STARTING, STARTED, always=True),
-            Row(LIFECYCLE, "start", Side.NODE, Per.INSTANCE, "Standard.start", STARTED),
-            Row(DELEGATE, "reach", Side.NODE, Per.INSTANCE, agents, of_hosts=True),
-            Row(
+            LifecycleRow(STANDARD, "start", Side.NODE, Per.INSTANCE, STARTING, STARTED, always=True),
+            LifecycleRow(LIFECYCLE, "start", Side.NODE, Per.INSTANCE, "Standard.start", STARTED),
+            LifecycleRow(DELEGATE, "reach", Side.NODE, Per.INSTANCE, agents, of_hosts=True),
+            LifecycleRow(
                 ARTIFACT,
                 DEPLOY_ON_HOST,
                 Side.NODE,
@@ -206,12 +208,14 @@ def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
                 "monitoring_agent.install",
                 of_hosts=True,
             ),
-            Row(MONITORING_AGENT, "install", Side.NODE, Per.INSTANCE, "delegate.reach", of_hosts=True),
-            Row(MONITORING_AGENT, "start", Side.NODE, Per.INSTANCE, "monitoring_agent.install", of_hosts=True),
-            Row(CONFIGURE, "add_target", Side.SOURCE, Per.PAIR, links, begins=True),
-            Row(CONFIGURE, "add_source", Side.TARGET, Per.PAIR, "Configure.add_target", begins=True),
-            Row(RELATIONSHIP_LIFECYCLE, "establish", Side.SOURCE, Per.PAIR, "Configure.add_source", begins=True),
-            Row(
+            LifecycleRow(MONITORING_AGENT, "install", Side.NODE, Per.INSTANCE, "delegate.reach", of_hosts=True),
+            LifecycleRow(MONITORING_AGENT, "start", Side.NODE, Per.INSTANCE, "monitoring_agent.install", of_hosts=True),
+            LifecycleRow(CONFIGURE, "add_target", Side.SOURCE, Per.PAIR, links, begins=True),
+            LifecycleRow(CONFIGURE, "add_source", Side.TARGET, Per.PAIR, "Configure.add_target", begins=True),
+            LifecycleRow(
+                RELATIONSHIP_LIFECYCLE, "establish", Side.SOURCE, Per.PAIR, "Configure.add_source", begins=True
+            ),
+            LifecycleRow(
                 RELATIONSHIP_LIFECYCLE,
                 "establish",
                 Side.TARGET,
@@ -219,8 +223,8 @@ def _install(agents: str, links: str, watching: str) -> tuple[Placed, ...]:
                 "relationship_lifecycle.establish@source",
                 begins=True,
             ),
-            Row(MAINTAIN, "monitor_start", Side.NODE, Per.INSTANCE, watching),
-            Row(MONITORING, "start", Side.NODE, Per.INSTANCE, "Maintain.monitor_start"),
+            LifecycleRow(MAINTAIN, "monitor_start", Side.NODE, Per.INSTANCE, watching),
+            LifecycleRow(MONITORING, "start", Side.NODE, Per.INSTANCE, "Maintain.monitor_start"),
         ),
     )
 
@@ -234,9 +238,13 @@ INSTALL_REACHED_BY_LINK = _install(ESTABLISHED, STARTED, AGENT)
 UNINSTALL = in_order(
     (STOPPING, CONFIGURED, DELETING, DELETED),
     (
-        Row(MAINTAIN, "monitor_stop", Side.NODE, Per.INSTANCE, STOPPING, undoes=("monitor_start",), if_begun=True),
-        Row(MONITORING, "stop", Side.NODE, Per.INSTANCE, "Maintain.monitor_stop", undoes=("start",), if_begun=True),
-        Row(
+        LifecycleRow(
+            MAINTAIN, "monitor_stop", Side.NODE, Per.INSTANCE, STOPPING, undoes=("monitor_start",), if_begun=True
+        ),
+        LifecycleRow(
+            MONITORING, "stop", Side.NODE, Per.INSTANCE, "Maintain.monitor_stop", undoes=("start",), if_begun=True
+        ),
+        LifecycleRow(
             MONITORING_AGENT,
             "stop",
             Side.NODE,
@@ -246,7 +254,7 @@ UNINSTALL = in_order(
             if_begun=True,
             of_hosts=True,
         ),
-        Row(
+        LifecycleRow(
             MONITORING_AGENT,
             "uninstall",
             Side.NODE,
@@ -256,7 +264,7 @@ UNINSTALL = in_order(
             if_begun=True,
             of_hosts=True,
         ),
-        Row(
+        LifecycleRow(
             ARTIFACT,
             UNDEPLOY_FROM_HOST,
             Side.NODE,
@@ -267,7 +275,7 @@ UNINSTALL = in_order(
             if_begun=True,
             of_hosts=True,
         ),
-        Row(
+        LifecycleRow(
             CONFIGURE,
             "remove_target",
             Side.SOURCE,
@@ -276,7 +284,7 @@ UNINSTALL = in_order(
             "Standard.stop",
             undoes=("add_target",),
         ),
-        Row(
+        LifecycleRow(
             CONFIGURE,
             "remove_source",
             Side.TARGET,
@@ -285,10 +293,10 @@ UNINSTALL = in_order(
             "Standard.stop",
             undoes=("add_source",),
         ),
-        Row(STANDARD, "stop", Side.NODE, Per.INSTANCE, STOPPING, CONFIGURED, always=True, undoes=("start",)),
-        Row(LIFECYCLE, "stop", Side.NODE, Per.INSTANCE, "Standard.stop", CONFIGURED, undoes=("start",)),
-        Row(RELATIONSHIP_LIFECYCLE, "unlink", Side.SOURCE, Per.PAIR, CONFIGURED, DELETING, undoes=LINKED),
-        Row(
+        LifecycleRow(STANDARD, "stop", Side.NODE, Per.INSTANCE, STOPPING, CONFIGURED, always=True, undoes=("start",)),
+        LifecycleRow(LIFECYCLE, "stop", Side.NODE, Per.INSTANCE, "Standard.stop", CONFIGURED, undoes=("start",)),
+        LifecycleRow(RELATIONSHIP_LIFECYCLE, "unlink", Side.SOURCE, Per.PAIR, CONFIGURED, DELETING, undoes=LINKED),
+        LifecycleRow(
             RELATIONSHIP_LIFECYCLE,
             "unlink",
             Side.TARGET,
@@ -297,9 +305,9 @@ UNINSTALL = in_order(
             DELETING,
             undoes=LINKED,
         ),
-        Row(STANDARD, "delete", Side.NODE, Per.INSTANCE, DELETING, DELETED, always=True, undoes=("create",)),
-        Row(LIFECYCLE, "delete", Side.NODE, Per.INSTANCE, "Standard.delete", DELETED, undoes=("create",)),
-        Row(
+        LifecycleRow(STANDARD, "delete", Side.NODE, Per.INSTANCE, DELETING, DELETED, always=True, undoes=("create",)),
+        LifecycleRow(LIFECYCLE, "delete", Side.NODE, Per.INSTANCE, "Standard.delete", DELETED, undoes=("create",)),
+        LifecycleRow(
             ARTIFACT,
             UNDEPLOY,
             Side.NODE,
@@ -328,16 +336,16 @@ OF_LIFECYCLE = frozenset({*LIFECYCLE_TYPES, ARTIFACT})
 """The interface types of what brings an instance about: without it there is none."""
 
 
-def _operations(placed: Iterable[Placed]) -> frozenset[str]:
+def _operations(placed: Iterable[PlacedRow]) -> frozenset[str]:
     return frozenset(p.row.operation for p in placed)
 
 
-def _own(table: tuple[Placed, ...], enter: str = "") -> frozenset[str]:
+def _own(table: tuple[PlacedRow, ...], enter: str = "") -> frozenset[str]:
     """The operations of the lifecycle of a node itself, in every stage or in one."""
     return _operations(p for p in table if p.row.is_delegated and p.stage is not None and enter in ("", p.stage.enter))
 
 
-def _of_pairs(table: tuple[Placed, ...]) -> list[Placed]:
+def _of_pairs(table: tuple[PlacedRow, ...]) -> list[PlacedRow]:
     return [p for p in table if p.row.per is Per.PAIR]
 
 

@@ -10,21 +10,21 @@ import msgspec
 from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot, link_id, number_of
 
 
-class Place(msgspec.Struct, frozen=True):
+class RecordKey(msgspec.Struct, frozen=True):
     """Where the record of an instance or link remembers an operation."""
 
     entity: str
     key: str
 
 
-Digest = Callable[[Place, Place, str], str]
+Digest = Callable[[RecordKey, RecordKey, str], str]
 """Gives the digest that takes the place of one, by where that stood and where it will stand."""
 
 
 T = TypeVar("T")
 
 
-class Names(msgspec.Struct, frozen=True):
+class NodeRename(msgspec.Struct, frozen=True):
     """What is called otherwise: the node ``old`` is ``new``, ``safe`` is the beginning of its instances' ids, and
     ``relationships`` are those whose keys change, by their old keys."""
 
@@ -43,7 +43,7 @@ class Names(msgspec.Struct, frozen=True):
         return f"{self.relationships.get(relationship, relationship)}{slash}{rest}"
 
 
-def moved(snapshot: Snapshot, names: Names, digest: Digest) -> Delta:
+def moved(snapshot: Snapshot, names: NodeRename, digest: Digest) -> Delta:
     """What gives a node's instances their new names; ``digest`` says what counts as carried out from now on."""
     ids = {i.id: names.instance(i) for i in snapshot.instances.values()}
     records = [_instance(i, ids, names, digest) for i in snapshot.instances.values()]
@@ -64,7 +64,7 @@ def moved(snapshot: Snapshot, names: Names, digest: Digest) -> Delta:
     )
 
 
-def _instance(record: Instance, ids: Mapping[str, str], names: Names, digest: Digest) -> Instance:
+def _instance(record: Instance, ids: Mapping[str, str], names: NodeRename, digest: Digest) -> Instance:
     name = ids[record.id]
     return msgspec.structs.replace(
         record,
@@ -72,19 +72,21 @@ def _instance(record: Instance, ids: Mapping[str, str], names: Names, digest: Di
         node=names.new if record.node == names.old else record.node,
         host=ids.get(record.host, record.host),
         applied={
-            (now := names.key(key)): _applied(a, digest(Place(record.id, key), Place(name, now), a.digest))
+            (now := names.key(key)): _applied(a, digest(RecordKey(record.id, key), RecordKey(name, now), a.digest))
             for key, a in record.applied.items()
         },
         failed={names.key(k): change for k, change in record.failed.items()},
     )
 
 
-def _link(snapshot: Snapshot, link: Link, ids: Mapping[str, str], names: Names, digest: Digest) -> Link:
+def _link(snapshot: Snapshot, link: Link, ids: Mapping[str, str], names: NodeRename, digest: Digest) -> Link:
     source, target = ids[link.source], ids[link.target]
     node = snapshot.instances[link.source].node
     relationship = names.relationships.get(link.relationship, link.relationship)
     name = link_id(relationship, names.new if node == names.old else node, source, target)
-    applied = {k: _applied(a, digest(Place(link.id, k), Place(name, k), a.digest)) for k, a in link.applied.items()}
+    applied = {
+        k: _applied(a, digest(RecordKey(link.id, k), RecordKey(name, k), a.digest)) for k, a in link.applied.items()
+    }
     return msgspec.structs.replace(
         link, id=name, relationship=relationship, source=source, target=target, applied=applied
     )
@@ -94,7 +96,7 @@ def _applied(applied: Applied, digest: str) -> Applied:
     return applied if digest == applied.digest else Applied(applied.change, digest)
 
 
-def _end(name: str, ids: Mapping[str, str], names: Names) -> str:
+def _end(name: str, ids: Mapping[str, str], names: NodeRename) -> str:
     """The name of an end of a relationship from now on."""
     relationship, _, rest = name.rpartition("@")
     side, colon, instance = rest.partition(":")

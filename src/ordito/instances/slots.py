@@ -20,7 +20,7 @@ MOST_SLOTS = 100
 """Of how many instances of a node values are evaluated beforehand: of the first ones and of the last."""
 
 
-class Slots:
+class InstanceSlots:
     """Evaluates without instances (``without``), or for each of those that a node will have (``of``)."""
 
     def __init__(self, service: Service, inputs: Mapping[str, object]) -> None:

@@ -14,7 +14,7 @@ from ordito.base.span import Span
 from ordito.instances.context import Context, EvaluationError, NeedsInput, NeedsInstance, Nothing
 from ordito.instances.evaluate import STATIC, Evaluator
 from ordito.instances.lookup import INDEX
-from ordito.instances.slots import Slots
+from ordito.instances.slots import InstanceSlots
 from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.checking import Checker, misfit
 from ordito.model.faults import Fault, place_of
@@ -130,7 +130,7 @@ class StaticValues:
 
     def __init__(self, service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
         self._diagnostics = diagnostics
-        self._slots = Slots(service, inputs)
+        self._slots = InstanceSlots(service, inputs)
         self._checker = Checker(service.data_types, literal=True)
 
     @property

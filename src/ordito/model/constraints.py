@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.json_schema import JsonSchema, NotSupported, xml_problem
+from ordito.base.json_schema import JsonSchema, SchemaNotSupported, xml_problem
 from ordito.base.patterns import TooMuchWork, compile_pattern, matches
 from ordito.base.scalar_units import UNITS, amount
 from ordito.base.span import Span
@@ -365,7 +365,7 @@ def check_schema(text: str, data_type: DataType, place: Span, diagnostics: Diagn
     if JSON in data_type.kinds:
         try:
             json_schema(text)
-        except NotSupported as error:
+        except SchemaNotSupported as error:
             reason = f"{error}, so values are not checked by this schema"
         except ValueError as error:
             problem = f"this is no JSON Schema: {error}"

@@ -16,8 +16,8 @@ from ordito.model.operation import Operation
 from ordito.work.attribute_values import WrongValue
 from ordito.work.invocation import Invocation, Outcome
 from ordito.work.outputs import notified, sensitive_outputs
-from ordito.work.places import Place
-from ordito.work.plan import PROCESSES, Call, Step
+from ordito.work.places import ExecutionPlace
+from ordito.work.plan import PROCESSES, OperationCall, Step
 
 FORMAT = "ordito.workflow-call/1"
 
@@ -34,7 +34,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 def invocation_of(
-    job: Job, step: Step, call: Call, attempt: int, inputs: Mapping[str, object], snapshot: Snapshot
+    job: Job, step: Step, call: OperationCall, attempt: int, inputs: Mapping[str, object], snapshot: Snapshot
 ) -> Invocation:
     """What is handed over: to a script the inputs as variables, to a processor all that it may need to know."""
     values = {name: revealed(value) for name, value in inputs.items() if value is not None}
@@ -67,7 +67,7 @@ def invocation_of(
     )
 
 
-def inputs_of(evaluator: Evaluator, call: Call, given: Mapping[str, object]) -> tuple[dict[str, object], str]:
+def inputs_of(evaluator: Evaluator, call: OperationCall, given: Mapping[str, object]) -> tuple[dict[str, object], str]:
     """The inputs of a workflow, those that are given before what it declares as defaults; and what is wrong with them,
     "" for nothing."""
     found: dict[str, object] = {}
@@ -115,7 +115,7 @@ def snapshot_data(snapshot: Snapshot) -> dict[str, object]:
     return {"instances": instances, "links": links}
 
 
-def outputs_of(evaluator: Evaluator, call: Call, step: Step, outcome: Outcome) -> Delta:
+def outputs_of(evaluator: Evaluator, call: OperationCall, step: Step, outcome: Outcome) -> Delta:
     """What the outputs of a workflow change: attributes of all instances of the nodes that they are mapped to. Raises
     ``WrongValue`` where one is missing or does not fit."""
     attributes: dict[str, dict[str, object]] = {}
@@ -129,7 +129,7 @@ def outputs_of(evaluator: Evaluator, call: Call, step: Step, outcome: Outcome) -
     return Delta(attributes=attributes)
 
 
-def sensitive_results(evaluator: Evaluator, call: Call, step: Step) -> set[str]:
+def sensitive_results(evaluator: Evaluator, call: OperationCall, step: Step) -> set[str]:
     """The outputs of a workflow that are mapped to something sensitive."""
     found: set[str] = set()
     for name, path in evaluator.service.workflows[call.operation].outputs.items():
@@ -138,17 +138,19 @@ def sensitive_results(evaluator: Evaluator, call: Call, step: Step) -> set[str]:
     return found
 
 
-def _places(evaluator: Evaluator, step: Step, name: str, path: tuple[str | int, ...]) -> list[tuple[Place, Step]]:
+def _places(
+    evaluator: Evaluator, step: Step, name: str, path: tuple[str | int, ...]
+) -> list[tuple[ExecutionPlace, Step]]:
     """An output at each instance of the node, or each pair of the relationship template, to which it is mapped."""
     service, snapshot, first = evaluator.service, evaluator.snapshot, str(path[0])
     operation = Operation("", name, outputs={name: ("SELF", *path[1:])})
     if first in service.nodes:
-        return [(Place(operation, first, instance), step) for instance in snapshot.ids_of(first)]
+        return [(ExecutionPlace(operation, first, instance), step) for instance in snapshot.ids_of(first)]
     keys = {r.key: r for r in service.relationship_templates.get(first, ())}
-    found: list[tuple[Place, Step]] = []
+    found: list[tuple[ExecutionPlace, Step]] = []
     for link in snapshot.links.values():
         relationship = keys.get(link.relationship)
         if relationship is not None:
-            place = Place(operation, relationship.source, link.source, relationship, "source", link.target)
+            place = ExecutionPlace(operation, relationship.source, link.source, relationship, "source", link.target)
             found.append((place, msgspec.structs.replace(step, link=link.id)))
     return found

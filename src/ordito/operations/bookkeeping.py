@@ -9,7 +9,7 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Link
 from ordito.instances.states import DELETED, STARTED
 from ordito.operations.artifact_workflows import outputs_of
-from ordito.operations.called import Called
+from ordito.operations.called import PlanCalls
 from ordito.operations.change_marks import marked_by_values, touched
 from ordito.operations.news import News
 from ordito.operations.removal import Removal
@@ -18,7 +18,7 @@ from ordito.operations.workflow_outputs import WorkflowOutputs
 from ordito.work.attribute_values import WrongValue
 from ordito.work.forms import adopted
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Action, Call, Step
+from ordito.work.plan import Action, OperationCall, Step
 
 STAND_FOR_ORDER = frozenset({Action.JOIN, Action.ADOPT, Action.FILTER, Action.WORKFLOW, Action.OUTPUT})
 """Steps that change nothing when they start."""
@@ -30,7 +30,7 @@ class Bookkeeping:
     """The ends of the steps of one job that are no operations. ``form`` is the form that the service is."""
 
     def __init__(
-        self, called: Called, evaluator: Evaluator, removal: Removal, news: News, *, form: str, job: str
+        self, called: PlanCalls, evaluator: Evaluator, removal: Removal, news: News, *, form: str, job: str
     ) -> None:
         self._called = called
         self._evaluator = evaluator
@@ -86,7 +86,9 @@ class Bookkeeping:
         is_known = applied or failed or link.told or link.id in self._snapshot.attributes
         return None if was_begun and not is_known else msgspec.structs.replace(link, applied=applied, failed=failed)
 
-    def _output(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> tuple[Outcome, Delta]:
+    def _output(
+        self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
+    ) -> tuple[Outcome, Delta]:
         """What changes by an output of a workflow whose steps have ended."""
         relationship = self._called.relationships.get(call.owner) if call.side else None
         try:
@@ -96,7 +98,7 @@ class Bookkeeping:
         return outcome, marked_by_values(delta, self._snapshot, change, applies=applies)
 
     def _workflow(
-        self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool
+        self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
     ) -> tuple[Outcome, Delta]:
         """What comes of a workflow that was carried out as a whole: attributes that its outputs are mapped to."""
         if not outcome.succeeded:

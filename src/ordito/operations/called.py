@@ -14,9 +14,9 @@ from ordito.model.service import Relationship, Service
 from ordito.operations.artifact_workflows import sensitive_results
 from ordito.operations.provided import provided
 from ordito.work.invocation import Outcome
-from ordito.work.outputs import Given, given, mark_of, sensitive_findings, sensitive_outputs
-from ordito.work.places import Place
-from ordito.work.plan import Action, Call, Plan, Step
+from ordito.work.outputs import GivenValues, given, mark_of, sensitive_findings, sensitive_outputs
+from ordito.work.places import ExecutionPlace
+from ordito.work.plan import Action, OperationCall, Plan, Step
 from ordito.work.probes import is_probe
 from ordito.work.scopes import Scopes
 
@@ -25,7 +25,7 @@ from ordito.work.scopes import Scopes
 DELEGATE, WORKFLOW = Action.DELEGATE, Action.WORKFLOW
 
 
-class Called:
+class PlanCalls:
     """The calls of one plan, seen from the model. What is the same for all steps of a call is found once; ``plan`` is
     replaced where it goes on."""
 
@@ -43,17 +43,17 @@ class Called:
             r.key: r for n in service.nodes.values() for r in n.requirements
         }
 
-    def place(self, step: Step, call: Call) -> Place:
+    def place(self, step: Step, call: OperationCall) -> ExecutionPlace:
         """Where the operation of a step is called."""
         operation = self.operation(step.call, call)
         inputs = self.scopes.inputs(call.scope)
         if not call.side:
-            return Place(operation, call.owner, step.instance, inputs=inputs)
+            return ExecutionPlace(operation, call.owner, step.instance, inputs=inputs)
         relationship = self.relationships[call.owner]
         node = relationship.source if call.side == "source" else relationship.target
-        return Place(operation, node, step.instance, relationship, call.side, step.far, inputs)
+        return ExecutionPlace(operation, node, step.instance, relationship, call.side, step.far, inputs)
 
-    def operation(self, index: int, call: Call) -> Operation:
+    def operation(self, index: int, call: OperationCall) -> Operation:
         """The operation of a call, which has the number ``index``, with the inputs that are given for it."""
         operation = self._operations.get(index)
         if operation is None:
@@ -65,13 +65,13 @@ class Called:
             self._operations[index] = operation
         return operation
 
-    def given(self, step: Step, call: Call, outcome: Outcome) -> Given:
+    def given(self, step: Step, call: OperationCall, outcome: Outcome) -> GivenValues:
         """What a step that has succeeded gives. Raises ``WrongValue`` where that does not fit."""
         if step.action is DELEGATE:
             gives = outcome.outputs and step.leave != DELETED
-            return Given(provided(self._service, self._snapshot, step, outcome.outputs) if gives else {})
+            return GivenValues(provided(self._service, self._snapshot, step, outcome.outputs) if gives else {})
         if not call.artifact or not (call.outputs or self.operation(step.call, call).outputs):
-            return Given()
+            return GivenValues()
         return given(self._evaluator, self.place(step, call), step, call, outcome)
 
     def sensitive_outputs(self, step: Step) -> set[str]:
@@ -95,7 +95,7 @@ class Called:
             target = step.instance
         return Link(step.link, call.owner, source, target)
 
-    def source(self, step: Step, call: Call) -> str:
+    def source(self, step: Step, call: OperationCall) -> str:
         """The source of the pair that a step is about."""
         return step.instance if call.side == "source" else step.far
 

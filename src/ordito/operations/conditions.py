@@ -10,27 +10,27 @@ from ordito.instances.records import Applied, Delta, Instance, Snapshot, StatusR
 from ordito.instances.states import DELETED, STARTED
 from ordito.instances.status import OPERATIONAL, local_after
 from ordito.model.service import Service
-from ordito.operations.called import Called
+from ordito.operations.called import PlanCalls
 from ordito.operations.happenings import Happenings
 from ordito.operations.lost_hosts import LostHosts
 from ordito.operations.news import News
 from ordito.operations.removal import Removal
-from ordito.operations.set_state import Filters
-from ordito.work.plan import Action, Condition, Step
+from ordito.operations.set_state import StepFilters
+from ordito.work.plan import Action, Step, StepCondition
 from ordito.work.probes import looks_after
 
 FILTER = Action.FILTER
 
 
-class Conditions:
+class StepConditions:
     """The conditions of the steps of one plan."""
 
     def __init__(
         self,
         service: Service,
         snapshot: Snapshot,
-        called: Called,
-        filters: Filters,
+        called: PlanCalls,
+        filters: StepFilters,
         news: News,
         happenings: Happenings,
         removal: Removal,
@@ -46,7 +46,7 @@ class Conditions:
 
     def needless(self, step: Step) -> str:
         """Why a step that may start now is not needed after all, "" if it is."""
-        if not step.condition or step.condition is Condition.IF_OTHER_INPUTS:
+        if not step.condition or step.condition is StepCondition.IF_OTHER_INPUTS:
             return self._left_out(step) if step.action is FILTER else ""
         record = self._snapshot.instances[self._called.owner(step)]
         return self._not_found_out(step, record) or self._needless(step, record)
@@ -54,19 +54,21 @@ class Conditions:
     def _needless(self, step: Step, record: Instance) -> str:
         """Why a step is not needed, as its instance is."""
         match step.condition:
-            case Condition.UNLESS_OK | Condition.IF_UNWELL if self.is_up(record):
+            case StepCondition.UNLESS_OK | StepCondition.IF_UNWELL if self.is_up(record):
                 return f"check says {record.local}"
-            case Condition.IF_OK if not self.is_up(record):
+            case StepCondition.IF_OK if not self.is_up(record):
                 return f"check says {record.local}"
-            case Condition.IF_ABSENT if record.exists and self._was_done(step, record):
+            case StepCondition.IF_ABSENT if record.exists and self._was_done(step, record):
                 return "it was carried out, and check does not say absent"
-            case Condition.UNLESS_ABSENT | Condition.IF_LEFT | Condition.IF_UNWELL if not self._is_there(record):
+            case StepCondition.UNLESS_ABSENT | StepCondition.IF_LEFT | StepCondition.IF_UNWELL if not self._is_there(
+                record
+            ):
                 return "check says absent"
-            case Condition.IF_LEFT | Condition.UNLESS_LINKED if self._was_done(step, record):
+            case StepCondition.IF_LEFT | StepCondition.UNLESS_LINKED if self._was_done(step, record):
                 return "it was carried out"
-            case Condition.IF_CHANGED:
+            case StepCondition.IF_CHANGED:
                 return self._news.needless(step, self._called.plan.calls[step.call])
-            case Condition.IF_FAR_IS_UP:
+            case StepCondition.IF_FAR_IS_UP:
                 node = self._snapshot.instances[step.far].node if step.far else ""
                 far = self._snapshot.of_node(node) if not step.link else [self._snapshot.instances[step.far]]
                 return "" if any(i.local in OPERATIONAL for i in far) else f"{step.far or 'the far end'} is not up"
@@ -74,7 +76,7 @@ class Conditions:
 
     def _left_out(self, step: Step) -> str:
         call = self._called.plan.calls[step.call]
-        if step.condition is Condition.IF_OTHER_INPUTS:
+        if step.condition is StepCondition.IF_OTHER_INPUTS:
             return self._filters.as_before(step, call, self._called.plan.observed.get(step.instance, ""))
         return self._filters.left_out(step, call, self._called.relationships.get(call.owner) if call.side else None)
 
@@ -87,12 +89,12 @@ class Conditions:
             return Delta()
         if step.leave == DELETED:
             return self._removal.deleted(step, change, applies=applies)
-        if step.condition in (Condition.IF_CHANGED, Condition.IF_UNWELL, Condition.UNLESS_LINKED):
+        if step.condition in (StepCondition.IF_CHANGED, StepCondition.IF_UNWELL, StepCondition.UNLESS_LINKED):
             return Delta()
         if looks_after(self._service, call) and self._out_of_reach(step, record):
             return Delta()
         if self.is_up(record):
-            if step.link or step.condition is Condition.IF_FAR_IS_UP or looks_after(self._service, call):
+            if step.link or step.condition is StepCondition.IF_FAR_IS_UP or looks_after(self._service, call):
                 return Delta()
             applied = {call.key: Applied(change, call.digest), **record.applied}
             failed = {key: value for key, value in record.failed.items() if key != call.key}
@@ -118,9 +120,13 @@ class Conditions:
     def _out_of_reach(self, step: Step, record: Instance) -> str:
         """The lost host on which a step would look after its instance, or take it down; "" for none."""
         host = self._lost_hosts.spares(step, record)
-        if not host or step.condition in (Condition.UNLESS_LOST, Condition.UNLESS_ABSENT, Condition.IF_LEFT):
+        if not host or step.condition in (
+            StepCondition.UNLESS_LOST,
+            StepCondition.UNLESS_ABSENT,
+            StepCondition.IF_LEFT,
+        ):
             return host
-        mends = step.condition is Condition.UNLESS_OK
+        mends = step.condition is StepCondition.UNLESS_OK
         return host if mends and looks_after(self._service, self._called.plan.calls[step.call]) else ""
 
     def _goes_with_host(self, step: Step, record: Instance) -> bool:

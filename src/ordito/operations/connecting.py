@@ -9,7 +9,7 @@ from ordito.model.connections import Connection as Written
 from ordito.model.connections import Ports, connections, exposed, ports_of
 from ordito.model.service import Capability, Service
 from ordito.syntax.expressions import Value
-from ordito.work.providing import Connection, Endpoint, Span
+from ordito.work.providing import Endpoint, OpenWay, Span
 
 Evaluated = Callable[[Mapping[str, Value], Context], dict[str, object]]
 
@@ -26,9 +26,9 @@ class Connecting:
         self._evaluated = evaluated
         self._written: dict[str, list[Written]] | None = None
         self._endpoints: dict[str, list[Endpoint]] = {}
-        self._known: dict[str, tuple[tuple[Connection, ...], tuple[Endpoint, ...]]] = {}
+        self._known: dict[str, tuple[tuple[OpenWay, ...], tuple[Endpoint, ...]]] = {}
 
-    def of(self, node: str) -> tuple[tuple[Connection, ...], tuple[Endpoint, ...]]:
+    def of(self, node: str) -> tuple[tuple[OpenWay, ...], tuple[Endpoint, ...]]:
         """The connections in which a node takes part, itself or with what stands on it, and the endpoints there."""
         known = self._known.get(node)
         if known is None:
@@ -48,7 +48,7 @@ class Connecting:
                 self._endpoints.setdefault(one.host, []).append(self._endpoint(one.node, one.endpoint))
         return self._written
 
-    def _of(self, written: Written) -> Iterator[Connection]:
+    def _of(self, written: Written) -> Iterator[OpenWay]:
         """One for each protocol."""
         context = Context(node=written.target.node)
         values = self._evaluated({"initiator": written.initiator, "secure": written.secure}, context)
@@ -62,7 +62,7 @@ class Connecting:
             spans[0].extend(target)
             spans[1].extend(source)
         for protocol, (targets, sources) in by_protocol.items():
-            yield Connection(
+            yield OpenWay(
                 written.source.node,
                 written.target.node,
                 written.source.host,

@@ -19,17 +19,17 @@ from ordito.operations.connecting import Connecting
 from ordito.operations.kept_apart import kept_apart
 from ordito.operations.targeting import Targets
 from ordito.syntax.expressions import Value
-from ordito.work.plan import Call, Step
-from ordito.work.providing import Delegation, Far, Material, Verb
-from ordito.work.targets import Target
+from ordito.work.plan import OperationCall, Step
+from ordito.work.providing import Delegation, Far, Material, ProviderVerb
+from ordito.work.targets import HostTarget
 
-VERBS: Mapping[str, Verb] = {
-    PROVIDE: Verb.CREATE,
-    UNPROVIDE: Verb.DELETE,
-    "look": Verb.LOOK,
-    "reach": Verb.REACH,
-    "start": Verb.START,
-    "stop": Verb.STOP,
+VERBS: Mapping[str, ProviderVerb] = {
+    PROVIDE: ProviderVerb.CREATE,
+    UNPROVIDE: ProviderVerb.DELETE,
+    "look": ProviderVerb.LOOK,
+    "reach": ProviderVerb.REACH,
+    "start": ProviderVerb.START,
+    "stop": ProviderVerb.STOP,
 }
 """What is asked, by the operation of the interface ``delegate``."""
 
@@ -60,7 +60,7 @@ class Delegating:
         self._apart = kept_apart(service)
         self._connecting = Connecting(service, self._evaluated)
 
-    def delegation(self, step: Step, call: Call) -> Delegation:
+    def delegation(self, step: Step, call: OperationCall) -> Delegation:
         """What is asked for a delegated step, with values as they are now. Raises ``Unreachable``."""
         template = self._service.nodes[self._snapshot.instances[step.instance].node]
         context = Context(node=template.name, instance=step.instance)
@@ -87,11 +87,11 @@ class Delegating:
             endpoints=endpoints,
             secret=frozenset(name for name, value in properties.items() if is_sensitive(value)),
             anew=step.anew,
-            on_it=tuple(contained(self._snapshot, step.instance)[1:]) if verb is Verb.DELETE else (),
+            on_it=tuple(contained(self._snapshot, step.instance)[1:]) if verb is ProviderVerb.DELETE else (),
         )
 
-    def _host(self, instance: str, template: NodeTemplate, verb: Verb) -> Target | None:
-        if template.is_compute and verb in (Verb.REACH, Verb.LOOK):
+    def _host(self, instance: str, template: NodeTemplate, verb: ProviderVerb) -> HostTarget | None:
+        if template.is_compute and verb in (ProviderVerb.REACH, ProviderVerb.LOOK):
             return self._targets.of(instance)
         host = self._snapshot.instances[instance].host
         return self._targets.of(compute_of(self._service, self._snapshot, host))

@@ -22,9 +22,9 @@ from ordito.model.service import Service
 from ordito.operations.input_texts import InputTexts, InputTextsOfJob, entry_size
 from ordito.operations.shared_environment import SharedEnvironment
 from ordito.work.attribute_values import WrongValue, fitting
-from ordito.work.invocation import SCRATCH, Placement
+from ordito.work.invocation import SCRATCH, FilePlacement
 from ordito.work.operation_inputs import OperationInput, OperationInputs, inputs_of, text_of
-from ordito.work.places import Place
+from ordito.work.places import ExecutionPlace
 from ordito.work.plan import Step
 
 MOST_BYTES = 64 * 1024
@@ -33,7 +33,7 @@ MOST_VARIABLES = 1_000
 MOST_MERGED = 256
 """Calls for which the texts of all instances are kept put together."""
 
-Artifacts = tuple[dict[str, str], tuple[Placement, ...]]
+Artifacts = tuple[dict[str, str], tuple[FilePlacement, ...]]
 """The variables that name artifacts, and the copies that they lead to."""
 
 OPERATION = "ORDITO_OPERATION"
@@ -43,7 +43,7 @@ LISTS = frozenset({"INSTANCES", "SOURCES", "TARGETS", "SOURCE_INSTANCES", "TARGE
 """The variables that grow with the number of instances."""
 
 
-class Environment(msgspec.Struct, frozen=True):
+class OperationEnvironment(msgspec.Struct, frozen=True):
     """The variables of an operation; ``large`` are those that did not fit, ``files`` the copies of artifacts it wants.
 
     ``warnings`` are about inputs that are unset or hidden; ``refusals`` say why it must not be started.
@@ -51,12 +51,12 @@ class Environment(msgspec.Struct, frozen=True):
 
     variables: dict[str, str]
     large: dict[str, str] = {}
-    files: tuple[Placement, ...] = ()
+    files: tuple[FilePlacement, ...] = ()
     warnings: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
 
 
-class Environments:
+class OperationEnvironments:
     """Prepares the environments of a job's operations.
 
     The values of an input for all instances of a side are built once (`InputTexts`), shared by all operations that
@@ -84,12 +84,12 @@ class Environments:
         self._large: dict[str, tuple[object, dict[str, str]]] = {}
         self._known_artifacts: dict[tuple[str, str, str], Artifacts] = {}
 
-    def prepare(self, place: Place, step: Step) -> Environment:
+    def prepare(self, place: ExecutionPlace, step: Step) -> OperationEnvironment:
         """The environment of an operation, as things are now."""
         ids = self._listed(place.node)
         shared = self._shared.get((id(place.operation), place.node))
         if shared is not None and shared.instances is ids:
-            return Environment(shared.of(place.instance), files=shared.files)
+            return OperationEnvironment(shared.of(place.instance), files=shared.files)
         inputs = self._known_of(place)
         own, trace, warnings, refusals = self._inputs(inputs, place, step)
         artifacts, placements = self._artifacts(place)
@@ -107,16 +107,16 @@ class Environments:
         variables, large = self._fit(place, step, base, reserved, of_all)
         files = placements
         if trace.copies:
-            asked = [Placement(c.file, c.path, c.remove, c.own) for c in trace.copies]
+            asked = [FilePlacement(c.file, c.path, c.remove, c.own) for c in trace.copies]
             files = without_nested((*asked, *(p for p in placements if p not in asked)))
         if not (large or trace.copies or warnings or refusals) and self._is_shared(inputs, place, own, of_all):
             merged = self._merged_of(step, of_all)
             if merged.keys().isdisjoint(below):
                 self._share(place, SharedEnvironment(ids, {**merged, **below, **own, **reserved}, files))
-        return Environment(variables, large, files, tuple(warnings), tuple(refusals))
+        return OperationEnvironment(variables, large, files, tuple(warnings), tuple(refusals))
 
     def _is_shared(
-        self, inputs: OperationInputs, place: Place, own: Mapping[str, str], of_all: list[InputTexts]
+        self, inputs: OperationInputs, place: ExecutionPlace, own: Mapping[str, str], of_all: list[InputTexts]
     ) -> bool:
         """Whether the variables are the same for all of a node's instances, as far as no name of an instance is part
         of them."""
@@ -126,12 +126,12 @@ class Environments:
             return False
         return all(i.text is not None or (id(i), place.node, "") in self._same for i in inputs.inputs)
 
-    def _share(self, place: Place, shared: SharedEnvironment) -> None:
+    def _share(self, place: ExecutionPlace, shared: SharedEnvironment) -> None:
         if len(self._shared) > MOST_MERGED:
             self._shared.clear()
         self._shared[(id(place.operation), place.node)] = shared
 
-    def _texts_of_all(self, inputs: OperationInputs, place: Place) -> list[InputTexts]:
+    def _texts_of_all(self, inputs: OperationInputs, place: ExecutionPlace) -> list[InputTexts]:
         """Those of all inputs for all instances; mostly there are none, as the node has but this instance."""
         if place.relationship is None and self._listed(place.node) == (place.instance,):
             return []
@@ -140,7 +140,7 @@ class Environments:
         found = (self._texts.of(place, i, same.get((id(i), place.node, where))) for i in inputs.inputs)
         return [texts for texts in found if texts is not None]
 
-    def _known_of(self, place: Place) -> OperationInputs:
+    def _known_of(self, place: ExecutionPlace) -> OperationInputs:
         # Nodes of one type that change nothing share its operations. What is kept here keeps the operation, too, so
         # that no other one gets its identity.
         key = (id(place.operation), place.side)
@@ -151,18 +151,18 @@ class Environments:
 
     # -------------------------------------------------------------------------------------------------- inputs
 
-    def shown_inputs(self, place: Place, step: Step) -> dict[str, object]:
+    def shown_inputs(self, place: ExecutionPlace, step: Step) -> dict[str, object]:
         """The values of the inputs of an operation as they are now and may be shown; those that come to nothing are
         left out."""
         return {name: shown(value) for name, value in self.data(place, step).items()}
 
-    def values(self, place: Place, step: Step) -> dict[str, object]:
+    def values(self, place: ExecutionPlace, step: Step) -> dict[str, object]:
         """The same as they are, secrets included: for what is filled with them."""
         found = self.data(place, step)
         self._masking.know(sensitive_parts(found))
         return {name: revealed(value) for name, value in found.items()}
 
-    def data(self, place: Place, step: Step) -> dict[str, object]:
+    def data(self, place: ExecutionPlace, step: Step) -> dict[str, object]:
         """The same as data, where the environment has them as texts; some may be sensitive."""
         owner = place.source if step.link else place.instance
         trace = Trace({owner: step.enter} if step.enter else None)
@@ -180,7 +180,7 @@ class Environments:
         return found
 
     def _inputs(
-        self, inputs: OperationInputs, place: Place, step: Step
+        self, inputs: OperationInputs, place: ExecutionPlace, step: Step
     ) -> tuple[dict[str, str], Trace, list[str], list[str]]:
         """Each input's own value; warnings for those that come to nothing, refusals for those that must not."""
         owner = place.source if step.link else place.instance
@@ -229,7 +229,7 @@ class Environments:
             return value
         return fitting(value, schema, data_types)
 
-    def _artifacts(self, place: Place) -> Artifacts:
+    def _artifacts(self, place: ExecutionPlace) -> Artifacts:
         """A variable for each artifact of the node, and of the relationship, whose artifacts hide the node's; and the
         copies to which they lead."""
         key = (place.node, place.side, "" if place.relationship is None else place.relationship.key)
@@ -238,7 +238,7 @@ class Environments:
             known = self._known_artifacts[key] = self._found_artifacts(place)
         return known
 
-    def _found_artifacts(self, place: Place) -> Artifacts:
+    def _found_artifacts(self, place: ExecutionPlace) -> Artifacts:
         owner = place.node
         if place.relationship is not None:
             owner = place.relationship.source if place.side == "source" else place.relationship.target
@@ -246,7 +246,7 @@ class Environments:
         if place.relationship is not None:
             artifacts.update(place.relationship.artifacts)
         variables: dict[str, str] = {}
-        copies: dict[Placement, None] = {}
+        copies: dict[FilePlacement, None] = {}
         for artifact in artifacts.values():
             name, file = shell_name(artifact.name), artifact.file
             if is_url(file):
@@ -257,12 +257,12 @@ class Environments:
             else:
                 copy = own_copy(SCRATCH, file)
                 variables[name] = copy.path
-                copies[Placement(copy.file, copy.path, copy.remove, copy.own)] = None
+                copies[FilePlacement(copy.file, copy.path, copy.remove, copy.own)] = None
         return variables, without_nested(tuple(copies))
 
     # ------------------------------------------------------------------------------------------------ reserved
 
-    def _reserved(self, place: Place) -> dict[str, str]:
+    def _reserved(self, place: ExecutionPlace) -> dict[str, str]:
         relationship, called = place.relationship, {OPERATION: place.operation.name}
         if relationship is None:
             host = self._service.nodes[place.node].host
@@ -291,7 +291,12 @@ class Environments:
     # -------------------------------------------------------------------------------------------------- limits
 
     def _fit(
-        self, place: Place, step: Step, base: dict[str, str], reserved: dict[str, str], of_all: list[InputTexts]
+        self,
+        place: ExecutionPlace,
+        step: Step,
+        base: dict[str, str],
+        reserved: dict[str, str],
+        of_all: list[InputTexts],
     ) -> tuple[dict[str, str], dict[str, str]]:
         """Everything in one, if it is small enough; else what grows with the number of instances apart from it."""
         if _is_small(base, reserved, of_all):
@@ -330,7 +335,7 @@ class Environments:
         return known[1]
 
 
-def without_nested(placements: tuple[Placement, ...]) -> tuple[Placement, ...]:
+def without_nested(placements: tuple[FilePlacement, ...]) -> tuple[FilePlacement, ...]:
     """The copies to make; of an operation's own not those that are part of another one's folder."""
     folders = [f"{p.file.rstrip('/')}/" for p in placements if p.own]
     return tuple(p for p in placements if not p.own or not any(p.file.startswith(f) and p.file != f for f in folders))
@@ -344,7 +349,7 @@ def _with_aliases(texts: dict[str, str], inputs: OperationInputs) -> dict[str, s
     return texts
 
 
-def _of_its_instance(inputs: OperationInputs, place: Place, own: Mapping[str, str]) -> dict[str, str]:
+def _of_its_instance(inputs: OperationInputs, place: ExecutionPlace, own: Mapping[str, str]) -> dict[str, str]:
     """The own values once more, under the name of the instance they are of: what an operation sees of its own state
     and copies is the same under both names."""
     found: dict[str, str] = {}

@@ -16,7 +16,7 @@ from ordito.model.service import Service
 from ordito.operations.change_marks import NEVER_STARTED
 from ordito.operations.news import News
 from ordito.work.invocation import Outcome
-from ordito.work.plan import Action, Call, Condition, Step
+from ordito.work.plan import Action, OperationCall, Step, StepCondition
 
 T = TypeVar("T")
 
@@ -35,12 +35,14 @@ class Happenings:
         self._snapshot = snapshot
         self._news = news
 
-    def happened(self, step: Step, call: Call, outcome: Outcome, record: Instance, *, applies: bool) -> Happened:
+    def happened(
+        self, step: Step, call: OperationCall, outcome: Outcome, record: Instance, *, applies: bool
+    ) -> Happened:
         """What the end of a step means for the local status of the instance whose chain it belongs to."""
         if outcome.ending in NEVER_STARTED:
             return UNSTARTED
         if not outcome.succeeded:
-            if step.condition is Condition.IF_UNWELL:
+            if step.condition is StepCondition.IF_UNWELL:
                 return failure(False, optional=False)  # It is as bad as it was.
             # A link of an instance that is up comes after the end of its chain.
             if step.dispensable and (step.closes or (step.link and record.local in OPERATIONAL)):
@@ -52,7 +54,7 @@ class Happenings:
             return Happened.STOPPED
         return SUCCEEDED
 
-    def chain_ended(self, record: Instance, last: Step, call: Call) -> Happened:
+    def chain_ended(self, record: Instance, last: Step, call: OperationCall) -> Happened:
         """How a chain has ended whose ``last`` operation has ended well: what has failed of it, or of its links, was
         optional."""
         failed = [key.rpartition("/")[2] for key in record.failed if key != call.key]
@@ -66,15 +68,15 @@ class Happenings:
         lacks = any(settings.of(key).is_optional for key in failed)
         return Happened.CHAIN_LACKS if lacks else CHAIN_ENDED
 
-    def is_of_lifecycle(self, step: Step, call: Call) -> bool:
+    def is_of_lifecycle(self, step: Step, call: OperationCall) -> bool:
         """Whether an operation that somebody has called does what one of the lifecycle does."""
         return bool(call.artifact) and self.decides_state(step, call)
 
-    def _stops(self, step: Step, call: Call, *, applies: bool) -> bool:
+    def _stops(self, step: Step, call: OperationCall, *, applies: bool) -> bool:
         """Whether an operation that is called ``stop`` is the one that stops its instance."""
         return self.decides_state(step, call) and (applies or bool(call.artifact))
 
-    def decides_state(self, step: Step, call: Call) -> bool:
+    def decides_state(self, step: Step, call: OperationCall) -> bool:
         """Whether the failure of an operation on an instance makes its state ``error``: of those of its lifecycle."""
         if step.action is DELEGATE or call.side:
             return not self._news.tells(call)
@@ -83,7 +85,7 @@ class Happenings:
 
 
 def remembered(
-    record: Instance | Link, call: Call, outcome: Outcome, change: str
+    record: Instance | Link, call: OperationCall, outcome: Outcome, change: str
 ) -> tuple[Mapping[str, Applied], Mapping[str, str]]:
     """What counts as carried out, and as failed, after an operation was at work."""
     key = call.key if isinstance(record, Instance) else call.name
@@ -121,7 +123,7 @@ def with_failures(
     return msgspec.structs.replace(after, before_failure={**failures, key: was})
 
 
-def without(found: Mapping[str, T], key: str, call: Call) -> Mapping[str, T]:
+def without(found: Mapping[str, T], key: str, call: OperationCall) -> Mapping[str, T]:
     """What is remembered by operation, without one of them and those that are taken back; mostly there is none."""
     if not found or (key not in found and call.operation not in TAKES_BACK):
         return found

@@ -18,14 +18,14 @@ from ordito.work.hooks import Hook, Moment, Transition
 NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
 
 
-class Before(msgspec.Struct, frozen=True):
+class DeployedBefore(msgspec.Struct, frozen=True):
     """The service as it was deployed before, and its inputs."""
 
     service: Service
     inputs: Mapping[str, object] = {}
 
 
-AsksBefore = Callable[[], Before | None]
+AsksBefore = Callable[[], DeployedBefore | None]
 """Gives what was deployed before; None where that is not known any more, or where nothing was."""
 
 
@@ -71,7 +71,7 @@ class HookContexts:
         self._snapshot: Snapshot = evaluator.snapshot
         self._counts = counts
         self._asks_before = before
-        self._asked: tuple[Before | None] | None = None
+        self._asked: tuple[DeployedBefore | None] | None = None
         self._removed = removed
         self._recalled: tuple[int, Evaluator] | None = None
 
@@ -143,12 +143,12 @@ class HookContexts:
             "attributes": dict(self._snapshot.attributes.get(instance.id, {})),
         }
 
-    def _before(self) -> Before | None:
+    def _before(self) -> DeployedBefore | None:
         if self._asked is None:
             self._asked = (self._asks_before(),)
         return self._asked[0]
 
-    def _values_before(self, before: Before, component: str) -> dict[str, object]:
+    def _values_before(self, before: DeployedBefore, component: str) -> dict[str, object]:
         if not component:
             return self._inputs(before.inputs, before.service)
         node = before.service.template(component)

@@ -14,9 +14,9 @@ from ordito.instances.evaluate import Evaluator
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.operations.hook_config import PINS, config_variables, evaluated_config, with_paths, with_pins
 from ordito.operations.hook_contexts import HookContexts
-from ordito.operations.preparing import Prepared
+from ordito.operations.preparing import PreparedStep
 from ordito.operations.secrecy import as_shown, without_secrets
-from ordito.work.hooks import Block, Decided, Decides, Hook, HookResult, Script
+from ordito.work.hooks import Block, BlockScript, Decided, Decides, Hook, HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome
 from ordito.work.plan import Action, Plan, Step
 
@@ -84,7 +84,7 @@ class HookRuns:
         problem = "" if step.action is Action.UNDO else self._decide(step).problem
         return self._masking.text(f"its condition has no answer: {problem}") if problem else ""
 
-    def prepare(self, step: Step, attempt: int) -> Prepared:
+    def prepare(self, step: Step, attempt: int) -> PreparedStep:
         """The invocation of a step's block, with everything evaluated now; or why it cannot be started. Neither where
         there is nothing to run."""
         if step.action is Action.UNDO:
@@ -105,16 +105,16 @@ class HookRuns:
         recorded = context if hook.block.undo is not None else {}
         self._results[step.id] = HookResult(given, recorded, {}, self._condition(step))
         if hook.block.execute is None:
-            return Prepared()
-        return Prepared(
+            return PreparedStep()
+        return PreparedStep(
             self._invocation(step, attempt, hook, hook.block.execute, given, {CONTEXT: context}, hook.timeout)
         )
 
-    def _prepared_undo(self, step: Step, attempt: int) -> Prepared:
+    def _prepared_undo(self, step: Step, attempt: int) -> PreparedStep:
         done = self._plan.undone[step.hook]
         hook, result = done.hook, done.result
         if hook.block.is_operation:
-            return Prepared()
+            return PreparedStep()
         if hook.block.undo is None:
             return self._refused(f"{hook.block.fqn} {hook.block.version} cannot be undone")
         self._masking.know(sensitive_parts([result.config, result.context, result.outputs]))
@@ -122,7 +122,7 @@ class HookRuns:
         documents = {CONTEXT: result.context, EXECUTE_RESULT: executed}
         self._results[step.id] = HookResult(config=result.config)
         timeout = hook.block.undo.timeout or hook.timeout
-        return Prepared(self._invocation(step, attempt, hook, hook.block.undo, result.config, documents, timeout))
+        return PreparedStep(self._invocation(step, attempt, hook, hook.block.undo, result.config, documents, timeout))
 
     def _given(self, declared: LifecycleStep, config: Mapping[str, object]) -> Mapping[str, object]:
         """A config as it is kept: with the places of pinned files."""
@@ -135,7 +135,7 @@ class HookRuns:
         step: Step,
         attempt: int,
         hook: Hook,
-        script: Script,
+        script: BlockScript,
         config: Mapping[str, object],
         documents: Mapping[str, Mapping[str, object]],
         timeout: float,
@@ -165,8 +165,8 @@ class HookRuns:
         """What is kept, with the paths of pinned files as they are now."""
         return {name: with_pins(value, self._pins) for name, value in data.items()}
 
-    def _refused(self, why: str) -> Prepared:
-        return Prepared(refusal=self._masking.text(why))
+    def _refused(self, why: str) -> PreparedStep:
+        return PreparedStep(refusal=self._masking.text(why))
 
     # --------------------------------------------------------------------------------------------------- the end
 

@@ -12,7 +12,7 @@ from ordito.instances.context import Context, EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
 from ordito.model.service import Relationship
 from ordito.work.operation_inputs import OperationInput, text_of
-from ordito.work.places import Place
+from ordito.work.places import ExecutionPlace
 
 MOST_NAMED = 3
 """So many instances are named in a warning."""
@@ -132,7 +132,7 @@ class InputTextsOfJob:
         self._of_node: dict[str, dict[InputTexts, None]] = {}
         self._read = len(evaluator.snapshot.changes)
 
-    def of(self, place: Place, formed: OperationInput, same: str | None = None) -> InputTexts | None:
+    def of(self, place: ExecutionPlace, formed: OperationInput, same: str | None = None) -> InputTexts | None:
         """The texts of an input, up to date; None for an input that is given no value, and where there is no other
         instance than the one whose value is the operation's own: most nodes have but one. ``same`` is the text that
         all have at this place, where that is known already."""

@@ -9,24 +9,24 @@ from ordito.instances.records import Delta, Instance, Link, Snapshot
 from ordito.instances.states import CONFIGURED, CREATED, ERROR, STARTED
 from ordito.instances.status import DEGRADED, UNKNOWN, local_after
 from ordito.instances.status import ERROR as BROKEN
-from ordito.operations.called import Called
+from ordito.operations.called import PlanCalls
 from ordito.operations.change_marks import NEVER_STARTED, touched
 from ordito.operations.happenings import Happenings, remembered, with_failures
 from ordito.operations.links_anew import linked_again
 from ordito.work.invocation import Outcome
-from ordito.work.plan import Call, Step
+from ordito.work.plan import OperationCall, Step
 
 
 class LinkEnds:
     """The ends of the operations of pairs of one job."""
 
-    def __init__(self, snapshot: Snapshot, called: Called, happenings: Happenings, job: str) -> None:
+    def __init__(self, snapshot: Snapshot, called: PlanCalls, happenings: Happenings, job: str) -> None:
         self._snapshot = snapshot
         self._called = called
         self._happenings = happenings
         self._job = job
 
-    def ended(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> Delta:
+    def ended(self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool) -> Delta:
         """A link's operation counts for the link and for its source; it never touches the target's record."""
         links: tuple[Link, ...] = ()
         source = self._snapshot.instances[self._called.source(step, call)]
@@ -51,7 +51,7 @@ class LinkEnds:
         record = touched(record, outcome, change, self._job, applies=applies)
         return Delta(instances=() if record == source else (record,), links=links)
 
-    def _is_made_good(self, source: Instance, step: Step, call: Call) -> bool:
+    def _is_made_good(self, source: Instance, step: Step, call: OperationCall) -> bool:
         """Whether the end of a pair's operation makes good what had failed of the pair, so that its source, which is
         up, is as it should be again."""
         link = self._snapshot.links.get(step.link)
@@ -68,7 +68,7 @@ class LinkEnds:
             and not any(other.failed and other.source == source.id for other in others)
         )
 
-    def stopped(self, step: Step, call: Call, outcome: Outcome, *, applies: bool) -> tuple[Link, ...]:
+    def stopped(self, step: Step, call: OperationCall, outcome: Outcome, *, applies: bool) -> tuple[Link, ...]:
         """The links of an instance that was stopped: they do not count as made any more, whether or not an operation
         undoes them, so that they are made again when it is started."""
         if call.side or not applies or outcome.ending in NEVER_STARTED:

@@ -13,12 +13,12 @@ from ordito.instances.states import CONFIGURED, CREATED, INITIAL
 from ordito.instances.status import ABSENT, OPERATIONAL, PENDING, UNKNOWN
 from ordito.instances.status import ERROR as BROKEN
 from ordito.model.service import Service
-from ordito.operations.called import Called
+from ordito.operations.called import PlanCalls
 from ordito.operations.change_marks import NEVER_STARTED, drifted, is_news, marked
 from ordito.operations.lost_hosts import noted
 from ordito.work.attribute_values import WrongValue
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Call, Step
+from ordito.work.plan import OperationCall, Step
 from ordito.work.probes import found_attributes, found_status, state_found
 
 NOT_UP_YET = frozenset((PENDING, state) for state in (INITIAL, CREATED, CONFIGURED))
@@ -37,7 +37,7 @@ class Looks:
         self,
         service: Service,
         snapshot: Snapshot,
-        called: Called,
+        called: PlanCalls,
         evaluator: Evaluator,
         job: str,
         digest_key: Callable[[], bytes],
@@ -51,7 +51,9 @@ class Looks:
         self.away: dict[str, str] = {}
         self.said: dict[str, str] = {}
 
-    def found(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> tuple[Outcome, Delta]:
+    def found(
+        self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
+    ) -> tuple[Outcome, Delta]:
         """What has been found: the status, the state, and attributes that have other values."""
         record, found = self._snapshot.instances[step.instance], found_status(outcome)
         looked = call.interface == DELEGATE

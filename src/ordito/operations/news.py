@@ -12,7 +12,7 @@ from ordito.instances.lifecycle import LINKS, PROVIDE, STARTS, UNLINKS
 from ordito.instances.records import Delta, Link, Snapshot
 from ordito.instances.states import STARTED
 from ordito.model.service import Relationship, Service
-from ordito.work.plan import Call, Plan, Step
+from ordito.work.plan import OperationCall, Plan, Step
 from ordito.work.telling import TELLS, Telling, is_telling, noted, pair_id
 
 BRINGS_UP = frozenset({*STARTS, PROVIDE})
@@ -36,11 +36,11 @@ class News:
         """The plan goes on: this is the whole of it."""
         self._plan, self._anew = plan, None
 
-    def tells(self, call: Call) -> bool:
+    def tells(self, call: OperationCall) -> bool:
         """Whether a call tells an instance of changes."""
         return bool(call.side) and is_telling(call.operation, call.side) and call.owner in self._relationships
 
-    def needless(self, step: Step, call: Call) -> str:
+    def needless(self, step: Step, call: OperationCall) -> str:
         """Why an instance need not be told, "" if it must be."""
         near, side, relationship = step.instance, call.side, self._relationships[call.owner]
         record = self._snapshot.instances[near]
@@ -58,7 +58,7 @@ class News:
         is_news = self._others_made_anew(relationship, side, near)
         return "" if is_news else "nothing that it knows of has changed"
 
-    def told(self, step: Step, call: Call, delta: Delta, change: str) -> tuple[Link, ...]:
+    def told(self, step: Step, call: OperationCall, delta: Delta, change: str) -> tuple[Link, ...]:
         """The pairs of an instance that was told, as they are from now on."""
         relationship, telling = self._relationships[call.owner], self._telling.after(delta)
         found: list[Link] = []
@@ -69,7 +69,7 @@ class News:
                 found.append(msgspec.structs.replace(link, told={**link.told, call.operation: now.text(change)}))
         return tuple(found)
 
-    def of_pair(self, link: Link, call: Call, delta: Delta, change: str, *, succeeded: bool) -> Link:
+    def of_pair(self, link: Link, call: OperationCall, delta: Delta, change: str, *, succeeded: bool) -> Link:
         """A pair after an operation was at work on it; one that was to unlink it is thought to have done so."""
         relationship, links = self._relationships.get(call.owner), call.operation in LINKS and succeeded
         if relationship is None or not (links or call.operation in UNLINKS):

@@ -40,9 +40,9 @@ from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.service import Service
 from ordito.operations.artifact_workflows import Describe
 from ordito.operations.bookkeeping import APART, STAND_FOR_ORDER, Bookkeeping
-from ordito.operations.called import Called
+from ordito.operations.called import PlanCalls
 from ordito.operations.change_marks import NEVER_STARTED, marked_by_values, touched
-from ordito.operations.conditions import Conditions
+from ordito.operations.conditions import StepConditions
 from ordito.operations.delegating import Delegating
 from ordito.operations.happenings import Happenings, of_what_is_up, remembered, with_failures, without
 from ordito.operations.link_ends import LinkEnds
@@ -51,31 +51,31 @@ from ordito.operations.looks import ANSWERED, Looks
 from ordito.operations.lost_hosts import is_lost, noted
 from ordito.operations.news import News
 from ordito.operations.not_begun import NotBegun
-from ordito.operations.preparing import Prepared, Preparing
+from ordito.operations.preparing import PreparedStep, Preparing
 from ordito.operations.removal import Removal
 from ordito.operations.secrecy import masking_for, without_secrets
-from ordito.operations.set_state import Filters
+from ordito.operations.set_state import StepFilters
 from ordito.operations.targeting import THIS_MACHINE, FindsTargets, Targets
 from ordito.work.attribute_values import WrongValue
 from ordito.work.forms import adopted
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
-from ordito.work.outputs import Given
-from ordito.work.plan import Action, Call, Condition, Plan, Step
+from ordito.work.outputs import GivenValues
+from ordito.work.plan import Action, OperationCall, Plan, Step, StepCondition
 from ordito.work.probes import UPDATE, is_probe, unless_ready
 from ordito.work.providing import Delegation
-from ordito.work.targets import Target
+from ordito.work.targets import HostTarget
 from ordito.work.telling import Telling
 from ordito.work.workflows import workflow_of
 
 DELEGATE = Action.DELEGATE
-IF_MENDED = Condition.IF_MENDED
+IF_MENDED = StepCondition.IF_MENDED
 SUCCEEDED, UNSTARTED, CHAIN_BEGAN = Ending.SUCCEEDED, Happened.NEVER_STARTED, Happened.CHAIN_BEGAN
 
 REPORTABLE = frozenset(WORSE) - {ABSENT}
 """The statuses that an operation may report of its instance."""
 
 
-class Operations:
+class PlanOperations:
     """The steps of one plan, seen from the model: evaluates inputs late, and keeps the records true.
 
     ``root`` is the absolute folder of the pinned service, ``variables`` are those that every operation finds in its
@@ -118,7 +118,7 @@ class Operations:
         self._evaluator = Evaluator(service, snapshot, inputs, root=root, scratch=SCRATCH)
         self._evaluator.entities.make_again(plan.made_again())
         self.masking = masking_for(service, masking)
-        self._called = Called(service, snapshot, plan, self._evaluator, self.masking)
+        self._called = PlanCalls(service, snapshot, plan, self._evaluator, self.masking)
         self._targets = Targets(service, snapshot, self._evaluator, targets)
         self._delegating = Delegating(
             service,
@@ -146,11 +146,11 @@ class Operations:
         self._news = News(service, snapshot, plan, Telling(service, snapshot, self._evaluator, digest_key), job)
         self._happenings = Happenings(service, snapshot, self._news)
         self._removal = Removal(service, snapshot, plan.workflow, job)
-        self._conditions = Conditions(
+        self._conditions = StepConditions(
             service,
             snapshot,
             self._called,
-            Filters(service, self._evaluator, digest_key),
+            StepFilters(service, self._evaluator, digest_key),
             self._news,
             self._happenings,
             self._removal,
@@ -162,7 +162,7 @@ class Operations:
 
     # ------------------------------------------------------------------------------------------ before the start
 
-    def prepare(self, step: Step, attempt: int) -> Prepared:
+    def prepare(self, step: Step, attempt: int) -> PreparedStep:
         """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
         return self._preparing.prepare(step, attempt)
 
@@ -179,11 +179,11 @@ class Operations:
         """What is asked for a delegated step, of a provider or of who reaches hosts. Raises ``Unreachable``."""
         return self._delegating.delegation(step, self._called.plan.calls[step.call])
 
-    def target(self, step: Step) -> Target | None:
+    def target(self, step: Step) -> HostTarget | None:
         """How the host of a step is reached, None for this machine. Raises ``Unreachable``."""
         return self.target_of(step.runs_on)
 
-    def target_of(self, compute: str) -> Target | None:
+    def target_of(self, compute: str) -> HostTarget | None:
         """How a Compute instance is reached, None for this machine, which "" is. Raises ``Unreachable``."""
         return self._targets.of(compute)
 
@@ -250,9 +250,9 @@ class Operations:
                 return outcome, Delta()  # Who was not asked has said nothing.
         if step.condition is IF_MENDED and not self._is_mended(step):
             return self._not_mended(step), Delta()
-        if step.condition is Condition.IF_HEALED:
+        if step.condition is StepCondition.IF_HEALED:
             return self._found_in_the_end(step, outcome), Delta()
-        if step.condition is Condition.IF_THERE:
+        if step.condition is StepCondition.IF_THERE:
             is_there = self._snapshot.instances[step.instance].exists
             return outcome if is_there else Outcome(Ending.FAILED, changed=False, message=NOT_THERE), Delta()
         outcome, found = self._given(step, call, outcome)
@@ -264,7 +264,7 @@ class Operations:
         delta = self._with_news(step, call, outcome, delta, change, applies=applies)
         return outcome, self._linked_anew(step, call, outcome, delta, applies=applies)
 
-    def _ended(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> Delta:
+    def _ended(self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool) -> Delta:
         """What changes in the records of instances and links by the end of an operation."""
         owner = self._called.source(step, call) if step.link else step.instance
         if step.link:
@@ -282,7 +282,7 @@ class Operations:
         """Whether what a step carries out counts as deployed."""
         return (self._all_apply and step.hook < 0) or step.counts
 
-    def _given(self, step: Step, call: Call, outcome: Outcome) -> tuple[Outcome, Given]:
+    def _given(self, step: Step, call: OperationCall, outcome: Outcome) -> tuple[Outcome, GivenValues]:
         """What a step gives. Where what it gives does not fit it has failed."""
         if outcome.ending is SUCCEEDED:
             try:
@@ -291,16 +291,16 @@ class Operations:
                 outcome = msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong))
         elif step.action is DELEGATE and outcome.outputs:
             # What a provider has made all the same is known, so that it is found again, and removed.
-            return outcome, Given({step.instance: outcome.outputs})
-        return outcome, Given()
+            return outcome, GivenValues({step.instance: outcome.outputs})
+        return outcome, GivenValues()
 
-    def _linked_anew(self, step: Step, call: Call, outcome: Outcome, delta: Delta, *, applies: bool) -> Delta:
+    def _linked_anew(self, step: Step, call: OperationCall, outcome: Outcome, delta: Delta, *, applies: bool) -> Delta:
         starts = call.operation in STARTS and not call.side and outcome.succeeded and applies
         known = self._called.relationships
         return to_be_undone_again(self._snapshot, step.instance, delta, known) if starts else delta
 
     def _with_news(
-        self, step: Step, call: Call, outcome: Outcome, delta: Delta, change: str, *, applies: bool
+        self, step: Step, call: OperationCall, outcome: Outcome, delta: Delta, change: str, *, applies: bool
     ) -> Delta:
         """A change with what ends of pairs know of each other after it: the pair was linked or unlinked, its instance
         was told of changes, or its chain has ended."""
@@ -335,7 +335,9 @@ class Operations:
 
     # ---------------------------------------------------------------------------------------------- instances
 
-    def _end_of_node(self, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool) -> Instance:
+    def _end_of_node(
+        self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
+    ) -> Instance:
         """The record of an instance after an operation on it, well or not, save that it was deleted."""
         record, succeeded = self._snapshot.instances[step.instance], outcome.succeeded
         happened = self._happenings.happened(step, call, outcome, record, applies=applies)
@@ -362,7 +364,7 @@ class Operations:
         return touched(record, outcome, change, self._job, applies=applies)
 
     def _counted(
-        self, record: Instance, step: Step, call: Call, outcome: Outcome, change: str, *, applies: bool
+        self, record: Instance, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
     ) -> tuple[Mapping[str, Applied], Mapping[str, str]]:
         """What counts as carried out of an instance, and as failed, after an operation was at work."""
         if applies:
@@ -372,7 +374,7 @@ class Operations:
             return without(record.applied, "", call), record.failed
         return record.applied, record.failed
 
-    def _state_after(self, step: Step, call: Call, record: Instance, *, succeeded: bool) -> str:
+    def _state_after(self, step: Step, call: OperationCall, record: Instance, *, succeeded: bool) -> str:
         """The node state of an instance after an operation on it."""
         if not succeeded:
             return ERROR if self._happenings.decides_state(step, call) else record.state

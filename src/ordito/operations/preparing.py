@@ -19,25 +19,25 @@ from ordito.model.deploying import PLACING
 from ordito.model.operation import Operation
 from ordito.model.service import Service
 from ordito.operations.artifact_workflows import Describe, Job, inputs_of, invocation_of, sensitive_results
-from ordito.operations.called import Called
-from ordito.operations.environment import Environment, Environments
+from ordito.operations.called import PlanCalls
+from ordito.operations.environment import OperationEnvironment, OperationEnvironments
 from ordito.operations.secrecy import as_shown
 from ordito.operations.shared_places import SharedPlaces
 from ordito.operations.targeting import Targets
 from ordito.work.artifact_calls import LEFT, artifact_data
 from ordito.work.doubts import IN_DOUBT, id_of_question
-from ordito.work.inventory import Subject, Topology
-from ordito.work.invocation import Ending, Invocation, Placement
-from ordito.work.needs import Needs, needs_of
-from ordito.work.places import Place
-from ordito.work.plan import ARTIFACTS, Action, Call, Step
+from ordito.work.inventory import OperationSubject, TopologyInventory
+from ordito.work.invocation import Ending, FilePlacement, Invocation
+from ordito.work.needs import ImplementationNeeds, needs_of
+from ordito.work.places import ExecutionPlace
+from ordito.work.plan import ARTIFACTS, Action, OperationCall, Step
 from ordito.work.probes import CHECK, is_probe, maintaining
-from ordito.work.targets import Refused, Target, Unreachable
+from ordito.work.targets import HostTarget, TargetRefused, Unreachable
 
 CALL, WORKFLOW = Action.CALL, Action.WORKFLOW
 
 
-class Prepared(msgspec.Struct, frozen=True):
+class PreparedStep(msgspec.Struct, frozen=True):
     """A step that is about to start: its invocation, or why it must not start, and which ``ending`` that is; and what
     deserves attention. Where it ``withholds``, what it prints is shown at its end only: what it makes is secret, and
     known only then. ``locked`` is whether its host lets nobody in (``Outcome.refused``)."""
@@ -50,13 +50,13 @@ class Prepared(msgspec.Struct, frozen=True):
     locked: bool = False
 
 
-class Files(msgspec.Struct, frozen=True):
+class OperationFiles(msgspec.Struct, frozen=True):
     """The files that an operation needs, relative to ``root``, which lies so many ``levels`` above the service's."""
 
     root: str
     artifact: str
     dependencies: tuple[str, ...]
-    placements: tuple[Placement, ...]
+    placements: tuple[FilePlacement, ...]
     levels: int = 0
 
 
@@ -68,7 +68,7 @@ class Preparing:
         self,
         service: Service,
         snapshot: Snapshot,
-        called: Called,
+        called: PlanCalls,
         evaluator: Evaluator,
         masking: Masking,
         variables: Mapping[str, object],
@@ -83,37 +83,39 @@ class Preparing:
         self._called = called
         self._evaluator = evaluator
         self._masking = masking
-        self._environments = Environments(evaluator, masking, variables)
+        self._environments = OperationEnvironments(evaluator, masking, variables)
         self._targets = targets
         self._root = root
         self._job = job
         self._describe = describe
-        self._known_needs: dict[int, Needs | None] = {}
-        self._topology = Topology(service, snapshot, self._target)
+        self._known_needs: dict[int, ImplementationNeeds | None] = {}
+        self._topology = TopologyInventory(service, snapshot, self._target)
         self._places = SharedPlaces(service, snapshot, self._target)
-        self._known_files: dict[tuple[str, tuple[str, ...], tuple[Placement, ...]], Files] = {}
+        self._known_files: dict[tuple[str, tuple[str, ...], tuple[FilePlacement, ...]], OperationFiles] = {}
 
-    def prepare(self, step: Step, attempt: int) -> Prepared:
+    def prepare(self, step: Step, attempt: int) -> PreparedStep:
         """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
         call = self._called.plan.calls[step.call]
         if call.scope >= 0 and (wrong := self._called.scopes.wrong(call.scope)):
-            return Prepared(refusal=self._masking.text(wrong))
+            return PreparedStep(refusal=self._masking.text(wrong))
         if step.action is WORKFLOW:
             return self._prepared_workflow(step, call, attempt)
         place = self._called.place(step, call)
         environment = self._environments.prepare(place, step)
         if environment.refusals:
-            return Prepared(refusal=self._masking.text("; ".join(environment.refusals)), warnings=environment.warnings)
-        target: Target | None = None
+            return PreparedStep(
+                refusal=self._masking.text("; ".join(environment.refusals)), warnings=environment.warnings
+            )
+        target: HostTarget | None = None
         if step.runs_on:
             try:
                 target = self._target(step.runs_on)
             except Unreachable as unreachable:
-                return Prepared(
+                return PreparedStep(
                     refusal=str(unreachable),
                     ending=Ending.UNREACHABLE,
                     warnings=environment.warnings,
-                    locked=isinstance(unreachable, Refused),
+                    locked=isinstance(unreachable, TargetRefused),
                 )
         invocation = self._invocation(step, call, place, environment, target, attempt)
         if call.processor == PLACING or call.processor.startswith(ARTIFACTS):
@@ -121,10 +123,16 @@ class Preparing:
             invocation = msgspec.structs.replace(invocation, data=data)
         gives = bool(place.operation.outputs) or is_probe(self._service, call)
         withholds = bool(self._called.sensitive_outputs(step)) if gives else False
-        return Prepared(invocation, warnings=environment.warnings, withholds=withholds)
+        return PreparedStep(invocation, warnings=environment.warnings, withholds=withholds)
 
     def _invocation(
-        self, step: Step, call: Call, place: Place, environment: Environment, target: Target | None, attempt: int
+        self,
+        step: Step,
+        call: OperationCall,
+        place: ExecutionPlace,
+        environment: OperationEnvironment,
+        target: HostTarget | None,
+        attempt: int,
     ) -> Invocation:
         """What an executor is handed for an operation whose environment is known."""
         # What is put in place lies where it lies.
@@ -150,7 +158,7 @@ class Preparing:
             subject=self._subject(place, step) if call.processor == ANSIBLE else None,
         )
 
-    def _artifact_data(self, call: Call, place: Place, step: Step, attempt: int) -> dict[str, object]:
+    def _artifact_data(self, call: OperationCall, place: ExecutionPlace, step: Step, attempt: int) -> dict[str, object]:
         """What a processor of artifacts is told. What cannot be evaluated now is left out of its properties."""
         artifact = place.operation.implementation
         assert artifact is not None
@@ -166,7 +174,7 @@ class Preparing:
             data["verb"] = LEFT
         return data
 
-    def _needs(self, operation: Operation) -> Needs | None:
+    def _needs(self, operation: Operation) -> ImplementationNeeds | None:
         """What an operation needs besides its file, found once."""
         # Operations are kept as long as the job, so that no other one gets the identity of one of them.
         if id(operation) not in self._known_needs:
@@ -177,25 +185,27 @@ class Preparing:
             self._known_needs[id(operation)] = found
         return self._known_needs[id(operation)]
 
-    def _with_values(self, needs: Needs, files: Files, place: Place, step: Step) -> Needs:
+    def _with_values(
+        self, needs: ImplementationNeeds, files: OperationFiles, place: ExecutionPlace, step: Step
+    ) -> ImplementationNeeds:
         """What an operation needs, with what templates are filled with."""
         values = self._environments.values(place, step) if needs.templates else {}
         return msgspec.structs.replace(self._moved(needs, files), values=values)
 
-    def _moved(self, needs: Needs, files: Files) -> Needs:
+    def _moved(self, needs: ImplementationNeeds, files: OperationFiles) -> ImplementationNeeds:
         """What an artifact needs, with its files as the invocation names them."""
         requirements, templates = (
             tuple(from_above(self._root, files.levels, file) for file in found)
             for found in (needs.requirements, needs.templates)
         )
-        return Needs(needs.version, requirements, templates)
+        return ImplementationNeeds(needs.version, requirements, templates)
 
-    def _prepared_workflow(self, step: Step, call: Call, attempt: int) -> Prepared:
+    def _prepared_workflow(self, step: Step, call: OperationCall, attempt: int) -> PreparedStep:
         """The invocation of what carries out a workflow as a whole."""
         inputs, wrong = inputs_of(self._evaluator, call, self._called.scopes.inputs(call.scope))
         self._masking.know(sensitive_parts(inputs))
         if wrong:
-            return Prepared(refusal=self._masking.text(wrong))
+            return PreparedStep(refusal=self._masking.text(wrong))
         files = self._files(call, ())
         found = msgspec.structs.replace(call, artifact=files.artifact, dependencies=files.dependencies)
         job = Job(self._job, files.root, self._describe)
@@ -206,7 +216,7 @@ class Preparing:
             values = {name: revealed(value) for name, value in inputs.items()}
             needs = msgspec.structs.replace(self._moved(needs, files), values=values if needs.templates else {})
             invocation = msgspec.structs.replace(invocation, needs=needs)
-        return Prepared(invocation, withholds=bool(sensitive_results(self._evaluator, call, step)))
+        return PreparedStep(invocation, withholds=bool(sensitive_results(self._evaluator, call, step)))
 
     def shown_inputs(self, step: Step) -> dict[str, object]:
         """The inputs of a called operation as they are now, and as they may be shown; none of what a provider does."""
@@ -242,11 +252,11 @@ class Preparing:
         protocol = target.protocol if target is not None else ""
         processor = next((kind for kind in implementation.kinds if accepts((kind,), protocol)), "")
         asked = Step(id_of_question(step.id), instance=step.instance, runs_on=step.runs_on)
-        place = Place(operation, node.name, step.instance)
+        place = ExecutionPlace(operation, node.name, step.instance)
         environment = self._environments.prepare(place, asked)
         if not processor or environment.refusals:
             return None
-        check = Call(
+        check = OperationCall(
             node.name,
             "",
             operation.interface,
@@ -261,14 +271,14 @@ class Preparing:
         variables = {**invocation.environment, IN_DOUBT: call.name}
         return msgspec.structs.replace(invocation, environment=variables)
 
-    def _target(self, compute: str) -> Target | None:
+    def _target(self, compute: str) -> HostTarget | None:
         """How a Compute is reached; its credentials are known to be secret then. Raises ``Unreachable``."""
         target = self._targets.of(compute)
         if target is not None:
             self._masking.know(sensitive_parts(target.settings))
         return target
 
-    def _subject(self, place: Place, step: Step) -> Subject:
+    def _subject(self, place: ExecutionPlace, step: Step) -> OperationSubject:
         """Whom an operation is for, with its inputs as data."""
         implementation = place.operation.implementation
         settings: dict[str, object] = {}
@@ -279,9 +289,9 @@ class Preparing:
                     settings[name] = found
         inputs = self._environments.data(place, step)
         self._masking.know(sensitive_parts([inputs, settings]))
-        return Subject(place.instance, self._topology, place.side, inputs, settings)
+        return OperationSubject(place.instance, self._topology, place.side, inputs, settings)
 
-    def _files(self, call: Call, placements: tuple[Placement, ...]) -> Files:
+    def _files(self, call: OperationCall, placements: tuple[FilePlacement, ...]) -> OperationFiles:
         """The files of an invocation, seen from a folder that lies above all of them; found once for every call that
         wants no copies but those that all its steps get."""
         if any(not p.own for p in placements):
@@ -293,9 +303,9 @@ class Preparing:
         return known
 
 
-def _files_of(root: str, call: Call, placements: tuple[Placement, ...]) -> Files:
+def _files_of(root: str, call: OperationCall, placements: tuple[FilePlacement, ...]) -> OperationFiles:
     levels = max(levels_above(f) for f in (call.artifact, *call.dependencies, *(p.file for p in placements)))
-    return Files(
+    return OperationFiles(
         above(root, levels),
         from_above(root, levels, call.artifact),
         tuple(from_above(root, levels, d) for d in call.dependencies),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ordito.instances.conditions import Conditions
+from ordito.instances.conditions import ConditionEvaluator
 from ordito.instances.entities import LinkEntity, NodeEntity
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Instance, Link, Snapshot
@@ -16,7 +16,7 @@ from ordito.instances.status import Happened, local_after
 from ordito.model.service import Relationship, Service
 from ordito.work.activities import condition_at
 from ordito.work.observed_inputs import observed
-from ordito.work.plan import Call, Step
+from ordito.work.plan import OperationCall, Step
 from ordito.work.workflow_progress import LEFT_OUT
 
 AVAILABLE = "available"
@@ -44,7 +44,9 @@ def link_with_state(snapshot: Snapshot, new: Link, state: str) -> Delta:
     return Delta(links=(msgspec.structs.replace(link, state=state),))
 
 
-def entity_at(service: Service, step: Step, call: Call, relationship: Relationship | None) -> NodeEntity | LinkEntity:
+def entity_at(
+    service: Service, step: Step, call: OperationCall, relationship: Relationship | None
+) -> NodeEntity | LinkEntity:
     """The instance, or the link, that a step is about."""
     if relationship is None:
         return NodeEntity(service.nodes[call.owner], step.instance)
@@ -52,22 +54,22 @@ def entity_at(service: Service, step: Step, call: Call, relationship: Relationsh
     return LinkEntity(relationship, *ends)
 
 
-class Filters:
+class StepFilters:
     """Says whether conditions hold, of steps that ask."""
 
     def __init__(self, service: Service, evaluator: Evaluator, key: Callable[[], bytes] = bytes) -> None:
         self._service = service
         self._evaluator = evaluator
         self._key = key
-        self._conditions = Conditions(evaluator)
+        self._conditions = ConditionEvaluator(evaluator)
 
-    def as_before(self, step: Step, call: Call, before: str) -> str:
+    def as_before(self, step: Step, call: OperationCall, before: str) -> str:
         """Why what follows is not needed, "" where the inputs of an operation are not what they were ``before``."""
         operation = self._service.nodes[call.owner].interfaces[call.interface].operations[call.operation]
         now = observed(self._evaluator, operation, call.owner, step.instance, self._key)
         return "what it was configured with is as it was" if now == before else ""
 
-    def left_out(self, step: Step, call: Call, relationship: Relationship | None) -> str:
+    def left_out(self, step: Step, call: OperationCall, relationship: Relationship | None) -> str:
         """Why the place of a step is left out, "" where it is not."""
         condition = condition_at(self._service, step.written)
         if condition is None:

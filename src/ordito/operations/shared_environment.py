@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ordito.work.invocation import Placement
+from ordito.work.invocation import FilePlacement
 
 
 class SharedEnvironment(msgspec.Struct, frozen=True):
@@ -13,7 +13,7 @@ class SharedEnvironment(msgspec.Struct, frozen=True):
 
     instances: tuple[str, ...]
     variables: dict[str, str]
-    files: tuple[Placement, ...] = ()
+    files: tuple[FilePlacement, ...] = ()
 
     def of(self, instance: str) -> dict[str, str]:
         """The variables of the operation on one of the instances."""

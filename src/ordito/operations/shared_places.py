@@ -9,21 +9,21 @@ from ordito.instances.hosting import compute_of
 from ordito.instances.lifecycle import DEPLOYS_ARTIFACT, UNDEPLOYS_ARTIFACT
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
-from ordito.work.plan import Call
-from ordito.work.targets import Target, Unreachable
+from ordito.work.plan import OperationCall
+from ordito.work.targets import HostTarget, Unreachable
 
 
 class SharedPlaces:
     """The instances that hold each deployed artifact, by machine; those that do not any more are found out when they
     are in the way, so that a node of very many instances is gone through once."""
 
-    def __init__(self, service: Service, snapshot: Snapshot, target: Callable[[str], Target | None]) -> None:
+    def __init__(self, service: Service, snapshot: Snapshot, target: Callable[[str], HostTarget | None]) -> None:
         self._service = service
         self._snapshot = snapshot
         self._target = target
         self._holders: dict[tuple[str, str], dict[tuple[str, str], dict[str, None]]] = {}
 
-    def is_left(self, call: Call, instance: str) -> bool:
+    def is_left(self, call: OperationCall, instance: str) -> bool:
         """Whether a call that would remove an artifact has to leave it for another instance. Raises ``Unreachable``."""
         node = self._snapshot.instances[instance].node
         machine = self._machine(instance)

@@ -13,7 +13,7 @@ from ordito.instances.records import Snapshot
 from ordito.model.hosting import makes_itself
 from ordito.model.service import NodeTemplate, Service
 from ordito.work.providing import recorded_provider
-from ordito.work.targets import ENDPOINT, HOST, SSH, Target, Unreachable
+from ordito.work.targets import ENDPOINT, HOST, SSH, HostTarget, Unreachable
 
 ADDRESSES = ("private_address", "public_address")
 
@@ -21,11 +21,11 @@ ADDRESSES = ("private_address", "public_address")
 class FindsTargets(Protocol):
     """Knows how hosts are reached now, with the credentials of now."""
 
-    def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """How a Compute that the provider of this name has made is reached; None for this machine. Raises
         ``Unreachable``."""
 
-    def at(self, instance: str, node: str, address: str, port: int | None) -> Target:
+    def at(self, instance: str, node: str, address: str, port: int | None) -> HostTarget:
         """How a Compute is reached by SSH that the template makes itself, at its address; ``port`` is None where the
         template says nothing of it. Raises ``Unreachable``."""
 
@@ -33,11 +33,11 @@ class FindsTargets(Protocol):
 class ThisMachine:
     """Where nobody knows any other host, everything is this machine."""
 
-    def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """This machine."""
         return None
 
-    def at(self, instance: str, node: str, address: str, port: int | None) -> Target:
+    def at(self, instance: str, node: str, address: str, port: int | None) -> HostTarget:
         """Nobody knows how."""
         raise Unreachable(f"{instance} is to be reached by SSH at {address}, and nothing here does that")
 
@@ -54,9 +54,9 @@ class Targets:
         self._snapshot = snapshot
         self._evaluator = evaluator
         self._finds = finds
-        self._known: dict[str, tuple[tuple[object, ...], Target | None]] = {}
+        self._known: dict[str, tuple[tuple[object, ...], HostTarget | None]] = {}
 
-    def of(self, compute: str) -> Target | None:
+    def of(self, compute: str) -> HostTarget | None:
         """How a Compute instance is reached, None for this machine; "" is the orchestrator. Raises ``Unreachable``."""
         if not compute:
             return None
@@ -67,7 +67,7 @@ class Targets:
             known = self._known[compute] = (depends, self._found(compute, values))
         return known[1]
 
-    def _found(self, compute: str, values: Mapping[str, object]) -> Target | None:
+    def _found(self, compute: str, values: Mapping[str, object]) -> HostTarget | None:
         if HOST in values:
             plain = {name: revealed(value) for name, value in values.items()}
             return self._finds.of_provider(recorded_provider(plain), compute, plain)

@@ -12,7 +12,7 @@ from ordito.operations.set_state import entity_at
 from ordito.work.activities import output_at
 from ordito.work.attribute_values import WrongValue
 from ordito.work.outputs import workflow_output
-from ordito.work.plan import Action, Call, Plan, Step
+from ordito.work.plan import Action, OperationCall, Plan, Step
 
 
 class WorkflowOutputs:
@@ -23,7 +23,7 @@ class WorkflowOutputs:
         self._evaluator = evaluator
         self._places: dict[str, int] = {}
 
-    def delta(self, plan: Plan, step: Step, call: Call, relationship: Relationship | None) -> Delta:
+    def delta(self, plan: Plan, step: Step, call: OperationCall, relationship: Relationship | None) -> Delta:
         """What an output changes at the place of a step. Raises ``WrongValue`` where nothing gave it a value, or one
         that does not fit."""
         name, path = output_at(self._service, step.written)

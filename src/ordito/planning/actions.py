@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ordito.model.imperative import Activity, Policy
 from ordito.model.operation import interface_named
 from ordito.model.service import NodeTemplate
-from ordito.planning.activities import Setting
+from ordito.planning.activities import ActivitySetting
 from ordito.planning.draft import Draft
 from ordito.planning.imperative import weave_actions
 from ordito.work.activities import of_trigger
@@ -20,7 +20,7 @@ def actions(draft: Draft) -> None:
     policy = draft.service.policies[asked.policy]
     trigger = policy.triggers[asked.trigger]
     name = f"{policy.name}.{trigger.name}"
-    setting = Setting(
+    setting = ActivitySetting(
         name=name, holder=of_trigger(policy.name, trigger.name), first=asked.first, reason=f"trigger {name} acts"
     )
     chosen = trigger.actions[asked.first : asked.last]

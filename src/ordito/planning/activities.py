@@ -23,7 +23,7 @@ from ordito.planning.implemented import where_run
 from ordito.planning.mapped_inputs import refuse_of_caller, warn_of_unused, workflow_inputs
 from ordito.planning.members import DraftStep
 from ordito.planning.recipe import Where
-from ordito.planning.spots import Spot, spots_of
+from ordito.planning.spots import ActivitySpot, spots_of
 from ordito.work.activities import Written
 from ordito.work.plan import Action, Gate, Scope
 from ordito.work.workflow_progress import NOTHING_CARRIED, Carried
@@ -31,7 +31,7 @@ from ordito.work.workflow_progress import NOTHING_CARRIED, Carried
 NO_FILTERS: Mapping[str, Sequence[int]] = {}
 
 
-class Setting(msgspec.Struct, frozen=True):
+class ActivitySetting(msgspec.Struct, frozen=True):
     """Where a list of activities stands, and what it is about.
 
     ``name`` begins the ids of its steps, ``holder`` is its place in the service (see ``work.activities``). ``target``,
@@ -75,8 +75,8 @@ class Inlines(Protocol):
         self,
         activity: Activity,
         number: int,
-        setting: Setting,
-        spots: Sequence[Spot],
+        setting: ActivitySetting,
+        spots: Sequence[ActivitySpot],
         begin: int,
         filters: Mapping[str, Sequence[int]],
     ) -> Woven:
@@ -89,7 +89,7 @@ def is_delete(node: NodeTemplate, operation: Operation) -> bool:
     return operation.name in DELETES and interface is not None and STANDARD in interface.kinds
 
 
-class Names:
+class StepIds:
     """The ids of a plan's steps: each is used once."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class Names:
 class Weaver:
     """Weaves activities into a draft; ``inlines`` does so with workflows. All of one plan share ``names``."""
 
-    def __init__(self, draft: Draft, inlines: Inlines, names: Names) -> None:
+    def __init__(self, draft: Draft, inlines: Inlines, names: StepIds) -> None:
         self._draft = draft
         self._inlines = inlines
         self._names = names
@@ -115,7 +115,7 @@ class Weaver:
 
     def weave(
         self,
-        setting: Setting,
+        setting: ActivitySetting,
         activities: Sequence[Activity],
         begin: int,
         filters: Mapping[str, Sequence[int]] = NO_FILTERS,
@@ -127,10 +127,10 @@ class Weaver:
         return self._on_instances(setting, activities, begin, filters)
 
     def _on_instances(
-        self, setting: Setting, activities: Sequence[Activity], begin: int, filters: Mapping[str, Sequence[int]]
+        self, setting: ActivitySetting, activities: Sequence[Activity], begin: int, filters: Mapping[str, Sequence[int]]
     ) -> Woven:
         draft = self._draft
-        spots: tuple[Spot, ...] = ()
+        spots: tuple[ActivitySpot, ...] = ()
         if setting.target:
             spots = spots_of(draft, setting.target, setting.requirement, setting.operation_host)
         self._warn_of_no_place(setting, activities, spots)
@@ -165,13 +165,17 @@ class Weaver:
             end = self._joined(setting, activity, lasts, end, guarded=bool(filters))
         return Woven(tuple(steps), end)
 
-    def _warn_of_no_place(self, setting: Setting, activities: Sequence[Activity], spots: Sequence[Spot]) -> None:
+    def _warn_of_no_place(
+        self, setting: ActivitySetting, activities: Sequence[Activity], spots: Sequence[ActivitySpot]
+    ) -> None:
         if not spots and any(a.kind != "inline" for a in activities):
             what = f'the links of "{setting.requirement}" of' if setting.requirement else "instances of"
             message = f'"{setting.name}" does nothing: there are no {what} "{setting.target}"'
             self._draft.diagnostics.warning("no-instance", message, None)
 
-    def output_steps(self, setting: Setting, spots: Sequence[Spot], name: str, before: int) -> list[int]:
+    def output_steps(
+        self, setting: ActivitySetting, spots: Sequence[ActivitySpot], name: str, before: int
+    ) -> list[int]:
         """A step at each place that writes an output of a workflow, once that has come to its end."""
         draft, found = self._draft, []
         why = draft.why("the outputs of a workflow are written at its end")
@@ -183,12 +187,12 @@ class Weaver:
             found.append(number)
         return found
 
-    def _was_left_out(self, setting: Setting, filters: Sequence[int]) -> bool:
+    def _was_left_out(self, setting: ActivitySetting, filters: Sequence[int]) -> bool:
         """Whether an earlier job has found that a place does not pass its filters."""
         left_out = setting.carried.left_out
         return bool(left_out) and any(self._draft.steps[number].id in left_out for number in filters)
 
-    def _carry(self, setting: Setting, steps: Sequence[int]) -> None:
+    def _carry(self, setting: ActivitySetting, steps: Sequence[int]) -> None:
         """Steps that an earlier job has carried out only stand for their order. What is there for a failure is not
         among them: it is there once more."""
         if setting.carried.done and not setting.may_be_left_out:
@@ -199,7 +203,7 @@ class Weaver:
     # ------------------------------------------------------------------------- nodes that topologies stand for
 
     def _on_stand_in(
-        self, setting: Setting, activities: Sequence[Activity], begin: int, filters: Mapping[str, Sequence[int]]
+        self, setting: ActivitySetting, activities: Sequence[Activity], begin: int, filters: Mapping[str, Sequence[int]]
     ) -> Woven:
         """Activities on a node that a topology stands for: what an operation is mapped to there (§3.8.12), and states
         of all that is inside."""
@@ -230,7 +234,9 @@ class Weaver:
                 end = join
         return Woven(tuple(steps), end)
 
-    def _mapped(self, setting: Setting, activity: Activity, number: int, name: str) -> tuple[Setting, Activity] | None:
+    def _mapped(
+        self, setting: ActivitySetting, activity: Activity, number: int, name: str
+    ) -> tuple[ActivitySetting, Activity] | None:
         """What an operation of such a node is mapped to, as an activity and where that is; None with a diagnostic."""
         draft, substituted = self._draft, self._draft.service.substituted[name]
         found = interface_named(substituted.template.interfaces, activity.interface)
@@ -263,7 +269,13 @@ class Weaver:
         )
 
     def filter_steps(
-        self, setting: Setting, filters: Setting, spots: Sequence[Spot], begin: int, *, gated: bool
+        self,
+        setting: ActivitySetting,
+        filters: ActivitySetting,
+        spots: Sequence[ActivitySpot],
+        begin: int,
+        *,
+        gated: bool,
     ) -> dict[str, list[int]]:
         """A step at each place that looks whether a condition holds there, the holder of ``filters``."""
         draft, found, condition = self._draft, {}, filters.holder
@@ -278,17 +290,17 @@ class Weaver:
         return found
 
     def _filters(
-        self, setting: Setting, spots: Sequence[Spot], begin: int, before: Mapping[str, Sequence[int]]
+        self, setting: ActivitySetting, spots: Sequence[ActivitySpot], begin: int, before: Mapping[str, Sequence[int]]
     ) -> dict[str, list[int]]:
         gated = setting.may_be_left_out or bool(before)
-        filtering = Setting(setting.name, setting.holder, reason=f"the filter of {setting.reason}")
+        filtering = ActivitySetting(setting.name, setting.holder, reason=f"the filter of {setting.reason}")
         found = self.filter_steps(setting, filtering, spots, begin, gated=gated)
         for spot in spots:
             for number in before.get(spot.id, ()):
                 self._draft.edge(number, found[spot.id][0], self._filtered)
         return found
 
-    def _entered(self, setting: Setting) -> int:
+    def _entered(self, setting: ActivitySetting) -> int:
         """Why the first activity waits for what comes before."""
         return self._draft.why(setting.entered) if setting.entered else self._in_order
 
@@ -300,7 +312,9 @@ class Weaver:
         for one in filters:
             self._draft.edge(one, number, self._filtered)
 
-    def _joined(self, setting: Setting, activity: Activity, lasts: list[int], before: int, *, guarded: bool) -> int:
+    def _joined(
+        self, setting: ActivitySetting, activity: Activity, lasts: list[int], before: int, *, guarded: bool
+    ) -> int:
         """The step that stands for the end of an activity at every place; what is left out by a filter has ended."""
         if not lasts:
             return before
@@ -315,7 +329,7 @@ class Weaver:
 
     # ------------------------------------------------------------------------------------------- one activity, once
 
-    def _at(self, setting: Setting, activity: Activity, number: int, spot: Spot) -> list[int]:
+    def _at(self, setting: ActivitySetting, activity: Activity, number: int, spot: ActivitySpot) -> list[int]:
         """The steps of an activity at one place, each after the one before; none where nothing is to be done."""
         if activity.kind == "delegate":
             return self._delegate(setting, activity, spot)
@@ -345,7 +359,7 @@ class Weaver:
             step.leave = DELETED
         return [self._draft.add(step)]
 
-    def _step(self, setting: Setting, spot: Spot, name: str, call: int, why: int) -> DraftStep:
+    def _step(self, setting: ActivitySetting, spot: ActivitySpot, name: str, call: int, why: int) -> DraftStep:
         source = spot.far if spot.side is Side.TARGET and spot.far is not None else spot.near
         return DraftStep(
             self._names.take(f"{setting.name}.{spot.id}.{name}"),
@@ -359,10 +373,10 @@ class Weaver:
             reason=why,
         )
 
-    def _call(self, spot: Spot, interface: str, name: str) -> int:
+    def _call(self, spot: ActivitySpot, interface: str, name: str) -> int:
         return self._draft.calls.bare(spot.owner, spot.side, interface, name)
 
-    def _runs_on(self, setting: Setting, operation: Operation, spot: Spot) -> str:
+    def _runs_on(self, setting: ActivitySetting, operation: Operation, spot: ActivitySpot) -> str:
         """Where an operation runs: as the step says, else as for the lifecycle."""
         node = spot.near.template
         is_own = spot.side is Side.NODE and setting.target in self._draft.service.nodes
@@ -374,7 +388,7 @@ class Weaver:
             return ""
         return self._draft.runs_on(where, spot.near.id, spot.far.id if spot.far is not None else "")
 
-    def _delegate(self, setting: Setting, activity: Activity, spot: Spot) -> list[int]:
+    def _delegate(self, setting: ActivitySetting, activity: Activity, spot: ActivitySpot) -> list[int]:
         """The workflow of a single node: what its provider does, or the operations of its own lifecycle."""
         draft, member = self._draft, spot.near
         name = DELEGATED.get(activity.name)
@@ -397,7 +411,7 @@ class Weaver:
             self._removed.pop(member.id).anew = steps[0].anew = steps[-1].anew = True
         return numbers
 
-    def _check_delegated(self, setting: Setting, activity: Activity) -> None:
+    def _check_delegated(self, setting: ActivitySetting, activity: Activity) -> None:
         near = nearest(activity.name, DELEGATED)
         hint = f'did you mean "{near[0]}"?' if near else f"there are {DEPLOYS} and {UNDEPLOYS}"
         if setting.requirement:
@@ -410,7 +424,7 @@ class Weaver:
             message = f'what is delegated to "{setting.target}" takes no inputs'
             self._draft.diagnostics.warning("unused-inputs", message, activity.span)
 
-    def _refuse(self, activity: Activity, spot: Spot) -> None:
+    def _refuse(self, activity: Activity, spot: ActivitySpot) -> None:
         known = [f"{i.name}.{o}" for i in spot.owner.interfaces.values() for o in i.operations]
         near = nearest(activity.name, known)
         self._draft.diagnostics.error(

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import DraftStep, Member
-from ordito.work.plan import Action, Kind
+from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.work.plan import Action, ChangeKind
 
 ADOPT = "adopt"
-REMOVED = Kind.REMOVED
+REMOVED = ChangeKind.REMOVED
 
 
 def adopt(draft: Draft) -> None:
@@ -34,7 +34,7 @@ def _has_work(draft: Draft) -> bool:
     return any(step.action is not Action.JOIN and not step.done for step in draft.steps)
 
 
-def _lagging(draft: Draft) -> list[Member]:
+def _lagging(draft: Draft) -> list[PlannedInstance]:
     """The instances about which something has to be recorded that nothing else does."""
     every = draft.members.values()
     if draft.is_in_one_form:
@@ -42,17 +42,17 @@ def _lagging(draft: Draft) -> list[Member]:
     return [member for member in every if _takes_over(draft, member) or _names_older(draft, member)]
 
 
-def _takes_over(draft: Draft, member: Member) -> bool:
+def _takes_over(draft: Draft, member: PlannedInstance) -> bool:
     return bool(member.adopted or member.dropped) or member.id in draft.linked_alike
 
 
-def _names_older(draft: Draft, member: Member) -> bool:
+def _names_older(draft: Draft, member: PlannedInstance) -> bool:
     # What names no form is in that of the service which is deployed, whatever it is.
     stays = member.fate is Fate.KEEP and not draft.is_left_out(member)
     return bool(member.record.form) and stays and is_older(draft, member)
 
 
-def _before(member: Member) -> list[int]:
+def _before(member: PlannedInstance) -> list[int]:
     chain = member.up
     if chain is not None and member.rises:
         return [chain.end]
@@ -60,14 +60,14 @@ def _before(member: Member) -> list[int]:
     return [*member.undone[-1:], *linked]
 
 
-def is_older(draft: Draft, member: Member) -> bool:
+def is_older(draft: Draft, member: PlannedInstance) -> bool:
     """Whether an instance is, by its record, in another form than the plan's, and the service still has its node."""
     name = draft.forms.name_of(member.record)
     is_joined = not member.record.form and member.template.name in draft.options.left_behind
     return bool(name) and not is_joined and not _is_left(draft, member)
 
 
-def _is_left(draft: Draft, member: Member) -> bool:
+def _is_left(draft: Draft, member: PlannedInstance) -> bool:
     return member.template.name in draft.options.left_behind and not member.falls
 
 

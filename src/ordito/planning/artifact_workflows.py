@@ -8,7 +8,7 @@ from ordito.model.imperative import Workflow
 from ordito.model.operation import Artifact
 from ordito.planning.draft import Draft
 from ordito.planning.members import DraftStep
-from ordito.work.plan import PROCESSES, SCRIPTS, WORKFLOW, Action, Call
+from ordito.work.plan import PROCESSES, SCRIPTS, WORKFLOW, Action, OperationCall
 
 Accepts = Callable[[Sequence[str]], bool]
 
@@ -33,7 +33,7 @@ def external(draft: Draft, workflow: Workflow, name: str, scope: int, reason: in
             workflow.span,
             hint="install a processor for it (docs/plugins.md), or write it in steps or as a script",
         )
-    call = Call(
+    call = OperationCall(
         owner="",
         side="",
         interface=WORKFLOW,

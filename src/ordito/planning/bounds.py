@@ -21,7 +21,7 @@ UNBOUNDED = frozenset({-1, "UNBOUNDED"})
 """What stands for no bound at all where a whole number is expected."""
 
 
-class Bounds(NamedTuple):
+class InstanceBounds(NamedTuple):
     """The fewest and the most instances that a node may have (None: any number). ``said`` is whether anything says so,
     ``hint`` what to change where more or fewer are wanted."""
 
@@ -40,7 +40,7 @@ class Bounds(NamedTuple):
         return self.least <= count and (self.most is None or count <= self.most)
 
 
-def bounds_of(draft: Draft, node: NodeTemplate) -> Bounds:
+def bounds_of(draft: Draft, node: NodeTemplate) -> InstanceBounds:
     """The bounds of all instances of a node together. A policy that contradicts the template is reported."""
     found = _of_template(draft, node)
     for policy in draft.scaling.get(node.name, ()):
@@ -109,21 +109,21 @@ def of_policy(draft: Draft, node: NodeTemplate, name: str) -> tuple[int, Policy]
     return None
 
 
-def _of_template(draft: Draft, node: NodeTemplate) -> Bounds:
+def _of_template(draft: Draft, node: NodeTemplate) -> InstanceBounds:
     scalable = scalable_of(node)
     if scalable is not None and not scalable.assigned.isdisjoint(ASSIGNED):
         times = containers(draft, node)
         least = number(draft, node, scalable.properties.get("min_instances", 1), "min_instances") or 0
         highest = most(draft, node, scalable.properties.get("max_instances", 1), "max_instances")
         hint = f'change min_instances or max_instances of capability "{scalable.name}"'
-        return Bounds(least * times, None if highest is None else highest * times, said=True, hint=hint)
+        return InstanceBounds(least * times, None if highest is None else highest * times, said=True, hint=hint)
     if node.occurrences is not None:
-        return Bounds(*node.occurrences, said=True, hint="change the occurrences of the node template")
+        return InstanceBounds(*node.occurrences, said=True, hint="change the occurrences of the node template")
     hint = "give the node template occurrences, or assign max_instances of its Scalable capability"
-    return Bounds(1, 1, said=False, hint=hint)
+    return InstanceBounds(1, 1, said=False, hint=hint)
 
 
-def _narrowed(draft: Draft, node: NodeTemplate, found: Bounds, policy: Policy) -> Bounds:
+def _narrowed(draft: Draft, node: NodeTemplate, found: InstanceBounds, policy: Policy) -> InstanceBounds:
     written = policy.properties
     least = number(draft, node, written["min_instances"], "min_instances") if "min_instances" in written else None
     highest = most(draft, node, written["max_instances"], "max_instances") if "max_instances" in written else None
@@ -132,7 +132,7 @@ def _narrowed(draft: Draft, node: NodeTemplate, found: Bounds, policy: Policy) -
     hint = f'change min_instances or max_instances of policy "{policy.name}"'
     if not found.said:
         # Nothing else says anything: that there is one instance is no more than what is usual.
-        return Bounds(1 if least is None else least, highest, said=True, hint=hint)
+        return InstanceBounds(1 if least is None else least, highest, said=True, hint=hint)
     lower = max(found.least, least or 0)
     upper = min((n for n in (found.most, highest) if n is not None), default=None)
     if upper is not None and lower > upper:
@@ -147,7 +147,7 @@ def _narrowed(draft: Draft, node: NodeTemplate, found: Bounds, policy: Policy) -
         )
         return found
     narrower = lower > found.least or upper != found.most
-    return Bounds(lower, upper, said=True, hint=hint if narrower else found.hint)
+    return InstanceBounds(lower, upper, said=True, hint=hint if narrower else found.hint)
 
 
 LARGEST = 200_000

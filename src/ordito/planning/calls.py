@@ -23,9 +23,9 @@ from ordito.planning.options import PlanOptions
 from ordito.planning.referenced_outputs import referenced_outputs
 from ordito.work.activities import Written
 from ordito.work.needs import JINJA
-from ordito.work.plan import ARTIFACTS, SCRIPTS, Call, Scope
+from ordito.work.plan import ARTIFACTS, SCRIPTS, OperationCall, Scope
 
-SETTLE = Call("", "", "ordito", "settle")
+SETTLE = OperationCall("", "", "ordito", "settle")
 """What stands for the end of a chain of which everything was carried out already."""
 
 Key = tuple[object, ...]
@@ -61,7 +61,7 @@ class Calls:
         scopes: Sequence[Scope] = (),
         *,
         form: str = "",
-        every: list[Call] | None = None,
+        every: list[OperationCall] | None = None,
     ) -> None:
         self._service = service
         self._form = form
@@ -76,10 +76,10 @@ class Calls:
         self._by_slot: dict[int, Content] = {}
         self._at_slots: dict[tuple[int, tuple[str, ...]], int] = {}
         # Templates of one type share its operations, which live as long as the service.
-        self._implemented: dict[int, Call] = {}
+        self._implemented: dict[int, OperationCall] = {}
         self._refused: set[str] = set()
         self.asking: dict[tuple[str, str], Span | None] = {}
-        self.all: list[Call] = [] if every is None else every
+        self.all: list[OperationCall] = [] if every is None else every
 
     def of_node(
         self,
@@ -112,7 +112,7 @@ class Calls:
         key = (node.name, "", DELEGATE, name)
         if key not in self._known:
             declared = str(node.span) if node.span else ""
-            call = Call(node.name, "", DELEGATE, name, declared=declared)
+            call = OperationCall(node.name, "", DELEGATE, name, declared=declared)
             self._add(key, _with_settings(call, node.settings), self._digests.provided(node))
         return self._known[key]
 
@@ -137,7 +137,7 @@ class Calls:
         if key not in self._known:
             timeout = node.settings.reach if name == "reach" else None
             declared = str(node.span) if node.span else ""
-            call = Call(node.name, "", DELEGATE, name, timeout=timeout, digest=NO_OP_DIGEST, declared=declared)
+            call = OperationCall(node.name, "", DELEGATE, name, timeout=timeout, digest=NO_OP_DIGEST, declared=declared)
             self._add(key, _with_settings(call, node.settings))
         return self._known[key]
 
@@ -146,7 +146,7 @@ class Calls:
         key = (node.name, "nothing", interface, name)
         if key not in self._known:
             declared = str(node.span) if node.span else ""
-            self._add(key, Call(node.name, "", interface, name, declared=declared))
+            self._add(key, OperationCall(node.name, "", interface, name, declared=declared))
         return self._known[key]
 
     def of_activity(
@@ -185,12 +185,12 @@ class Calls:
             yield list(self.scopes[scope].activity)
             scope = self.scopes[scope].outer
 
-    def put(self, call: Call) -> int:
+    def put(self, call: OperationCall) -> int:
         """The number of a call that is like no other."""
         self.all.append(self._marked(call))
         return len(self.all) - 1
 
-    def put_once(self, key: Key, call: Call) -> int:
+    def put_once(self, key: Key, call: OperationCall) -> int:
         """The number of a call that is known by a key of its own."""
         if key not in self._known:
             self._known[key] = self.put(call)
@@ -202,7 +202,7 @@ class Calls:
         key = (named, side, "", interface, name)
         if key not in self._known:
             declared = self._place(owner.span)
-            self._add(key, Call(named, side, interface, name, declared=declared))
+            self._add(key, OperationCall(named, side, interface, name, declared=declared))
         return self._known[key]
 
     def _of(
@@ -233,16 +233,18 @@ class Calls:
         operation: Operation | None,
         context: Context,
         more: Iterable[str],
-    ) -> Call:
+    ) -> OperationCall:
         """The call of an operation, without a digest."""
         if operation is None or operation.implementation is None:
-            return Call(owner, side, interface, name, declared=self._place(operation.span) if operation else "")
+            return OperationCall(
+                owner, side, interface, name, declared=self._place(operation.span) if operation else ""
+            )
         shared = self._implemented.get(id(operation))
         if shared is None:
             shared = self._implemented[id(operation)] = self._shared(operation, operation.implementation)
         referred = self._outputs.get((owner, interface, name), ())
         outputs = tuple(dict.fromkeys((*shared.outputs, *referred, *more))) if referred or more else shared.outputs
-        call = Call(
+        call = OperationCall(
             owner,
             side,
             interface,
@@ -257,13 +259,13 @@ class Calls:
         )
         return _with_settings(call, self._settings(context, side, name))
 
-    def _shared(self, operation: Operation, implementation: Artifact) -> Call:
+    def _shared(self, operation: Operation, implementation: Artifact) -> OperationCall:
         """The call of an operation, whoever it is called for."""
         for dependency in operation.dependencies:
             self._check_template(dependency)
         processor = self._processor(implementation)
         self._note_version(implementation, processor)
-        return Call(
+        return OperationCall(
             owner="",
             side="",
             interface=operation.interface,
@@ -322,7 +324,7 @@ class Calls:
             known = self._at_slots[key] = len(self.all) - 1
         return known
 
-    def _add(self, key: Key, call: Call, content: Content | None = None) -> int:
+    def _add(self, key: Key, call: OperationCall, content: Content | None = None) -> int:
         number = self._known[key] = len(self.all)
         if content is not None:
             self._contents[number] = content
@@ -333,7 +335,7 @@ class Calls:
         self.all.append(self._marked(call))
         return number
 
-    def _marked(self, call: Call) -> Call:
+    def _marked(self, call: OperationCall) -> OperationCall:
         if not self._form or call.form:
             return call
         return msgspec.structs.replace(call, form=self._form)
@@ -405,7 +407,7 @@ def is_unfilled(artifact: Artifact) -> bool:
     return TEMPLATE in artifact.kinds and JINJA not in artifact.kinds
 
 
-def _with_settings(call: Call, settings: Settings) -> Call:
+def _with_settings(call: OperationCall, settings: Settings) -> OperationCall:
     """A call with what the metadata of its node say of it."""
     if settings is NO_SETTINGS:
         return call

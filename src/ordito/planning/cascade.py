@@ -17,9 +17,9 @@ from ordito.planning.choose_moved import may_run
 from ordito.planning.decide import differs_at_first
 from ordito.planning.draft import Draft
 from ordito.planning.fates import CHANGED, Fate
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.waits import incoming
-from ordito.work.plan import Kind
+from ordito.work.plan import ChangeKind
 
 USUAL = Portion(25, is_percentage=True)
 """How many instances of a node are changed at one time where nobody says it: one of up to seven."""
@@ -72,13 +72,13 @@ class _Cascade:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._down: set[str] = set()
-        self._hosted: dict[str, list[Member]] = {}
+        self._hosted: dict[str, list[PlannedInstance]] = {}
         for member in draft.members.values():
             at = member.on(falls=True)
             if at and member.record.exists:
                 self._hosted.setdefault(at, []).append(member)
 
-    def take_down(self, anew: list[Member]) -> None:
+    def take_down(self, anew: list[PlannedInstance]) -> None:
         """Go on from what is made anew to all that requires it."""
         waiting = deque(self._with_hosted(anew))
         while waiting:
@@ -99,7 +99,7 @@ class _Cascade:
         falling = [m for m in members if m.fate in CHANGED and (m.fate is Fate.ANEW or m.is_nested)]
         return not falling or any(m.fate in STAYS and m.is_up for m in members) or len({m.turn for m in falling}) > 1
 
-    def _with_hosted(self, members: Iterable[Member]) -> dict[str, None]:
+    def _with_hosted(self, members: Iterable[PlannedInstance]) -> dict[str, None]:
         """Make anew what lies on instances that are; gives the nodes of all of them."""
         found: dict[str, None] = {}
         waiting = deque(members)
@@ -108,18 +108,18 @@ class _Cascade:
             found[host.template.name] = None
             if host.fate is not Fate.ANEW:
                 continue
-            host.kind = Kind.REPLACE
+            host.kind = ChangeKind.REPLACE
             for member in self._hosted.get(host.id, ()):
                 if member.goes or member.fate is Fate.NEW or (member.is_nested and member.fate is Fate.ANEW):
                     continue
                 if member.fate is not Fate.ANEW:
                     member.reason = f"its host {host.id} is made anew"
-                member.fate, member.kind, member.adopted = Fate.ANEW, Kind.REPLACE, {}
+                member.fate, member.kind, member.adopted = Fate.ANEW, ChangeKind.REPLACE, {}
                 member.is_nested, member.turn = True, host.turn
                 waiting.append(member)
         return found
 
-    def _fallen(self, relationship: Relationship) -> Iterator[Member]:
+    def _fallen(self, relationship: Relationship) -> Iterator[PlannedInstance]:
         """Take down the instances that require a node; gives those that are made anew by that."""
         what = f"it requires {relationship.target} ({relationship.requirement}), {self._done_to(relationship.target)}"
         for member in self._draft.of_node.get(relationship.source, ()):
@@ -135,12 +135,12 @@ class _Cascade:
         fates = {member.fate for member in self._draft.of_node.get(node, ()) if member.falls}
         return next((said for fate, said in DONE.items() if fate in fates), DONE[Fate.RESTART])
 
-    def _fall(self, member: Member, reason: str) -> None:
+    def _fall(self, member: PlannedInstance, reason: str) -> None:
         """Have an instance stop before, and start after, what it requires is made anew. One that would be updated in
         place is configured instead, as it cannot be up in between."""
         if member.fate is Fate.UPDATE:
             member.fate = Fate.ANEW if differs_at_first(self._draft, member) else Fate.RECONFIGURE
             return
         member.fate, member.reason = Fate.RESTART, reason
-        if member.kind in (Kind.UNCHANGED, Kind.ADOPT, Kind.RELINK):
-            member.kind = Kind.RESTART
+        if member.kind in (ChangeKind.UNCHANGED, ChangeKind.ADOPT, ChangeKind.RELINK):
+            member.kind = ChangeKind.RESTART

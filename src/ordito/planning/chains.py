@@ -8,9 +8,9 @@ from ordito.model.service import Relationship
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.forms import Formed
-from ordito.planning.members import Chain, DraftStep, Member
-from ordito.planning.needs import Needs
-from ordito.planning.recipe import Entry, Making, Where
+from ordito.planning.members import Chain, DraftStep, PlannedInstance
+from ordito.planning.needs import ChainNeeds
+from ordito.planning.recipe import Making, SequencedOperation, Where
 from ordito.planning.update import update_chain
 from ordito.work.plan import Action
 
@@ -38,7 +38,7 @@ def install_chains(draft: Draft) -> None:
                 member.up = _chain(draft, member, form, entries, recipe.install, tolerant=False)
 
 
-def _kept(draft: Draft, member: Member, reason: int) -> Chain:
+def _kept(draft: Draft, member: PlannedInstance, reason: int) -> Chain:
     """Where others wait for an instance that stays: behind what repairs it, where that is done."""
     last = draft.join(member.id, reason)
     if member.repaired is None:
@@ -52,7 +52,7 @@ def _kept(draft: Draft, member: Member, reason: int) -> Chain:
     return chain
 
 
-def _of_half(recipe: Making, half: Up) -> tuple[Entry, ...]:
+def _of_half(recipe: Making, half: Up) -> tuple[SequencedOperation, ...]:
     if half is Up.START:
         return recipe.start
     return recipe.configure if half is Up.CONFIGURE else recipe.install
@@ -78,10 +78,10 @@ def uninstall_chains(draft: Draft) -> None:
 
 def _chain(
     draft: Draft,
-    member: Member,
+    member: PlannedInstance,
     form: Formed,
-    entries: tuple[Entry, ...],
-    every: tuple[Entry, ...],
+    entries: tuple[SequencedOperation, ...],
+    every: tuple[SequencedOperation, ...],
     *,
     tolerant: bool,
 ) -> Chain:
@@ -91,18 +91,20 @@ def _chain(
     return Chain(steps, first_edge=first_edge, offset=offset)
 
 
-def _was_begun(member: Member, entry: Entry) -> bool:
+def _was_begun(member: PlannedInstance, entry: SequencedOperation) -> bool:
     """Whether what an operation undoes was begun, or has failed to be undone; the operations of which this is asked are
     the first of all."""
     record = member.record
     return entry.key in record.failed or any(k in record.applied or k in record.failed for k in entry.evidence)
 
 
-def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, form: Formed, tolerant: bool) -> list[int]:
+def in_sequence(
+    draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], *, form: Formed, tolerant: bool
+) -> list[int]:
     """The steps of operations on an instance, one after the other, as a form declares them; gives their numbers."""
     reason = draft.why(member.reason)
     template = member.template if form is draft.forms.own else form.service.nodes[member.template.name]
-    identity, calls, needs = member.record.id, form.calls, Needs(draft, template)
+    identity, calls, needs = member.record.id, form.calls, ChainNeeds(draft, template)
     own = draft.with_hosts(member) if calls.differ_by_slot else ()
     places: dict[Where, str] = {}
     steps: list[DraftStep] = []
@@ -131,7 +133,7 @@ def in_sequence(draft: Draft, member: Member, entries: tuple[Entry, ...], *, for
     return draft.sequence(steps, draft.why("the order of the lifecycle"))
 
 
-def _drop(draft: Draft, member: Member, call: int) -> int:
+def _drop(draft: Draft, member: PlannedInstance, call: int) -> int:
     name = draft.calls.all[call].name
     step = DraftStep(f"{member.id}.{name}", Action.CALL, member.id, member.id, call=call, stage=Stage("", DELETED))
     step.tolerant = True
@@ -139,7 +141,7 @@ def _drop(draft: Draft, member: Member, call: int) -> int:
     return draft.add(step)
 
 
-def _first_far(draft: Draft, member: Member, relationship: Relationship, side: Side, *, falls: bool) -> str:
+def _first_far(draft: Draft, member: PlannedInstance, relationship: Relationship, side: Side, *, falls: bool) -> str:
     """The far instance of an operation that runs once for all of them: its own host or the first it hosts, else the
     first of the node."""
     if relationship.is_hosting:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ordito.instances.lifecycle import INSTALL, Per, Row, Side
+from ordito.instances.lifecycle import INSTALL, LifecycleRow, Per, Side
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.planning.draft import Draft
@@ -37,7 +37,7 @@ def check_references(draft: Draft) -> None:
 class _Read(NamedTuple):
     """An input of a relationship's operation that reads from an instance."""
 
-    row: Row
+    row: LifecycleRow
     operation: Operation
     call: Call
 

@@ -7,7 +7,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.keep import REASONS, why_kept
 from ordito.planning.losing import holds_data
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.work.plan import ChangeCause
 
 TO_HEAL = "it is to be healed"
@@ -28,31 +28,31 @@ def choose_anew(draft: Draft) -> None:
         make_anew(draft, absent, outermost(draft, name), name, SHARES)
 
 
-def put_existing(draft: Draft, nodes: frozenset[str] | None = None) -> dict[str, Member]:
+def put_existing(draft: Draft, nodes: frozenset[str] | None = None) -> dict[str, PlannedInstance]:
     """Put all instances that there are, or those of some nodes, as they are; gives those that are missed, or asked for,
     and are not there."""
     chosen = draft.options.instances or frozenset()
-    absent: dict[str, Member] = {}
+    absent: dict[str, PlannedInstance] = {}
     for node in draft.ordered:
         if nodes is not None and node.name not in nodes:
             continue
         for record in draft.snapshot.records_of(node.name):
             if record.exists:
-                draft.put(Member(record, node, Fate.KEEP, ""))
+                draft.put(PlannedInstance(record, node, Fate.KEEP, ""))
             elif record.is_missed or record.id in chosen:
-                absent[record.id] = Member(record, node, Fate.KEEP, "")
+                absent[record.id] = PlannedInstance(record, node, Fate.KEEP, "")
         draft.sort(node.name)
     _put_hosts(draft, absent)
     return absent
 
 
-def _put_hosts(draft: Draft, absent: dict[str, Member]) -> None:
+def _put_hosts(draft: Draft, absent: dict[str, PlannedInstance]) -> None:
     """Put what carries the instances: what is done on them is done there."""
     waiting = [*draft.members.values(), *absent.values()]
     for member in waiting:  # grows while it is read
         host = draft.snapshot.instances.get(member.record.host)
         if host is not None and host.exists and host.id not in draft.members and host.node in draft.service.nodes:
-            waiting.append(Member(host, draft.service.nodes[host.node], Fate.KEEP, ""))
+            waiting.append(PlannedInstance(host, draft.service.nodes[host.node], Fate.KEEP, ""))
             draft.put(waiting[-1])
 
 
@@ -66,7 +66,7 @@ def outermost(draft: Draft, name: str) -> str:
     return name
 
 
-def make_anew(draft: Draft, absent: dict[str, Member], top: str, asked: str, how: str) -> None:
+def make_anew(draft: Draft, absent: dict[str, PlannedInstance], top: str, asked: str, how: str) -> None:
     """Have an instance made anew with all that it contains, for the sake of one that is ``asked`` for, which may be
     deeper; ``how`` is how the reason of the others begins."""
     for name in draft.contained(top):

@@ -18,9 +18,9 @@ from ordito.planning.counts import GONE
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.losing import spared
-from ordito.planning.members import Member
-from ordito.planning.placement import Placement
-from ordito.work.plan import Kind
+from ordito.planning.members import PlannedInstance
+from ordito.planning.placement import NodePlacement
+from ordito.work.plan import ChangeKind
 
 
 def choose_instances(draft: Draft) -> None:
@@ -42,7 +42,7 @@ def all_instances(draft: Draft) -> None:
                 reason = "undeploy, forced: everything is carried out again"
             elif not _was_started(record):
                 fate, reason = Fate.DROP, "it was never started"
-            draft.put(Member(record, node, fate, reason))
+            draft.put(PlannedInstance(record, node, fate, reason))
     _warn_of_unknown(draft)
 
 
@@ -92,7 +92,7 @@ def _choose(draft: Draft, node: NodeTemplate, sparing: frozenset[str]) -> None:
             lost.append(record)
         elif host is not None and host.goes and not _moves(node, host):
             member = leaving(draft, record, node, f"its host {host.id} is removed")
-            member.kind = Kind.REMOVED if node.name in draft.options.left_behind else Kind.SCALE
+            member.kind = ChangeKind.REMOVED if node.name in draft.options.left_behind else ChangeKind.SCALE
             draft.put(member)
         else:
             staying.append(record)
@@ -102,36 +102,36 @@ def _choose(draft: Draft, node: NodeTemplate, sparing: frozenset[str]) -> None:
         if record.id in surplus:
             draft.put(_surplus(draft, record, node, len(existing)))
         else:
-            draft.put(Member(record, node, Fate.KEEP, ""))
+            draft.put(PlannedInstance(record, node, Fate.KEEP, ""))
     if wanted > len(staying):
         _grow(draft, node, wanted - len(staying), staying, lost, sparing)
-        kind = Kind.SCALE if existing else Kind.ADDED
+        kind = ChangeKind.SCALE if existing else ChangeKind.ADDED
         for member in draft.of_node.get(node.name, ()) if draft.is_change else ():
             if member.fate is Fate.NEW:
                 member.kind = kind
     draft.sort(node.name)
 
 
-def _moves(node: NodeTemplate, host: Member) -> bool:
+def _moves(node: NodeTemplate, host: PlannedInstance) -> bool:
     """Whether instances on a host are to lie on one of another node, so that they do not go with it."""
     return (node.host.target if node.host is not None else "") != host.template.name
 
 
-def _surplus(draft: Draft, record: Instance, node: NodeTemplate, there_are: int) -> Member:
+def _surplus(draft: Draft, record: Instance, node: NodeTemplate, there_are: int) -> PlannedInstance:
     """An instance that is one too many, or one of a node that the template has lost."""
     if node.name in draft.options.left_behind:
         member = leaving(draft, record, node, GONE)
-        member.kind = Kind.REMOVED
+        member.kind = ChangeKind.REMOVED
     else:
         member = leaving(draft, record, node, f"{_wanted(draft, node)}, and there are {there_are}")
-        member.kind = Kind.SCALE
+        member.kind = ChangeKind.SCALE
     return member
 
 
-def leaving(draft: Draft, record: Instance, node: NodeTemplate, reason: str) -> Member:
+def leaving(draft: Draft, record: Instance, node: NodeTemplate, reason: str) -> PlannedInstance:
     """An instance that is not to be there any more; of one that was never started only the record is removed."""
     leaves = _was_started(record) or draft.options.force
-    return Member(record, node, Fate.LEAVE if leaves else Fate.DROP, reason)
+    return PlannedInstance(record, node, Fate.LEAVE if leaves else Fate.DROP, reason)
 
 
 def _was_started(record: Instance) -> bool:
@@ -206,7 +206,7 @@ def grow(
         identity = again[number] if number < len(again) else f"{safe}_{highest}"
         record = Instance(identity, node.name, slot, host, INITIAL, PENDING, form=form)
         draft.created.append(record)
-        draft.put(Member(record, node, Fate.NEW, reason))
+        draft.put(PlannedInstance(record, node, Fate.NEW, reason))
 
 
 def _wanted(draft: Draft, node: NodeTemplate) -> str:
@@ -228,7 +228,7 @@ class Hosts:
         for member in draft.of_node.get(node.name, ()):
             if not member.goes and member.record.host in self._hosted:
                 self._hosted[member.record.host] += 1
-        self._placement = Placement(draft, node, self._hosted)
+        self._placement = NodePlacement(draft, node, self._hosted)
         self._queue = [(self._rank(host), host) for host in self._placement.allowed()]
         heapq.heapify(self._queue)
 

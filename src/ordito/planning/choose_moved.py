@@ -17,7 +17,7 @@ from ordito.model.service import NodeTemplate
 from ordito.planning.dependencies import requires_what_is_not_up
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 
 RUNS = frozenset({STARTING, STARTED, STOPPING})
 """The states of what may be running."""
@@ -54,7 +54,7 @@ def choose_restarted(draft: Draft) -> None:
             _refuse_unmade(draft, member)
 
 
-def may_run(draft: Draft, member: Member) -> bool:
+def may_run(draft: Draft, member: PlannedInstance) -> bool:
     """Whether an instance may be running, so that there is something to stop: by its state, by what has failed of
     stopping it, or where its state is an error, by what was begun."""
     record = member.record
@@ -73,19 +73,19 @@ def may_run(draft: Draft, member: Member) -> bool:
 def _all_stay(draft: Draft) -> None:
     for node in draft.ordered:
         for record in draft.snapshot.of_node(node.name):
-            draft.put(Member(record, node, Fate.KEEP, ""))
+            draft.put(PlannedInstance(record, node, Fate.KEEP, ""))
 
 
-def _asked(draft: Draft) -> Iterator[Member]:
+def _asked(draft: Draft) -> Iterator[PlannedInstance]:
     chosen = draft.options.instances or frozenset()
     return (member for member in draft.members.values() if member.id in chosen)
 
 
-def _fall(member: Member, fate: Fate, reason: str) -> None:
+def _fall(member: PlannedInstance, fate: Fate, reason: str) -> None:
     member.fate, member.reason = fate, reason
 
 
-def _start(draft: Draft, member: Member) -> None:
+def _start(draft: Draft, member: PlannedInstance) -> None:
     record = member.record
     if record.local in OPERATIONAL and record.state == STARTED:
         return
@@ -93,7 +93,7 @@ def _start(draft: Draft, member: Member) -> None:
         member.fate, member.reason = Fate.START, "it was asked for"
 
 
-def _refuse_unmade(draft: Draft, member: Member) -> bool:
+def _refuse_unmade(draft: Draft, member: PlannedInstance) -> bool:
     """Refuse what never got as far as to be started; says whether it did."""
     missing = unmade(draft, member.template, member.record)
     if missing:
@@ -159,12 +159,12 @@ def _start_with(draft: Draft, down: Mapping[str, str]) -> None:
                 member.fate, member.reason = Fate.START, down[member.id]
 
 
-def _is_stopped(draft: Draft, member: Member) -> bool:
+def _is_stopped(draft: Draft, member: PlannedInstance) -> bool:
     is_started = member.record.local in OPERATIONAL and member.record.state == STARTED
     return not is_started and not unmade(draft, member.template, member.record)
 
 
-def _requiring(draft: Draft, node: NodeTemplate) -> Iterator[tuple[Member, str]]:
+def _requiring(draft: Draft, node: NodeTemplate) -> Iterator[tuple[PlannedInstance, str]]:
     """The instances that require a node of which nothing stays up."""
     for relationship in draft.service.incoming.get(node.name, ()):
         if not relationship.is_hosting:

@@ -14,9 +14,9 @@ from ordito.model.service import NodeTemplate
 from ordito.planning.compared import NO_DIFFERENCE, RANK, Cause, Compared, compare, kind_of
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
-from ordito.planning.members import Member
-from ordito.planning.recipe import Entry
-from ordito.work.plan import Difference, Kind
+from ordito.planning.members import PlannedInstance
+from ordito.planning.recipe import SequencedOperation
+from ordito.work.plan import ChangeKind, Difference
 from ordito.work.probes import UPDATE, maintaining
 
 IN_ANOTHER_FORM = "was carried out in another form"
@@ -31,7 +31,7 @@ class Class(NamedTuple):
     as carried out as they are wanted now, without being carried out, ``forgotten`` of those that are not wanted any
     more; ``changed`` the names of values with what they were and are."""
 
-    kind: Kind
+    kind: ChangeKind
     reason: str = ""
     differences: tuple[Difference, ...] = ()
     adopted: tuple[str, ...] = ()
@@ -39,10 +39,10 @@ class Class(NamedTuple):
     forgotten: tuple[str, ...] = ()
 
 
-UNCHANGED = Class(Kind.UNCHANGED)
+UNCHANGED = Class(ChangeKind.UNCHANGED)
 
 
-class Found(NamedTuple):
+class InstanceFindings(NamedTuple):
     """What was found of an instance: the places of operations that were carried out in another form, with the digests
     of those, and of operations that are missing; the operations that are not wanted any more; whether it is to lie on
     another host; the job in which its own operation for updates has failed (``attempted``, "" for none); and whether an
@@ -64,7 +64,7 @@ class Classes:
         self._draft = draft
         self._differences = draft.differences
         self._compared: dict[tuple[str, str], Compared] = {}
-        self._known: dict[tuple[str, str, Found], Class] = {}
+        self._known: dict[tuple[str, str, InstanceFindings], Class] = {}
 
     def compared(self, node: NodeTemplate, form: Formed) -> Compared:
         """What a template differs in from what it was in a form."""
@@ -85,7 +85,9 @@ class Classes:
         """Whether what names no form is in the one that is wanted, and linked with nothing too much."""
         return not self._is_joined and not self._draft.forms.has_base
 
-    def of(self, member: Member, form: Formed, entries: Sequence[Entry], found: Found) -> Class:
+    def of(
+        self, member: PlannedInstance, form: Formed, entries: Sequence[SequencedOperation], found: InstanceFindings
+    ) -> Class:
         """The class of an instance."""
         node = member.template
         key = (node.name, form.name, found)
@@ -94,7 +96,9 @@ class Classes:
             known = self._known[key] = self._find(node, form, entries, found)
         return known
 
-    def _find(self, node: NodeTemplate, form: Formed, entries: Sequence[Entry], found: Found) -> Class:
+    def _find(
+        self, node: NodeTemplate, form: Formed, entries: Sequence[SequencedOperation], found: InstanceFindings
+    ) -> Class:
         compared = self.compared(node, form)
         causes = [*self._replacing(node, found), *(c for c in compared.causes if not (c.binds and found.is_bound))]
         adopted: list[str] = []
@@ -114,29 +118,29 @@ class Classes:
             # It is wanted as it was before the update that failed: that may have been carried out in part.
             attempted = self.compared(node, self._attempted(form, found))
             causes, values = list(attempted.causes), attempted.values
-        kind = max((cause.kind for cause in causes), key=RANK.__getitem__, default=Kind.UNCHANGED)
+        kind = max((cause.kind for cause in causes), key=RANK.__getitem__, default=ChangeKind.UNCHANGED)
         if not causes and (adopted or found.gone):
-            kind = Kind.ADOPT
+            kind = ChangeKind.ADOPT
         kind, reason = self._with_update(node, kind, causes, found)
         differences = _once(c.difference for c in causes)
-        every = [e.key for e in entries] if kind is Kind.UPDATE else adopted
-        changed = {**_inputs(causes), **values} if kind is Kind.UPDATE else {}
+        every = [e.key for e in entries] if kind is ChangeKind.UPDATE else adopted
+        changed = {**_inputs(causes), **values} if kind is ChangeKind.UPDATE else {}
         return Class(kind, reason, differences, tuple(every), changed, found.gone)
 
-    def _attempted(self, form: Formed, found: Found) -> Formed:
+    def _attempted(self, form: Formed, found: InstanceFindings) -> Formed:
         """The form to which an instance was to be updated when that failed; where it is not known any more, its
         own."""
         return self._draft.forms.named(found.attempted) or form
 
-    def _replacing(self, node: NodeTemplate, found: Found) -> Iterator[Cause]:
+    def _replacing(self, node: NodeTemplate, found: InstanceFindings) -> Iterator[Cause]:
         declared = str(node.span) if node.span else ""
         if node.name in self._draft.options.upgrading.replaced:
-            yield Cause(Kind.REPLACE, Difference(f"{ASKED_FOR} {node.name}", None, None, declared), firm=True)
+            yield Cause(ChangeKind.REPLACE, Difference(f"{ASKED_FOR} {node.name}", None, None, declared), firm=True)
         if found.moves is not None:
             before, after = found.moves
-            yield Cause(Kind.REPLACE, Difference("host", before or None, after or None, declared), firm=True)
+            yield Cause(ChangeKind.REPLACE, Difference("host", before or None, after or None, declared), firm=True)
 
-    def _of_operation(self, entry: Entry, applied: str, form: Formed) -> Iterator[Cause]:
+    def _of_operation(self, entry: SequencedOperation, applied: str, form: Formed) -> Iterator[Cause]:
         """What an operation that was carried out in another form asks for; nothing where it does what it did."""
         call = self._draft.calls.all[entry.call]
         changed = self._differences.of(entry.call, applied, form)
@@ -146,7 +150,7 @@ class Classes:
             yield from (Cause(kind, d) for d in changed.differences or (Difference(what, declared=call.declared),))
         yield from (Cause(kind, d) for d in changed.differences if changed.known)
 
-    def _of_missing(self, entry: Entry, form: Formed) -> Iterator[Cause]:
+    def _of_missing(self, entry: SequencedOperation, form: Formed) -> Iterator[Cause]:
         call = self._draft.calls.all[entry.call]
         what, runs = f"what {call.name} runs", call.artifact or None
         if self._differences.before(form).content(call) is not None:
@@ -154,18 +158,20 @@ class Classes:
         missing = Difference(what, None, runs, call.declared)
         yield Cause(kind_of(entry, call.operation), missing)
 
-    def _with_update(self, node: NodeTemplate, kind: Kind, causes: Iterable[Cause], found: Found) -> tuple[Kind, str]:
+    def _with_update(
+        self, node: NodeTemplate, kind: ChangeKind, causes: Iterable[Cause], found: InstanceFindings
+    ) -> tuple[ChangeKind, str]:
         """The class in view of the node's own operation for updates, and the sentence about it. What can be updated is
         replaced only where its type, its host or somebody says so."""
         causes = list(causes)
-        if found.attempted and kind is not Kind.REPLACE:
-            return Kind.UPDATE, f"its {UPDATE} has failed"
-        if RANK[kind] <= RANK[Kind.ADOPT] or maintaining(node, UPDATE) is None:
+        if found.attempted and kind is not ChangeKind.REPLACE:
+            return ChangeKind.UPDATE, f"its {UPDATE} has failed"
+        if RANK[kind] <= RANK[ChangeKind.ADOPT] or maintaining(node, UPDATE) is None:
             return kind, sentence([c.difference for c in causes if c.kind is kind])
         firm = [c.difference for c in causes if c.firm]
         if firm:
-            return Kind.REPLACE, sentence(firm)
-        return Kind.UPDATE, sentence([c.difference for c in causes if RANK[c.kind] > RANK[Kind.ADOPT]])
+            return ChangeKind.REPLACE, sentence(firm)
+        return ChangeKind.UPDATE, sentence([c.difference for c in causes if RANK[c.kind] > RANK[ChangeKind.ADOPT]])
 
 
 def _once(differences: Iterable[Difference]) -> tuple[Difference, ...]:

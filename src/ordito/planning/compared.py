@@ -12,13 +12,13 @@ from ordito.instances.states import CONFIGURING, CREATING
 from ordito.model.deploying import images_of
 from ordito.model.service import ARTIFACT, MAINTAIN, NodeTemplate, Relationship
 from ordito.model.settings import IGNORE, REPLACE
-from ordito.planning.differences import Before, Differences, readable, reads, said_of_updates
+from ordito.planning.differences import DeclaredBefore, Differences, readable, reads, said_of_updates
 from ordito.planning.differences import shown_digest as digest
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
-from ordito.planning.recipe import Entry
+from ordito.planning.recipe import SequencedOperation
 from ordito.syntax.expressions import Call, calls
-from ordito.work.plan import Difference, Kind
+from ordito.work.plan import ChangeKind, Difference
 from ordito.work.probes import HEAL
 
 
@@ -27,7 +27,7 @@ class Cause(NamedTuple):
     ``binds`` is about what an instance requires. ``relationship`` is the one of which pairs are made again, "" for
     none."""
 
-    kind: Kind
+    kind: ChangeKind
     difference: Difference
     firm: bool = False
     binds: bool = False
@@ -94,12 +94,12 @@ def _declared(node: NodeTemplate) -> str:
 
 def _type(node: NodeTemplate, was: NodeTemplate) -> Iterator[Cause]:
     if node.type != was.type:
-        kind = Kind.ADOPT if was.type in node.kinds else Kind.REPLACE
-        yield Cause(kind, Difference("type", was.type, node.type, _declared(node)), firm=kind is Kind.REPLACE)
+        kind = ChangeKind.ADOPT if was.type in node.kinds else ChangeKind.REPLACE
+        yield Cause(kind, Difference("type", was.type, node.type, _declared(node)), firm=kind is ChangeKind.REPLACE)
 
 
 def _values(
-    draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: Before
+    draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: DeclaredBefore
 ) -> Iterator[tuple[str, tuple[object, object]]]:
     """The properties that have changed, those of capabilities by ``capability::property``."""
     assert earlier.digests is not None
@@ -121,16 +121,16 @@ def _properties(
     works = decides or _is_implemented(draft, node)
     for name, (before, after) in values.items():
         if said.get(name) == REPLACE:
-            kind = Kind.REPLACE
+            kind = ChangeKind.REPLACE
         elif said.get(name) == IGNORE or not works:
-            kind = Kind.ADOPT
+            kind = ChangeKind.ADOPT
         elif decides or name in named or name.startswith("create::"):
             continue  # The operation that reads it tells.
         else:
-            kind = Kind.RECONFIGURE
+            kind = ChangeKind.RECONFIGURE
         what = f"property {name.replace('::', '.')}"
         difference = Difference(what, shown(readable(before)), shown(readable(after)), _declared(node))
-        yield Cause(kind, difference, firm=kind is Kind.REPLACE)
+        yield Cause(kind, difference, firm=kind is ChangeKind.REPLACE)
 
 
 def _named(node: NodeTemplate) -> Iterator[str]:
@@ -162,7 +162,7 @@ def _requirements(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterat
         assert named is not None
         declared = str(after.span) if after is not None and after.span else _declared(node)
         what = f"requirement {named.requirement}"
-        kind = Kind.RECONFIGURE if key in configured else Kind.RELINK
+        kind = ChangeKind.RECONFIGURE if key in configured else ChangeKind.RELINK
         yield Cause(kind, Difference(what, *_shown(before, after), declared), binds=True)
 
 
@@ -187,7 +187,7 @@ def _less_linked(node: NodeTemplate, was: NodeTemplate) -> Iterator[Cause]:
         for name, file in _linking(old):
             if name not in left:
                 difference = Difference(f"what {name} of {old.requirement} runs", file, None, _declared(node))
-                yield Cause(Kind.RELINK, difference, relationship=old.key)
+                yield Cause(ChangeKind.RELINK, difference, relationship=old.key)
 
 
 def _linking(relationship: Relationship) -> Iterator[tuple[str, str]]:
@@ -198,7 +198,7 @@ def _linking(relationship: Relationship) -> Iterator[tuple[str, str]]:
                 yield f"{interface.name}.{operation.name}", operation.implementation.file
 
 
-def _artifacts(draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: Before) -> Iterator[Cause]:
+def _artifacts(draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: DeclaredBefore) -> Iterator[Cause]:
     """The artifacts that have changed and that no operation is about: scripts find them by themselves."""
     assert earlier.digests is not None
     if node.artifacts == was.artifacts == {} or not _is_implemented(draft, node):
@@ -214,7 +214,7 @@ def _artifacts(draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: Bef
         if before != after:
             what = f"the content of {new.file}" if old and new and old.file == new.file else f"artifact {name}"
             difference = Difference(what, digest(before), digest(after), _declared(node))
-            yield Cause(Kind.RECONFIGURE, difference)
+            yield Cause(ChangeKind.RECONFIGURE, difference)
 
 
 def _stopping(draft: Draft, node: NodeTemplate, form: Formed, differences: Differences) -> Iterator[Cause]:
@@ -228,7 +228,7 @@ def _stopping(draft: Draft, node: NodeTemplate, form: Formed, differences: Diffe
         if before is None and now is None:
             continue
         for difference in differences.between(entry.call, before, form):
-            yield Cause(Kind.RESTART, difference)
+            yield Cause(ChangeKind.RESTART, difference)
 
 
 def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Cause]:
@@ -243,9 +243,9 @@ def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Caus
             if is_implemented(node, name, operation.name) or (MAINTAIN in interface.kinds and operation.name == HEAL):
                 continue  # It is wanted as ever, or leaves nothing of which the instance is made.
             if operation.implementation is not None and key not in wanted:
-                kind = OF_GONE.get(operation.name, Kind.ADOPT)
+                kind = OF_GONE.get(operation.name, ChangeKind.ADOPT)
                 if key in placed:
-                    kind = Kind.REPLACE  # It is where it was put until it is taken away.
+                    kind = ChangeKind.REPLACE  # It is where it was put until it is taken away.
                 difference = Difference(f"what {key} runs", operation.implementation.file, None, _declared(node))
                 found[key] = Cause(kind, difference)
     for relationship in was.requirements:
@@ -255,7 +255,7 @@ def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Caus
                 if operation.implementation is not None and operation.name in PREPARES_SOURCE and key not in wanted:
                     what = f"what {name}.{operation.name} of {relationship.requirement} runs"
                     difference = Difference(what, operation.implementation.file, None, _declared(node))
-                    found[key] = Cause(Kind.ADOPT, difference)
+                    found[key] = Cause(ChangeKind.ADOPT, difference)
     return found
 
 
@@ -265,24 +265,24 @@ def is_implemented(node: NodeTemplate, interface: str, operation: str) -> bool:
     return found is not None and found.implementation is not None
 
 
-OF_GONE: Mapping[str, Kind] = {
-    **dict.fromkeys(CONFIGURES, Kind.RECONFIGURE),
-    **dict.fromkeys(STARTS | WATCHES, Kind.RESTART),
+OF_GONE: Mapping[str, ChangeKind] = {
+    **dict.fromkeys(CONFIGURES, ChangeKind.RECONFIGURE),
+    **dict.fromkeys(STARTS | WATCHES, ChangeKind.RESTART),
 }
 """What it asks for that an operation is not wanted any more which was carried out."""
 
-RANK = {kind: rank for rank, kind in enumerate(Kind)}
+RANK = {kind: rank for rank, kind in enumerate(ChangeKind)}
 """The kinds by how much they ask for."""
 
 
-def kind_of(entry: Entry, operation: str) -> Kind:
+def kind_of(entry: SequencedOperation, operation: str) -> ChangeKind:
     """What an operation asks for that is wanted in another form than it was carried out, by its place in the chain."""
     if entry.delegated:
-        return Kind.RESTART if entry.stage is None else Kind.REPLACE
+        return ChangeKind.RESTART if entry.stage is None else ChangeKind.REPLACE
     if operation in CONFIGURES:
-        return Kind.RECONFIGURE  # Of what a provider makes as well.
+        return ChangeKind.RECONFIGURE  # Of what a provider makes as well.
     if entry.stage is None or operation in STARTS:
-        return Kind.RESTART
+        return ChangeKind.RESTART
     if entry.stage.enter == CREATING:
-        return Kind.REPLACE
-    return Kind.RECONFIGURE if entry.stage.enter == CONFIGURING else Kind.RESTART
+        return ChangeKind.REPLACE
+    return ChangeKind.RECONFIGURE if entry.stage.enter == CONFIGURING else ChangeKind.RESTART

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ordito.model.service import NodeTemplate
 from ordito.planning.bounds import ASSIGNED, check_bounds, containers, few_enough, number, of_policy, scalable_of
 from ordito.planning.draft import Draft
-from ordito.planning.options import Part
+from ordito.planning.options import ServicePart
 from ordito.work.plan import KeptCount
 
 RESET = "scale it, or deploy with --reset-counts to have what the template asks for"
@@ -62,7 +62,7 @@ def _refuse_very_many(draft: Draft) -> None:
         draft.counts[node.name] = len(draft.snapshot.ids_of(node.name))
 
 
-def _existing(draft: Draft, node: NodeTemplate, part: Part) -> int:
+def _existing(draft: Draft, node: NodeTemplate, part: ServicePart) -> int:
     """How many instances there are of a node of which no other is made: those that exist, and those that are named and
     made again."""
     named = (r for r in draft.snapshot.records_of(node.name) if not r.exists and r.id in part.instances)

@@ -15,23 +15,23 @@ from ordito.instances.states import CONFIGURING, ERROR, STARTED, STARTING, STOPP
 from ordito.instances.status import DEGRADED, OPERATIONAL
 from ordito.planning.choose_instances import Hosts
 from ordito.planning.choose_moved import may_run
-from ordito.planning.classify import UNCHANGED, Class, Classes, Found
+from ordito.planning.classify import UNCHANGED, Class, Classes, InstanceFindings
 from ordito.planning.dependencies import lacks
 from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
-from ordito.planning.recipe import Entry
-from ordito.work.plan import Kind
+from ordito.planning.members import PlannedInstance
+from ordito.planning.recipe import SequencedOperation
+from ordito.work.plan import ChangeKind
 from ordito.work.probes import UPDATE, maintaining
 
 FORCED = "forced: everything is carried out again"
 
 FATES = {
-    Kind.RESTART: Fate.RESTART,
-    Kind.RECONFIGURE: Fate.RECONFIGURE,
-    Kind.UPDATE: Fate.UPDATE,
-    Kind.REPLACE: Fate.ANEW,
+    ChangeKind.RESTART: Fate.RESTART,
+    ChangeKind.RECONFIGURE: Fate.RECONFIGURE,
+    ChangeKind.UPDATE: Fate.UPDATE,
+    ChangeKind.REPLACE: Fate.ANEW,
 }
 """What becomes of instances of the classes by which anything is carried out on themselves."""
 
@@ -73,7 +73,7 @@ class _NewHosts:
         self._after = self._node.host.target if self._node.host is not None else ""
         self._hosts: Hosts | None = None
 
-    def move(self, member: Member) -> tuple[str, str] | None:
+    def move(self, member: PlannedInstance) -> tuple[str, str] | None:
         """Have an instance move where it has to; gives the node that hosts it and the one that is to, None where it
         stays where it is."""
         draft, wanted, after = self._draft, self._node.host, self._after
@@ -99,7 +99,13 @@ class _NewHosts:
 
 
 def _decide(
-    draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Classes, hosts: _NewHosts, *, is_plain: bool
+    draft: Draft,
+    member: PlannedInstance,
+    entries: tuple[SequencedOperation, ...],
+    classes: Classes,
+    hosts: _NewHosts,
+    *,
+    is_plain: bool,
 ) -> None:
     record = member.record
     moves = hosts.move(member)
@@ -112,20 +118,20 @@ def _decide(
         return  # Most are as they should be, and nothing is to be asked about them.
     # What comes after the last operation of one that is not as it should be is yet to come, and nothing new.
     new = missing if operational else tuple(place for place in missing if place < last)
-    told = Found(differing, new, (), moves, is_bound=is_bound)
+    told = InstanceFindings(differing, new, (), moves, is_bound=is_bound)
     found = _class(draft, member, entries, classes, told)
     member.kind, member.differences = found.kind, found.differences
     member.changed = found.changed
     # What is only recorded in another form does what it did, and is not carried out again.
-    alike = found.adopted if found.kind is not Kind.UPDATE else ()
+    alike = found.adopted if found.kind is not ChangeKind.UPDATE else ()
     first = min((place for place, _ in differing if entries[place].key not in alike), default=len(entries))
     fate = FATES.get(found.kind)
     if fate is not None and not operational:
         fate = _of_unfinished(draft, member, entries, fate)
     if fate is not None:
         member.fate, member.reason = fate, found.reason
-        if fate is Fate.RECONFIGURE and found.kind is Kind.RESTART:
-            member.kind, member.reason = Kind.RECONFIGURE, f"{found.reason}; what configures it was not completed"
+        if fate is Fate.RECONFIGURE and found.kind is ChangeKind.RESTART:
+            member.kind, member.reason = ChangeKind.RECONFIGURE, f"{found.reason}; what configures it was not completed"
     elif draft.options.force:
         member.fate, member.reason = Fate.CONTINUE, FORCED
     elif (not operational or is_lacking(record)) and not _is_left_alone(draft, record, last, entries):
@@ -143,22 +149,28 @@ def _decide(
         _adopt(draft, member, entries, found)
 
 
-def tell_relinked(draft: Draft, source: Member, call: int, applied: str) -> None:
+def tell_relinked(draft: Draft, source: PlannedInstance, call: int, applied: str) -> None:
     """Keep how an operation of a pair differs from the one that was carried out, so that the pair is made again."""
     found = draft.differences.of(call, applied, draft.forms.of(source.record)).differences
     source.differences += tuple(d for d in found if d not in source.differences)
-    if source.kind in (Kind.UNCHANGED, Kind.ADOPT):
-        source.kind = Kind.RELINK
+    if source.kind in (ChangeKind.UNCHANGED, ChangeKind.ADOPT):
+        source.kind = ChangeKind.RELINK
         name = draft.calls.all[call].name
         source.reason = source.reason or f"{name} was carried out in another form"
 
 
-def _is_left_alone(draft: Draft, record: Instance, last: int, entries: tuple[Entry, ...]) -> bool:
+def _is_left_alone(draft: Draft, record: Instance, last: int, entries: tuple[SequencedOperation, ...]) -> bool:
     """Whether an instance of which everything was carried out is not to be mended, however it is."""
     return draft.options.upgrading.skip_heal and not record.failed and last == len(entries) - 1
 
 
-def _class(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Classes, found: Found) -> Class:
+def _class(
+    draft: Draft,
+    member: PlannedInstance,
+    entries: tuple[SequencedOperation, ...],
+    classes: Classes,
+    found: InstanceFindings,
+) -> Class:
     """The class of an instance; most are in the form that is wanted, and nothing about them differs."""
     record, form = member.record, draft.forms.of(member.record)
     compared = classes.compared(member.template, form)
@@ -175,11 +187,13 @@ def _class(draft: Draft, member: Member, entries: tuple[Entry, ...], classes: Cl
     return classes.of(member, form, entries, found)
 
 
-NOTHING_FOUND = Found()
-ALL_AS_WANTED = Found(is_bound=True)
+NOTHING_FOUND = InstanceFindings()
+ALL_AS_WANTED = InstanceFindings(is_bound=True)
 
 
-def _of_unfinished(draft: Draft, member: Member, entries: tuple[Entry, ...], fate: Fate) -> Fate | None:
+def _of_unfinished(
+    draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], fate: Fate
+) -> Fate | None:
     """What becomes of an instance that is not as it should be, and that is to be changed; None where what is wanted
     comes of going on with it."""
     record = member.record
@@ -200,7 +214,7 @@ def _of_unfinished(draft: Draft, member: Member, entries: tuple[Entry, ...], fat
     return None
 
 
-def _is_unconfigured(draft: Draft, member: Member) -> bool:
+def _is_unconfigured(draft: Draft, member: PlannedInstance) -> bool:
     """Whether what configures an instance has failed, or is yet to be carried out again, so that to start it again is
     not enough."""
     recipe, record = draft.recipes.making(member.template), member.record
@@ -211,7 +225,7 @@ def _is_unconfigured(draft: Draft, member: Member) -> bool:
     return place < len(recipe.install) and recipe.install[place].key not in starts
 
 
-def _overtaken(record: Instance, entries: tuple[Entry, ...]) -> int:
+def _overtaken(record: Instance, entries: tuple[SequencedOperation, ...]) -> int:
     """The place of the first operation that counts as carried out though one before it was at work later: one that has
     failed, or any, where a job that configured an instance anew was cut before that was up again; else their number."""
     starts = (e for e in entries if e.stage is not None and e.stage.enter == STARTING)
@@ -230,21 +244,21 @@ def _overtaken(record: Instance, entries: tuple[Entry, ...]) -> int:
     return len(entries)
 
 
-def differs_at_first(draft: Draft, member: Member) -> bool:
+def differs_at_first(draft: Draft, member: PlannedInstance) -> bool:
     """Whether what made an instance is wanted in another form."""
     entries = draft.recipes.making(member.template).install
     _, differing, _, _ = _compare(draft, member, entries[:1])
     return bool(differing)
 
 
-def _place_of(draft: Draft, entries: tuple[Entry, ...], kind: Kind) -> int:
+def _place_of(draft: Draft, entries: tuple[SequencedOperation, ...], kind: ChangeKind) -> int:
     """The place of the first operation that a class has carried out again."""
-    names = {Kind.RECONFIGURE: CONFIGURES, Kind.UPDATE: CONFIGURES, Kind.RESTART: STARTS}.get(kind)
+    names = {ChangeKind.RECONFIGURE: CONFIGURES, ChangeKind.UPDATE: CONFIGURES, ChangeKind.RESTART: STARTS}.get(kind)
     places = (place for place, e in enumerate(entries) if names and draft.calls.all[e.call].operation in names)
     return next(places, len(entries))
 
 
-def _adopt(draft: Draft, member: Member, entries: tuple[Entry, ...], found: Class) -> None:
+def _adopt(draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], found: Class) -> None:
     """Have what is recorded of an instance move on to what is wanted, where nothing that is carried out does that."""
     record = member.record
     wanted = {entry.key: entry for entry in entries if entry.key in found.adopted}
@@ -259,7 +273,7 @@ def _adopt(draft: Draft, member: Member, entries: tuple[Entry, ...], found: Clas
 
 
 def _compare(
-    draft: Draft, member: Member, entries: tuple[Entry, ...]
+    draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...]
 ) -> tuple[int, tuple[tuple[int, str], ...], tuple[int, ...], bool]:
     """The place of the last operation that was carried out (-1 for none), those of all that were in another form than
     is wanted now with their digests, and those that were not carried out and have not failed; and whether one was
@@ -285,7 +299,7 @@ def _compare(
     return last, tuple(differing), tuple(missing), is_bound
 
 
-def _is_kept(draft: Draft, entry: Entry) -> bool:
+def _is_kept(draft: Draft, entry: SequencedOperation) -> bool:
     """Whether an operation belongs to a relationship that is kept as it was made, with the files of that time."""
     return entry.relationship is not None and entry.relationship.target in draft.options.left_behind
 
@@ -295,7 +309,7 @@ def is_lacking(record: Instance) -> bool:
     return record.local == DEGRADED and bool(record.failed)
 
 
-def _may_lack(draft: Draft, entry: Entry) -> bool:
+def _may_lack(draft: Draft, entry: SequencedOperation) -> bool:
     """Whether an instance may run without an operation: what a later source adds at its target, what was left out
     because an optional target was not up, and what is kept as it was made."""
     if entry.relationship is None:

@@ -10,7 +10,7 @@ from ordito.instances.records import link_id
 from ordito.planning.chains import in_sequence
 from ordito.planning.draft import Draft
 from ordito.planning.links import pair_step, was_begun
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.pairing import Pairing
 from ordito.planning.stages import set_states
 
@@ -19,7 +19,7 @@ DELEGATED = {DEPLOYS: DEPLOYS, "install": DEPLOYS, UNDEPLOYS: UNDEPLOYS, "uninst
 """The workflows of single nodes, by their names and by other words for them."""
 
 
-def deploys(draft: Draft, member: Member, *, tolerant: bool, again: bool) -> list[int]:
+def deploys(draft: Draft, member: PlannedInstance, *, tolerant: bool, again: bool) -> list[int]:
     """The steps that make an instance and link it, in order: what the record shows as done is not done again, for a
     provider would make the node a second time; all of it where the plan has removed it before (``again``)."""
     record, recipe = member.record, draft.recipes.making(member.template)
@@ -29,7 +29,7 @@ def deploys(draft: Draft, member: Member, *, tolerant: bool, again: bool) -> lis
     return _finished(draft, chain, list(_links(draft, member, again=again)), pairs_first=False)
 
 
-def _links(draft: Draft, member: Member, *, again: bool) -> Iterator[int]:
+def _links(draft: Draft, member: PlannedInstance, *, again: bool) -> Iterator[int]:
     pairing, node = Pairing(draft), member.template.name
     for pairs in draft.recipes.making(member.template).link:
         relationship = pairs.relationship
@@ -41,7 +41,7 @@ def _links(draft: Draft, member: Member, *, again: bool) -> Iterator[int]:
                     yield pair_step(draft, member, target, relationship, entry)
 
 
-def undeploys(draft: Draft, member: Member, *, tolerant: bool) -> list[int]:
+def undeploys(draft: Draft, member: PlannedInstance, *, tolerant: bool) -> list[int]:
     """The steps that undo the links of an instance and remove it, in order."""
     form = draft.falling(member)
     pairing, recipe = Pairing(draft), form.recipes.removing(form.service.nodes[member.template.name])

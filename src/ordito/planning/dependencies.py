@@ -9,13 +9,13 @@ from ordito.instances.states import CONFIGURED
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 
 
 def check_dependencies(draft: Draft) -> None:
     """Refuse the plan for everything that is required and not up, once each; says which command mends it."""
-    refused: dict[str, tuple[Member, Member, str]] = {}
-    missing: dict[str, Member | None] = {}
+    refused: dict[str, tuple[PlannedInstance, PlannedInstance, str]] = {}
+    missing: dict[str, PlannedInstance | None] = {}
     for node in draft.ordered:
         for member in draft.of_node.get(node.name, ()):
             if not member.rises:
@@ -34,7 +34,7 @@ def check_dependencies(draft: Draft) -> None:
         _refuse(draft, member, target, how)
 
 
-def lacks(draft: Draft, member: Member) -> bool:
+def lacks(draft: Draft, member: PlannedInstance) -> bool:
     """Whether something that an instance requires is not up, so that it cannot come up in this plan."""
     host = draft.host_of(member)
     if host is not None and not host.is_up:
@@ -47,7 +47,7 @@ def requires_what_is_not_up(draft: Draft, node: NodeTemplate) -> bool:
     return any(not r.is_hosting and not_up(draft, r.target) is not None for r in node.requirements)
 
 
-def not_up(draft: Draft, node: str) -> Member | None:
+def not_up(draft: Draft, node: str) -> PlannedInstance | None:
     """An instance of a node of which none is up, though one has to be."""
     members = draft.of_node.get(node, [])
     if draft.service.nodes[node].settings.is_optional or any(m.is_up for m in members):
@@ -55,10 +55,10 @@ def not_up(draft: Draft, node: str) -> Member | None:
     if members:
         return members[0]
     lost = (r for r in draft.snapshot.records_of(node) if not r.exists and not r.was_scaled_in)
-    return next((Member(r, draft.service.nodes[node], Fate.KEEP, "") for r in lost), None)
+    return next((PlannedInstance(r, draft.service.nodes[node], Fate.KEEP, "") for r in lost), None)
 
 
-def _refuse(draft: Draft, member: Member, target: Member, how: str) -> None:
+def _refuse(draft: Draft, member: PlannedInstance, target: PlannedInstance, how: str) -> None:
     record = target.record
     is_stopped = record.state == CONFIGURED
     state = "stopped" if is_stopped else record.local

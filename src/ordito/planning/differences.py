@@ -20,13 +20,13 @@ from ordito.planning.forms import OWN, Formed, FormsOfPlan
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.syntax.expressions import Call as FunctionCall
 from ordito.syntax.expressions import as_written, calls
-from ordito.work.plan import Call, Difference
+from ordito.work.plan import Difference, OperationCall
 
 MOST_SHOWN = 24
 """Differences of one operation that are named."""
 
 
-class Changed(NamedTuple):
+class ChangedOperation(NamedTuple):
     """How an operation differs from the one that was carried out: by what counts, which are neither the targets beside
     which it was, nor what is to be ignored. Of one that is not ``known`` nobody can say how."""
 
@@ -47,10 +47,10 @@ class Differences:
         self._digests = forms.own.digests
         self._service = forms.own.service
         self._options = options
-        self._before: dict[str, Before] = {}
-        self._known: dict[tuple[int, str, str], Changed] = {}
+        self._before: dict[str, DeclaredBefore] = {}
+        self._known: dict[tuple[int, str, str], ChangedOperation] = {}
 
-    def of(self, number: int, applied: str, form: Formed) -> Changed:
+    def of(self, number: int, applied: str, form: Formed) -> ChangedOperation:
         """How a call differs from the one of digest ``applied`` that was carried out in a form; nothing is known where
         that is not what the form declares."""
         key = (number, applied, form.name)
@@ -63,28 +63,28 @@ class Differences:
         found = self.of(number, applied, form)
         return found.known and not found.differences
 
-    def before(self, form: Formed) -> Before:
+    def before(self, form: Formed) -> DeclaredBefore:
         """What was declared in a form."""
         if form.name not in self._before:
             self._before[form.name] = self._find_before(form)
         return self._before[form.name]
 
-    def _find_before(self, form: Formed) -> Before:
+    def _find_before(self, form: Formed) -> DeclaredBefore:
         if form.name != OWN:
-            return Before(form.service, form.digests)
+            return DeclaredBefore(form.service, form.digests)
         if self._options.pruned:
             # The same, together with what was left behind.
             options = self._options
             digests = Digests(
                 form.service, form.inputs, options.digests, Diagnostics(), options.digest_key, options.names
             )
-            return Before(form.service, digests)
+            return DeclaredBefore(form.service, digests)
         deployed = self._options.deployed() or Deployed()
         service = deployed.service
         if service is None:
-            return Before(None, None)
+            return DeclaredBefore(None, None)
         key = self._options.digest_key
-        return Before(service, Digests(service, deployed.inputs, deployed.digests, Diagnostics(), key))
+        return DeclaredBefore(service, Digests(service, deployed.inputs, deployed.digests, Diagnostics(), key))
 
     def between(self, number: int, before: Content | None, form: Formed) -> tuple[Difference, ...]:
         """How a call differs from what it carried out in a form."""
@@ -105,17 +105,17 @@ class Differences:
             found += _values(names, old, new, now, before, call)
         return tuple(found[:MOST_SHOWN])
 
-    def _find(self, number: int, applied: str, form: Formed) -> Changed:
+    def _find(self, number: int, applied: str, form: Formed) -> ChangedOperation:
         earlier = self.before(form)
         before = earlier.content(self._calls.all[number])
         if not earlier.is_of(before, applied):
-            return Changed()
+            return ChangedOperation()
         # What differs from slot to slot looks the same here, and may be another for each.
         found = self.between(number, before, form)
-        return Changed(found, known=bool(found) or not self._calls.is_by_slot(number))
+        return ChangedOperation(found, known=bool(found) or not self._calls.is_by_slot(number))
 
 
-class Before:
+class DeclaredBefore:
     """What was declared in an earlier form of a service."""
 
     def __init__(self, service: Service | None, digests: Digests | None) -> None:
@@ -123,7 +123,7 @@ class Before:
         self.digests = digests
         self._relationships: dict[str, Relationship] | None = None
 
-    def content(self, call: Call) -> Content | None:
+    def content(self, call: OperationCall) -> Content | None:
         """What a call carried out then; None for nothing."""
         if self.service is None or self.digests is None:
             return None
@@ -171,7 +171,9 @@ def said_of_updates(node: NodeTemplate) -> Iterator[tuple[str, str]]:
                 yield f"{capability.name}::{name}", said
 
 
-def _is_ignored(name: str, ignored: frozenset[str], call: Call, before: Content | None, now: Content | None) -> bool:
+def _is_ignored(
+    name: str, ignored: frozenset[str], call: OperationCall, before: Content | None, now: Content | None
+) -> bool:
     """Whether a value differs by nothing but properties whose changes mean nothing."""
     if call.interface == DELEGATE:
         return name in ignored
@@ -196,12 +198,12 @@ def reads(call: FunctionCall) -> str:
     return "::".join(arguments[1:3])
 
 
-def _operation(holder: NodeTemplate | Relationship, call: Call) -> Operation | None:
+def _operation(holder: NodeTemplate | Relationship, call: OperationCall) -> Operation | None:
     interface = holder.interfaces.get(call.interface)
     return interface.operations.get(call.operation) if interface is not None else None
 
 
-def _files(before: Content | None, now: Content | None, call: Call) -> Iterator[Difference]:
+def _files(before: Content | None, now: Content | None, call: OperationCall) -> Iterator[Difference]:
     """What became of the implementation, and of the files it needs. Beside which targets it is carried out is for the
     requirements to say."""
     old, new = ({n: d for n, d in c.files if TARGET not in n} if c is not None else {} for c in (before, now))
@@ -239,7 +241,7 @@ def _values(
     new: Mapping[str, object],
     now: Content,
     before: Content,
-    call: Call,
+    call: OperationCall,
 ) -> Iterator[Difference]:
     kind = "property" if call.interface == DELEGATE else f"{call.name}: input"
     for name in names:

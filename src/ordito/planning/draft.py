@@ -18,7 +18,7 @@ from ordito.model.service import NodeTemplate, Service
 from ordito.planning.differences import Differences
 from ordito.planning.fates import Fate
 from ordito.planning.forms import Formed, FormsOfPlan
-from ordito.planning.members import Chain, DraftStep, Member
+from ordito.planning.members import Chain, DraftStep, PlannedInstance
 from ordito.planning.options import PlanOptions
 from ordito.planning.policy_targets import PLACEMENT, SCALING, policies_by_node
 from ordito.planning.recipe import Where
@@ -69,10 +69,10 @@ class Draft:
         self.scaling = policies_by_node(service, SCALING)
         self.placement = policies_by_node(service, PLACEMENT)
         self.placed: dict[str, object] = {}
-        self.members: dict[str, Member] = {}
-        self.of_node: dict[str, list[Member]] = {}
+        self.members: dict[str, PlannedInstance] = {}
+        self.of_node: dict[str, list[PlannedInstance]] = {}
         self.created: list[Instance] = []
-        self.kept: list[Member] = []
+        self.kept: list[PlannedInstance] = []
         # What keeps data and is made once more, as was permitted, where its check finds it to be absent.
         self.once_more: set[str] = set()
         # What was found to be absent and is made once more, as it was.
@@ -94,7 +94,7 @@ class Draft:
         self.linked_alike: set[str] = set()
         self.again: set[int] = set()
         self.observed: dict[str, str] = {}
-        self._stages: list[dict[str, Member]] = []
+        self._stages: list[dict[str, PlannedInstance]] = []
         self._missed_on: dict[str, list[str]] | None = None
         self._is_aside = False
         self._is_change: bool | None = None
@@ -227,7 +227,7 @@ class Draft:
         """The number of a reason; each text is kept once."""
         return self.reasons.setdefault(reason, len(self.reasons))
 
-    def put(self, member: Member) -> None:
+    def put(self, member: PlannedInstance) -> None:
         """Add an instance."""
         self.members[member.record.id] = member
         of_node = self.of_node.get(member.template.name)
@@ -239,20 +239,20 @@ class Draft:
         """Have the instances of a node in the order of their slots."""
         self.of_node.setdefault(node, []).sort(key=lambda m: m.record.index)
 
-    def with_hosts(self, member: Member) -> tuple[Instance, ...]:
+    def with_hosts(self, member: PlannedInstance) -> tuple[Instance, ...]:
         """The record of an instance, and those of the instances that host it."""
         found = [member.record]
         while (host := self.members.get(found[-1].host)) is not None:  # as ``chain``, and called very often
             found.append(host.record)
         return tuple(found)
 
-    def chain(self, member: Member | None) -> Iterator[Member]:
+    def chain(self, member: PlannedInstance | None) -> Iterator[PlannedInstance]:
         """An instance and those that host it once the plan is carried out, the nearest first."""
         while member is not None:
             yield member
             member = self.host_of(member)
 
-    def host_of(self, member: Member, *, falls: bool = False) -> Member | None:
+    def host_of(self, member: PlannedInstance, *, falls: bool = False) -> PlannedInstance | None:
         """The instance that hosts another one; with ``falls`` before that moves."""
         return self.members.get(member.on(falls=falls))
 
@@ -270,7 +270,7 @@ class Draft:
                     first.setdefault(member.record.host, member.id)
         return first.get(host, "")
 
-    def is_left_out(self, member: Member) -> bool:
+    def is_left_out(self, member: PlannedInstance) -> bool:
         """Whether an instance is no part of what the plan brings to its description, or removes: it stays as it is, in
         the form in which it is."""
         part = self.options.part
@@ -316,16 +316,16 @@ class Draft:
             self._is_in_one_form = not is_in_another
         return self._is_in_one_form
 
-    def falling(self, member: Member) -> Formed:
+    def falling(self, member: PlannedInstance) -> Formed:
         """The form of the service by which an instance is stopped, unlinked and removed: the one in which it is."""
         return self.forms.of(member.record)
 
-    def rising(self, member: Member) -> Formed:
+    def rising(self, member: PlannedInstance) -> Formed:
         """The form by which an instance is made, started and linked: what is wanted, save that nobody asked for another
         form of what is only looked after."""
         return self.forms.own if self.workflow.forms else self.forms.of(member.record)
 
-    def move(self, member: Member, onto: str) -> None:
+    def move(self, member: PlannedInstance, onto: str) -> None:
         """Have an instance lie on another host, "" for none, once it is made again."""
         member.was_on = member.record.host
         member.record = msgspec.structs.replace(member.record, host=onto)

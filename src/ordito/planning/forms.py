@@ -14,7 +14,7 @@ from ordito.planning.digests import Digests
 from ordito.planning.options import Former, PlanOptions
 from ordito.planning.recipe import PairEntry, Pairs
 from ordito.planning.recipes import Recipes
-from ordito.work.plan import Call, Scope
+from ordito.work.plan import OperationCall, Scope
 
 OWN = ""
 """Stands for the service that the plan is for, where a form is named."""
@@ -76,7 +76,7 @@ class FormsOfPlan:
         self._options = options
         self._diagnostics = diagnostics
         self._scopes = scopes
-        self._every: list[Call] = []
+        self._every: list[OperationCall] = []
         self._former: dict[str, Formed | None] = {}
         self._unheard: dict[str, Formed] = {}
         forms = options.forms

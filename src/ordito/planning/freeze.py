@@ -9,7 +9,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.in_turn import outages
 from ordito.planning.losing import losing, lost_if
-from ordito.planning.members import UNCHANGED, DraftStep, Member
+from ordito.planning.members import UNCHANGED, DraftStep, PlannedInstance
 from ordito.work.plan import Action, Change, Plan, Step
 
 JOIN, KEEP, CONTINUE = Action.JOIN, Fate.KEEP, Fate.CONTINUE
@@ -150,7 +150,7 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
     return tuple(found)
 
 
-def _why_linked(draft: Draft, member: Member, first: DraftStep) -> str:
+def _why_linked(draft: Draft, member: PlannedInstance, first: DraftStep) -> str:
     """Why an instance that stays is linked, or its links are undone: what becomes of the other end; "" where that
     stays as well."""
     undone = "links of a target that leaves or stops are undone" if member.undone else ""
@@ -163,7 +163,7 @@ def _why_linked(draft: Draft, member: Member, first: DraftStep) -> str:
     return f"{how}: {other.template.name} {other.fate}"
 
 
-def _change(member: Member, first_reason: str, declared: str, *, forms: bool) -> Change:
+def _change(member: PlannedInstance, first_reason: str, declared: str, *, forms: bool) -> Change:
     fate, identity, reason = member.fate, member.record.id, member.reason
     symbol, kind = SYMBOLS[fate], "" if member.kind is UNCHANGED else member.kind
     if fate is KEEP:
@@ -196,11 +196,11 @@ def _makers(draft: Draft, calls: list[int]) -> dict[str, str]:
     return found
 
 
-def _kept(member: Member) -> Change:
+def _kept(member: PlannedInstance) -> Change:
     declared = str(member.template.span) if member.template.span else ""
     return Change("=", member.id, member.reason, declared, cause=member.cause)
 
 
-def _loses(member: Member) -> bool:
+def _loses(member: PlannedInstance) -> bool:
     """Whether what an instance has become is lost with it: it is removed, or made anew and not only to mend it."""
     return member.goes or (member.fate is Fate.ANEW and not member.is_mended)

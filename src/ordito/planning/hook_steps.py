@@ -13,13 +13,13 @@ from ordito.planning.draft import Draft
 from ordito.planning.members import DraftStep
 from ordito.planning.operation_steps import run_steps
 from ordito.planning.transitions import transitions
-from ordito.work.hooks import DEFAULT_TIMEOUT, MODULE, Block, Hook, Moment, Script, Transition
-from ordito.work.plan import HOOK, Action, Call
+from ordito.work.hooks import DEFAULT_TIMEOUT, MODULE, Block, BlockScript, Hook, Moment, Transition
+from ordito.work.plan import HOOK, Action, OperationCall
 
 BEFORE, AFTER = Moment.BEFORE, Moment.AFTER
 
 
-class Hooks:
+class HookSteps:
     """The lifecycle steps that a plan has, by phase; those that were carried out in an earlier attempt are left out,
     which the plan's warnings say."""
 
@@ -132,9 +132,9 @@ def hook_step(draft: Draft, hook: Hook) -> DraftStep:
     )
 
 
-def call_of(hook: Hook, interface: str, script: Script | None) -> Call:
+def call_of(hook: Hook, interface: str, script: BlockScript | None) -> OperationCall:
     """What runs a script of a lifecycle step's block, or nothing; once, however often operations are tried."""
-    return Call(
+    return OperationCall(
         owner=hook.component,
         side="",
         interface=interface,

@@ -12,19 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from ordito.instances.conditions import Conditions
+from ordito.instances.conditions import ConditionEvaluator
 from ordito.instances.entities import LinkEntity, NodeEntity
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.lifecycle import Side
 from ordito.instances.records import Delta, Snapshot
 from ordito.model.imperative import Activity, Precondition, Step, Workflow
 from ordito.model.service import Relationship
-from ordito.planning.activities import NO_FILTERS, Names, Setting, Weaver, Woven
+from ordito.planning.activities import NO_FILTERS, ActivitySetting, StepIds, Weaver, Woven
 from ordito.planning.artifact_workflows import external
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
-from ordito.planning.spots import Spot, spots_named, spots_of
+from ordito.planning.members import PlannedInstance
+from ordito.planning.spots import ActivitySpot, spots_named, spots_of
 from ordito.work.activities import of_output, of_precondition, of_step
 from ordito.work.plan import Action, Gate, Scope
 
@@ -42,7 +42,7 @@ def there_are(draft: Draft) -> None:
     for node in draft.ordered:
         for record in draft.snapshot.records_of(node.name):
             if record.exists:
-                draft.put(Member(record, node, Fate.KEEP, ""))
+                draft.put(PlannedInstance(record, node, Fate.KEEP, ""))
 
 
 def stay(draft: Draft) -> None:
@@ -64,7 +64,7 @@ def stay(draft: Draft) -> None:
 def preconditions(draft: Draft) -> None:
     """Transform: what the workflow asks for must hold, of every instance of every target, before anything runs."""
     workflow = draft.service.workflows[draft.options.written]
-    conditions: Conditions | None = None
+    conditions: ConditionEvaluator | None = None
     for precondition in workflow.preconditions:
         conditions = conditions or _conditions(draft)
         condition, spots = precondition.condition, spots_of(draft, precondition.target, precondition.relationship)
@@ -78,7 +78,7 @@ def preconditions(draft: Draft) -> None:
                 _refuse(draft, workflow, precondition, str(verdict))
 
 
-def _conditions(draft: Draft) -> Conditions:
+def _conditions(draft: Draft) -> ConditionEvaluator:
     """Conditions on what there will be when the workflow begins: what exists, and what it is to make."""
     snapshot = draft.snapshot
     if draft.created:
@@ -86,10 +86,10 @@ def _conditions(draft: Draft) -> Conditions:
         before = draft.snapshot
         links, attributes, outputs = tuple(before.links.values()), before.attributes, before.outputs
         snapshot.apply(Delta((*before.instances.values(), *draft.created), links, (), attributes, outputs))
-    return Conditions(Evaluator(draft.service, snapshot, draft.inputs))
+    return ConditionEvaluator(Evaluator(draft.service, snapshot, draft.inputs))
 
 
-def entity_of(spot: Spot) -> NodeEntity | LinkEntity:
+def entity_of(spot: ActivitySpot) -> NodeEntity | LinkEntity:
     """What a condition is about at a place."""
     if isinstance(spot.owner, Relationship) and spot.far is not None:
         source, target = (spot.near, spot.far) if spot.side is not Side.TARGET else (spot.far, spot.near)
@@ -116,13 +116,13 @@ def written(draft: Draft) -> None:
         draft.scopes.append(Scope(workflow.name, dict(draft.options.given)))
         scope = 0
     weaving = _Weaving(draft)
-    setting = Setting("", (), scope=scope, tolerant=draft.workflow.removes, carried=draft.options.carried)
+    setting = ActivitySetting("", (), scope=scope, tolerant=draft.workflow.removes, carried=draft.options.carried)
     weaving.workflow(workflow, setting, begin, NO_FILTERS)
 
 
 def weave_actions(
     draft: Draft,
-    setting: Setting,
+    setting: ActivitySetting,
     activities: Sequence[Activity],
     targets: Callable[[Activity], Sequence[str]],
 ) -> None:
@@ -160,7 +160,7 @@ def weave_target(
     """Weave what an operation of a node is mapped to that a topology stands for, after a step of a plan: a workflow,
     which is ``given`` these inputs, or an operation inside (node, interface, operation). ``name`` begins the ids of its
     steps; with ``tolerant`` what follows a failure in it runs all the same."""
-    setting = Setting(name, (), reason=reason, tolerant=tolerant)
+    setting = ActivitySetting(name, (), reason=reason, tolerant=tolerant)
     if isinstance(target, tuple):
         node, interface, operation = target
         activity = Activity("call_operation", f"{interface}.{operation}", interface, operation)
@@ -178,9 +178,11 @@ class _Weaving:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self.weaver = Weaver(draft, self._inline, Names())
+        self.weaver = Weaver(draft, self._inline, StepIds())
 
-    def workflow(self, workflow: Workflow, around: Setting, begin: int, filters: Mapping[str, Sequence[int]]) -> Woven:
+    def workflow(
+        self, workflow: Workflow, around: ActivitySetting, begin: int, filters: Mapping[str, Sequence[int]]
+    ) -> Woven:
         """The steps of a workflow. Of ``around`` the name goes before those of the steps, and the scope is theirs."""
         if workflow.implementation is not None:
             return self._external(workflow, around, begin)
@@ -193,7 +195,7 @@ class _Weaving:
         for name in after.order:
             step = steps[name]
             may[name] = around.may_be_left_out or bool(after.failure[name]) or any(may[b] for b in after.success[name])
-            setting = Setting(
+            setting = ActivitySetting(
                 name=f"{around.name}.{name}" if around.name else name,
                 holder=of_step(workflow.name, name),
                 target=step.target,
@@ -223,7 +225,7 @@ class _Weaving:
         written = self._outputs(workflow, around, end)
         return Woven((*every, *written), self._all_of(workflow, around, written) if written else end)
 
-    def _outputs(self, workflow: Workflow, around: Setting, end: int) -> list[int]:
+    def _outputs(self, workflow: Workflow, around: ActivitySetting, end: int) -> list[int]:
         """The steps that write the outputs of a workflow."""
         found: list[int] = []
         for name, path in workflow.outputs.items():
@@ -233,7 +235,7 @@ class _Weaving:
             found += self.weaver.output_steps(setting, spots, name, end)
         return found
 
-    def _all_of(self, workflow: Workflow, around: Setting, numbers: list[int]) -> int:
+    def _all_of(self, workflow: Workflow, around: ActivitySetting, numbers: list[int]) -> int:
         """The step that stands for the end of all of these."""
         why = self._draft.why("a workflow ends with its outputs")
         gate = Gate.ALL if around.may_be_left_out else Gate.NONE
@@ -242,7 +244,7 @@ class _Weaving:
             self._draft.edge(number, join, why)
         return join
 
-    def _external(self, workflow: Workflow, around: Setting, begin: int) -> Woven:
+    def _external(self, workflow: Workflow, around: ActivitySetting, begin: int) -> Woven:
         """The one step of a workflow that an artifact implements."""
         draft = self._draft
         name = f"{around.name}.{workflow.name}" if around.name else workflow.name
@@ -255,7 +257,7 @@ class _Weaving:
 
     def _entrance(
         self,
-        setting: Setting,
+        setting: ActivitySetting,
         after: _Followed,
         name: str,
         begin: int,
@@ -290,7 +292,7 @@ class _Weaving:
             draft.edge(entrance, either, why)
         return either
 
-    def _sealed(self, name: str, end: int, begin: int, setting: Setting) -> int:
+    def _sealed(self, name: str, end: int, begin: int, setting: ActivitySetting) -> int:
         """An end that is left out with the beginning."""
         if not setting.may_be_left_out or end == begin:
             return end
@@ -305,8 +307,8 @@ class _Weaving:
         self,
         activity: Activity,
         number: int,
-        setting: Setting,
-        spots: Sequence[Spot],
+        setting: ActivitySetting,
+        spots: Sequence[ActivitySpot],
         begin: int,
         filters: Mapping[str, Sequence[int]],
     ) -> Woven:
@@ -327,7 +329,7 @@ class _Weaving:
             on = spots[0].near.id if len(spots) == 1 and not spots[0].link else ""
             draft.scopes.append(Scope(workflow.name, {}, (*setting.holder, str(number)), scope, on))
             scope = len(draft.scopes) - 1
-        inner = Setting(
+        inner = ActivitySetting(
             name=setting.name,
             holder=(),
             scope=scope,
@@ -346,7 +348,7 @@ class _Weaving:
         return Woven((*looked, *woven.steps), woven.end)
 
     def _preconditions(
-        self, workflow: Workflow, setting: Setting, begin: int, found: dict[str, list[int]]
+        self, workflow: Workflow, setting: ActivitySetting, begin: int, found: dict[str, list[int]]
     ) -> list[int]:
         """The steps that look at the preconditions of a workflow that is inlined; by whom they count is added to
         ``found``."""
@@ -357,7 +359,7 @@ class _Weaving:
             where = spots_of(self._draft, precondition.target, precondition.relationship)
             more = self.weaver.filter_steps(
                 setting,
-                Setting(
+                ActivitySetting(
                     f"{setting.name}.{workflow.name}",
                     of_precondition(workflow.name, place),
                     reason=f'a precondition of workflow "{workflow.name}"',
@@ -371,7 +373,7 @@ class _Weaving:
                 looked += numbers
         return looked
 
-    def _looked(self, setting: Setting, looked: list[int], begin: int) -> int:
+    def _looked(self, setting: ActivitySetting, looked: list[int], begin: int) -> int:
         """The beginning of a workflow whose preconditions were looked at: what it does first may change them."""
         draft = self._draft
         why = draft.why("preconditions are looked at before a workflow begins")

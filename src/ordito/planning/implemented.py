@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ordito.instances.lifecycle import DELEGATE, INSTALL, UNINSTALL, Row, Side
+from ordito.instances.lifecycle import DELEGATE, INSTALL, UNINSTALL, LifecycleRow, Side
 from ordito.model.operation import Interface, Operation
 from ordito.model.service import RELATIONSHIP_LIFECYCLE, STANDARD, NodeTemplate, Relationship
 from ordito.planning.recipe import Where
@@ -37,7 +37,7 @@ class Implementations:
         """The operations of an interface type that have an implementation, each with the name of its interface."""
         return self.of(node.interfaces).get((kind, operation), NONE)
 
-    def operation(self, relationship: Relationship, row: Row) -> Operation | None:
+    def operation(self, relationship: Relationship, row: LifecycleRow) -> Operation | None:
         """The operation of a relationship that a row stands for, if it has an implementation."""
         return of_row(self.of(relationship.interfaces), row)
 
@@ -50,7 +50,7 @@ class Implementations:
         return known
 
 
-def is_own(row: Row, every: Implemented) -> bool:
+def is_own(row: LifecycleRow, every: Implemented) -> bool:
     """Whether an operation is a template's own business though a provider makes the node: it is none of those that
     make it, or implemented beside the image from which it is made."""
     return not row.is_delegated or (row.interface, row.operation) in every
@@ -67,7 +67,7 @@ def implementations(interfaces: Mapping[str, Interface]) -> Implemented:
     return found
 
 
-def of_row(every: Implemented, row: Row) -> Operation | None:
+def of_row(every: Implemented, row: LifecycleRow) -> Operation | None:
     """The operation of a relationship that a row of the table stands for, if it has an implementation: Cloudify's are
     those of the interface that is called like the side."""
     found = every.get((row.interface, row.operation), NONE)

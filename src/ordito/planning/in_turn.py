@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.ready import TURN, WITHIN, ask_until_ready, can_be_asked
 from ordito.planning.second_pass import whether
 from ordito.work.plan import Action, Gate, Outage
@@ -26,7 +26,7 @@ FREE = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.ANEW})
 """What goes down and comes up again, and need not do so for the sake of others."""
 
 
-def is_free(draft: Draft, member: Member) -> bool:
+def is_free(draft: Draft, member: PlannedInstance) -> bool:
     """Whether an instance goes down only once what it requires has been changed."""
     if member.is_nested or draft.options.upgrading.at_once:
         return False
@@ -82,7 +82,7 @@ def outages(draft: Draft) -> tuple[Outage, ...]:
     return tuple(found)
 
 
-def _why_together(draft: Draft, member: Member) -> str:
+def _why_together(draft: Draft, member: PlannedInstance) -> str:
     """Why an instance goes down with all of its node: for what it needs that is made anew, before any cause of its
     own."""
     if member.is_nested:
@@ -94,7 +94,7 @@ def _why_together(draft: Draft, member: Member) -> str:
     return member.reason or member.fate
 
 
-def _is_stopped(draft: Draft, member: Member) -> bool:
+def _is_stopped(draft: Draft, member: PlannedInstance) -> bool:
     """Whether anything is run, or asked of a provider, that stops or removes an instance."""
     for number in member.down.steps if member.down is not None else ():
         step = draft.steps[number]
@@ -139,7 +139,7 @@ class _Turns:
         self._ends: dict[tuple[str, int], int] = {}
         stays = {m.id: m.up.steps for m in draft.members.values() if m.up is not None and m.fate in STAYS_UP}
         self._linked = _other_ends(draft, stays) if any(m.turn for m in draft.members.values()) else {}
-        self._by_turn: dict[tuple[str, int], list[Member]] = {}
+        self._by_turn: dict[tuple[str, int], list[PlannedInstance]] = {}
         for member in draft.members.values():
             if (member.rises and member.fate not in MADE) or member.is_down_already:
                 self._by_turn.setdefault((self._node(member), member.turn), []).append(member)
@@ -160,7 +160,7 @@ class _Turns:
                     found[member.id] = number
         return found
 
-    def _node(self, member: Member) -> str:
+    def _node(self, member: PlannedInstance) -> str:
         """The node whose turns an instance takes: that of its outermost host which does so."""
         found = member
         for found in self._draft.chain(member):
@@ -168,11 +168,11 @@ class _Turns:
                 break
         return found.template.name
 
-    def reason(self, member: Member) -> str:
+    def reason(self, member: PlannedInstance) -> str:
         """Why an instance waits for the turn before."""
         return f"{self._node(member)} is changed some at a time"
 
-    def before(self, member: Member) -> int:
+    def before(self, member: PlannedInstance) -> int:
         """The join at the end of the turn before that of an instance, -1 where there is none."""
         if not member.turn:
             return -1
@@ -203,7 +203,7 @@ class _Holds:
         kept = {m.id: m.up.steps for m in draft.members.values() if m.up is not None and m.fate is Fate.KEEP}
         self._linked = _other_ends(draft, kept) if draft.observed else {}
 
-    def hold(self, member: Member, barrier: int, filtered: int = -1) -> None:
+    def hold(self, member: PlannedInstance, barrier: int, filtered: int = -1) -> None:
         """Hold an instance, and what is undone of links with it, where there is a filter behind that."""
         down = member.down
         if filtered >= 0:
@@ -233,7 +233,7 @@ class _Holds:
             for number in (*self._undone.get(name, ()), *self._linked.get(name, ())):
                 self._follow(number, filtered)
 
-    def _leave_out(self, number: int, filtered: int, filters: Mapping[str, int], member: Member) -> None:
+    def _leave_out(self, number: int, filtered: int, filters: Mapping[str, int], member: PlannedInstance) -> None:
         step = self._draft.steps[number]
         other = (step.far if step.instance == member.id else step.instance) if step.link else ""
         if other in filters:

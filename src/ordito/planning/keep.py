@@ -11,7 +11,7 @@ from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Chain, Member
+from ordito.planning.members import Chain, PlannedInstance
 from ordito.work.plan import ChangeCause
 
 REASONS = {ChangeCause.PROTECTED: "protected", ChangeCause.UNMANAGED: "not created by this ensemble"}
@@ -34,13 +34,13 @@ def keep(draft: Draft) -> None:
         waiting.extend((other, ChangeCause.NONE, reason) for other in _needed(draft, member))
 
 
-def _kept_for_itself(draft: Draft) -> Iterator[tuple[Member, ChangeCause, str]]:
+def _kept_for_itself(draft: Draft) -> Iterator[tuple[PlannedInstance, ChangeCause, str]]:
     for member in draft.members.values():
         if cause := why_kept(draft, member):
             yield member, cause, REASONS[cause]
 
 
-def why_kept(draft: Draft, member: Member) -> ChangeCause:
+def why_kept(draft: Draft, member: PlannedInstance) -> ChangeCause:
     """Why an instance is not removed, ``NONE`` if it may be."""
     if member.template.settings.protected and not draft.options.include_protected:
         return ChangeCause.PROTECTED
@@ -48,7 +48,7 @@ def why_kept(draft: Draft, member: Member) -> ChangeCause:
     return ChangeCause.UNMANAGED if is_other else ChangeCause.NONE
 
 
-def _needed(draft: Draft, member: Member) -> Iterator[Member]:
+def _needed(draft: Draft, member: PlannedInstance) -> Iterator[PlannedInstance]:
     """The instances that an instance depends on: its host, and those of what else it requires."""
     host = draft.host_of(member)
     if host is not None:

@@ -15,7 +15,7 @@ from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.forms import Formed
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.work.probes import CHECK, DISCOVER, maintaining
 
 SELF, SOURCE, TARGET = "SELF", "SOURCE", "TARGET"
@@ -55,7 +55,7 @@ class _Lost:
         self._known: dict[tuple[str, str], Mapping[str, str]] = {}
         self._required: dict[str, list[Mapping[str, Interface]]] | None = None
 
-    def of(self, member: Member) -> Mapping[str, str]:
+    def of(self, member: PlannedInstance) -> Mapping[str, str]:
         """The attributes of an instance, each with the operation that has given it."""
         form = self._draft.forms.of(member.record)
         key = (member.template.name, form.name)

@@ -9,7 +9,7 @@ from ordito.base.text import listed
 from ordito.instances.states import CONFIGURED
 from ordito.model.service import Relationship
 from ordito.planning.draft import Draft
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.pairing import Pairing
 
 MOST_NAMED = 3
@@ -25,7 +25,7 @@ def warn_of_left_out(draft: Draft, relationship: Relationship, pairing: Pairing)
     if not down and not any(map(_is_missed, targets)):
         return
     pairs: list[str] = []
-    missed: dict[str, Member] = {}
+    missed: dict[str, PlannedInstance] = {}
     for source, target, missing in _left_out(sources, relationship, pairing):
         pairs.append(f"{source.id} with {target.id}")
         missed[missing.id] = missing
@@ -40,8 +40,8 @@ def warn_of_left_out(draft: Draft, relationship: Relationship, pairing: Pairing)
 
 
 def _left_out(
-    sources: list[Member], relationship: Relationship, pairing: Pairing
-) -> Iterator[tuple[Member, Member, Member]]:
+    sources: list[PlannedInstance], relationship: Relationship, pairing: Pairing
+) -> Iterator[tuple[PlannedInstance, PlannedInstance, PlannedInstance]]:
     """The pairs that are left out, each with that end which is the reason."""
     for source in sources:
         is_down = _is_missed(source) and source.record.state != CONFIGURED
@@ -52,5 +52,5 @@ def _left_out(
                 yield source, target, source
 
 
-def _is_missed(member: Member) -> bool:
+def _is_missed(member: PlannedInstance) -> bool:
     return not member.is_up and not member.falls

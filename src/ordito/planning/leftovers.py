@@ -9,8 +9,8 @@ from ordito.instances.records import Applied
 from ordito.model.operation import Interface
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
-from ordito.work.plan import Kind
+from ordito.planning.members import PlannedInstance
+from ordito.work.plan import ChangeKind
 
 REASON = "what a job that failed has left of another version is not part of this one"
 
@@ -38,11 +38,11 @@ def forget_leftovers(draft: Draft) -> None:
             member.adopted = {**member.adopted, **dict.fromkeys(failed, Applied("", ""))}
         if is_linked:
             draft.linked_alike.add(member.id)
-        if (is_linked or failed) and member.kind is Kind.UNCHANGED:
-            member.kind, member.reason = Kind.ADOPT, member.reason or REASON
+        if (is_linked or failed) and member.kind is ChangeKind.UNCHANGED:
+            member.kind, member.reason = ChangeKind.ADOPT, member.reason or REASON
 
 
-def _failed(draft: Draft, member: Member, pairs: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
+def _failed(draft: Draft, member: PlannedInstance, pairs: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
     """By what the record of an instance remembers operations that have failed, and that it does not have."""
     own = _keys(member.template.interfaces)
     found: list[str] = []

@@ -22,12 +22,12 @@ from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.forms import Formed
 from ordito.planning.left_out import warn_of_left_out
-from ordito.planning.members import Chain, DraftStep, Member
-from ordito.planning.needs import Needs
+from ordito.planning.members import Chain, DraftStep, PlannedInstance
+from ordito.planning.needs import ChainNeeds
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.pairing import Pairing
 from ordito.planning.recipe import Making, PairEntry, Pairs
-from ordito.work.plan import Action, Condition, Kind
+from ordito.work.plan import Action, ChangeKind, StepCondition
 
 
 def links(draft: Draft) -> None:
@@ -40,7 +40,7 @@ def links(draft: Draft) -> None:
             if is_lost and not draft.options.pruned.isdisjoint((node.name, pairs.relationship.target)):
                 continue
             before = draft.linking
-            turns = _Turns(draft, pairs.relationship)
+            turns = _LinkTurns(draft, pairs.relationship)
             for source in pairing.of_node(node.name):
                 updates = source.fate is Fate.UPDATE
                 if source.rises and not updates and _is_of(pairs, HALVES[source.fate].up is not Up.START):
@@ -90,7 +90,7 @@ class _Linking:
         self._draft = draft
         self._alike: dict[tuple[str, str], Mapping[str, str]] = {}
 
-    def otherwise(self, source: Member, link: Link, forms: Iterable[Formed]) -> Iterator[str]:
+    def otherwise(self, source: PlannedInstance, link: Link, forms: Iterable[Formed]) -> Iterator[str]:
         """The changes that began a pair otherwise than forms say: by another operation, or by another form of it. A
         change by itself does not tell that: a job that has failed and gone back has linked pairs in two forms."""
         target = self._draft.members.get(link.target)
@@ -107,7 +107,9 @@ class _Linking:
         yield from failed.values()
         yield from (one.change for one in applied.values())
 
-    def _known(self, form: Formed, source: Member, target: Member, relationship: str) -> Mapping[str, str]:
+    def _known(
+        self, form: Formed, source: PlannedInstance, target: PlannedInstance, relationship: str
+    ) -> Mapping[str, str]:
         """The keys of what links a pair, each with its digest: nearly always they are those of all its pairs."""
         known = self._alike.get((form.name, relationship))
         if known is not None:
@@ -123,7 +125,7 @@ class _Linking:
         return found
 
 
-def _of_no_form(draft: Draft, source: Member, falling: Formed, linking: _Linking) -> tuple[Pairs, ...]:
+def _of_no_form(draft: Draft, source: PlannedInstance, falling: Formed, linking: _Linking) -> tuple[Pairs, ...]:
     """What undoes those pairs of a source that neither the form in which it is knows nor the one that is wanted: a job
     that failed has begun them, and they are undone as its form says."""
     if not (draft.is_forming or source.goes) or (draft.is_left_out(source) and not source.goes):
@@ -147,22 +149,22 @@ def _of_no_form(draft: Draft, source: Member, falling: Formed, linking: _Linking
     return tuple(p for p in found if p.relationship.target not in draft.options.left_behind - draft.options.pruned)
 
 
-def _drop(source: Member, unlink: tuple[Pairs, ...]) -> None:
+def _drop(source: PlannedInstance, unlink: tuple[Pairs, ...]) -> None:
     source.dropped |= {pairs.relationship.key for pairs in unlink}
-    if not source.goes and source.kind in (Kind.UNCHANGED, Kind.ADOPT):
-        source.kind, source.reason = Kind.RELINK, source.reason or "what a job that failed has linked is undone"
+    if not source.goes and source.kind in (ChangeKind.UNCHANGED, ChangeKind.ADOPT):
+        source.kind, source.reason = ChangeKind.RELINK, source.reason or "what a job that failed has linked is undone"
 
 
-def _forget(source: Member, relationships: set[str]) -> None:
+def _forget(source: PlannedInstance, relationships: set[str]) -> None:
     """Have it known no more, whether or not anything undoes it, that a job that failed has begun relationships which
     are not wanted."""
     source.dropped |= relationships
-    if relationships and source.kind is Kind.UNCHANGED:
-        source.kind, source.reason = Kind.ADOPT, "what a job that failed has linked is not required"
+    if relationships and source.kind is ChangeKind.UNCHANGED:
+        source.kind, source.reason = ChangeKind.ADOPT, "what a job that failed has linked is not required"
 
 
 def _turns(draft: Draft, unlink: tuple[Pairs, ...]) -> Turns:
-    return {id(pairs): _Turns(draft, pairs.relationship) for pairs in unlink}
+    return {id(pairs): _LinkTurns(draft, pairs.relationship) for pairs in unlink}
 
 
 def _weave(draft: Draft, node: NodeTemplate, recipe: Making) -> None:
@@ -175,7 +177,9 @@ def _weave(draft: Draft, node: NodeTemplate, recipe: Making) -> None:
             draft.weave(source.up, then)
 
 
-def _asked(draft: Draft, source: Member, relationship: Relationship, pairing: Pairing) -> list[Member]:
+def _asked(
+    draft: Draft, source: PlannedInstance, relationship: Relationship, pairing: Pairing
+) -> list[PlannedInstance]:
     """The instances that a source which stays is to be linked with. Nobody has asked a partial plan for the links of
     what stays as it is, save where the one instance that it was linked with leaves."""
     targets = pairing.wanted(source, relationship)
@@ -188,7 +192,9 @@ def _asked(draft: Draft, source: Member, relationship: Relationship, pairing: Pa
     return [t for t in targets if t.rises or (t.is_meant and _link_has_failed(draft, source, t, relationship))]
 
 
-def _once_linked(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, is_lost: bool) -> list[Member]:
+def _once_linked(
+    draft: Draft, source: PlannedInstance, targets: list[PlannedInstance], pairs: Pairs, is_lost: bool
+) -> list[PlannedInstance]:
     """Of what the template has lost those targets with which the source was linked before: what was taken down is
     linked again, and nothing further."""
     if not is_lost:
@@ -203,7 +209,7 @@ def _is_of(pairs: Pairs, whole: bool) -> bool:
     return whole or pairs.is_link
 
 
-class _Turns:
+class _LinkTurns:
     """Whose turn it is at the target's side: operations of one relationship that run on the same target follow each
     other in the order of the sources, whatever becomes of those before."""
 
@@ -228,7 +234,7 @@ class _OfTurns:
     def __init__(self) -> None:
         self._last: dict[tuple[str, str, int], int] = {}
 
-    def put(self, source: Member, target: Member, last: int) -> int:
+    def put(self, source: PlannedInstance, target: PlannedInstance, last: int) -> int:
         """Have a step be the last one; gives the one before, -1 for none."""
         key = (source.id, target.template.name, target.turn if target.falls else -1)
         before = self._last.get(key, -1)
@@ -236,7 +242,7 @@ class _OfTurns:
         return before
 
 
-Turns = dict[int, _Turns]
+Turns = dict[int, _LinkTurns]
 """By what is done with the pairs of a relationship at one place."""
 
 
@@ -249,7 +255,9 @@ def _after(draft: Draft, before: int, after: int, reason: int) -> None:
     draft.edge(before, after, reason)
 
 
-def _link(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, turns: _Turns) -> None:
+def _link(
+    draft: Draft, source: PlannedInstance, targets: list[PlannedInstance], pairs: Pairs, turns: _LinkTurns
+) -> None:
     chain = _up(source)
     order = draft.why(f"links of {pairs.relationship.key}, in order")
     for target in targets:
@@ -261,7 +269,12 @@ def _link(draft: Draft, source: Member, targets: list[Member], pairs: Pairs, tur
 
 
 def _link_kept(
-    draft: Draft, source: Member, targets: list[Member], pairs: Pairs, turns: _Turns, ordered: _OfTurns
+    draft: Draft,
+    source: PlannedInstance,
+    targets: list[PlannedInstance],
+    pairs: Pairs,
+    turns: _LinkTurns,
+    ordered: _OfTurns,
 ) -> None:
     """Link a source that stays with targets that are new to it, or are again. Where these take turns the source loses
     no more of them at one time: it is linked with those of one turn before the next begins, and before it is updated
@@ -293,17 +306,19 @@ def _link_kept(
         chain.steps.extend(steps)
 
 
-def _new_pair_step(draft: Draft, source: Member, target: Member, relationship: Relationship, entry: PairEntry) -> int:
+def _new_pair_step(
+    draft: Draft, source: PlannedInstance, target: PlannedInstance, relationship: Relationship, entry: PairEntry
+) -> int:
     """Add an operation of a pair that was not carried out yet. What repairs a target links it as well, where that is
     stopped and started, or made anew."""
     number = pair_step(draft, source, target, relationship, entry, reason=f"a new pair with {target.id}")
     if target.repaired is not None:
         step = draft.steps[number]
-        step.condition = step.condition or Condition.UNLESS_LINKED
+        step.condition = step.condition or StepCondition.UNLESS_LINKED
     return number
 
 
-def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs) -> list[PairEntry]:
+def _unlinked(draft: Draft, source: PlannedInstance, target: PlannedInstance, pairs: Pairs) -> list[PairEntry]:
     """The operations of a pair that were not carried out yet, or all of them where they are wanted in another form:
     then the pair is undone before."""
     relationship = pairs.relationship
@@ -329,15 +344,15 @@ def _unlinked(draft: Draft, source: Member, target: Member, pairs: Pairs) -> lis
     return missing
 
 
-def _count_alike(draft: Draft, source: Member, link: str, alike: dict[str, Applied]) -> None:
+def _count_alike(draft: Draft, source: PlannedInstance, link: str, alike: dict[str, Applied]) -> None:
     """Operations of a pair do what they did, from another place in the service: they count as they are wanted now."""
     draft.adopted_links.setdefault(link, {}).update(alike)
     draft.linked_alike.add(source.id)
-    if source.kind is Kind.UNCHANGED:
-        source.kind, source.reason = Kind.ADOPT, source.reason or "what links it does what it did"
+    if source.kind is ChangeKind.UNCHANGED:
+        source.kind, source.reason = ChangeKind.ADOPT, source.reason or "what links it does what it did"
 
 
-def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turns, pairing: Pairing) -> None:
+def _unlink(draft: Draft, source: PlannedInstance, unlink: tuple[Pairs, ...], turns: Turns, pairing: Pairing) -> None:
     """The pairs of a source that goes down are undone on its way down."""
     chain = _down(source)
     first = draft.why("links are undone before the instance stops")
@@ -357,7 +372,9 @@ def _unlink(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turn
     draft.weave(chain)
 
 
-def _undo(draft: Draft, source: Member, target: Member, pairs: Pairs, turns: Turns, reason: str = "") -> list[int]:
+def _undo(
+    draft: Draft, source: PlannedInstance, target: PlannedInstance, pairs: Pairs, turns: Turns, reason: str = ""
+) -> list[int]:
     steps = [
         pair_step(draft, source, target, pairs.relationship, entry, reason=reason, tolerant=True)
         for entry in pairs.entries
@@ -368,7 +385,9 @@ def _undo(draft: Draft, source: Member, target: Member, pairs: Pairs, turns: Tur
     return steps
 
 
-def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns: Turns, pairing: Pairing) -> None:
+def _unlink_kept(
+    draft: Draft, source: PlannedInstance, unlink: tuple[Pairs, ...], turns: Turns, pairing: Pairing
+) -> None:
     """The pairs of a source that does not go down are undone before their targets do."""
     before = draft.why("links are undone before the target stops")
     order = draft.why("links are undone one after the other")
@@ -413,7 +432,7 @@ def _unlink_kept(draft: Draft, source: Member, unlink: tuple[Pairs, ...], turns:
         _after(draft, source.undone[-1], chain.steps[0], draft.why("old links are undone before new ones are made"))
 
 
-def _before_linked_again(draft: Draft, source: Member, chain: Chain) -> None:
+def _before_linked_again(draft: Draft, source: PlannedInstance, chain: Chain) -> None:
     """Have each pair of a source be undone before it is made again; whatever becomes of its other pairs."""
     undone = {draft.steps[number].link: number for number in source.undone}
     again: set[str] = set()
@@ -424,7 +443,7 @@ def _before_linked_again(draft: Draft, source: Member, chain: Chain) -> None:
             _after(draft, undone[link], number, draft.why("an old link is undone before it is made again"))
 
 
-def _happens(target: Member, *, is_dropped: bool) -> str:
+def _happens(target: PlannedInstance, *, is_dropped: bool) -> str:
     if is_dropped:
         return "is not required any more"
     if not target.falls:
@@ -434,16 +453,18 @@ def _happens(target: Member, *, is_dropped: bool) -> str:
     return "leaves" if HALVES[target.fate].down is Down.REMOVE else "is stopped"
 
 
-def _id(source: Member, target: Member, relationship: Relationship) -> str:
+def _id(source: PlannedInstance, target: PlannedInstance, relationship: Relationship) -> str:
     return link_id(relationship.key, relationship.source, source.id, target.id)
 
 
-def _link_has_failed(draft: Draft, source: Member, target: Member, relationship: Relationship) -> bool:
+def _link_has_failed(
+    draft: Draft, source: PlannedInstance, target: PlannedInstance, relationship: Relationship
+) -> bool:
     link = draft.snapshot.links.get(link_id(relationship.key, relationship.source, source.id, target.id))
     return link is not None and bool(link.failed)
 
 
-def _is_left(draft: Draft, source: Member, target: Member, unlink: list[Pairs]) -> bool:
+def _is_left(draft: Draft, source: PlannedInstance, target: PlannedInstance, unlink: list[Pairs]) -> bool:
     """Whether a pair of which an end was stopped is still to be undone: an operation that does it has failed."""
     if not ((target.is_meant and not target.is_up) or (source.is_meant and not source.is_up)):
         return False
@@ -452,13 +473,13 @@ def _is_left(draft: Draft, source: Member, target: Member, unlink: list[Pairs]) 
     return link is not None and any(e.key in link.failed for p in unlink if p.is_link for e in p.entries)
 
 
-def _is_spared(draft: Draft, member: Member, other: Member) -> bool:
+def _is_spared(draft: Draft, member: PlannedInstance, other: PlannedInstance) -> bool:
     """Whether a pair is not undone, because an instance is healed and the other one, which stays, is not up."""
     is_healed = member.fate is Fate.ANEW or (member.fate is Fate.RESTART and draft.heals)
     return is_healed and other.fate is Fate.KEEP and not other.is_up
 
 
-def was_begun(draft: Draft, source: Member, target: Member, pairs: Pairs) -> bool:
+def was_begun(draft: Draft, source: PlannedInstance, target: PlannedInstance, pairs: Pairs) -> bool:
     """Whether an operation that begins a pair was started for it (R-5.8.5-10): one of the pair, or one of its source
     for all pairs that there were, which says nothing of a target that was made later."""
     relationship = pairs.relationship
@@ -475,8 +496,8 @@ def _began(source: Instance, key: str, target: Instance, *, each: bool) -> bool:
 
 def pair_step(
     draft: Draft,
-    source: Member,
-    target: Member,
+    source: PlannedInstance,
+    target: PlannedInstance,
     relationship: Relationship,
     entry: PairEntry,
     *,
@@ -499,12 +520,12 @@ def pair_step(
         tolerant=tolerant,
         reason=draft.why(reason or source.reason),
     )
-    Needs(draft, source.template).mark(step, relationship, installs=not tolerant)
+    ChainNeeds(draft, source.template).mark(step, relationship, installs=not tolerant)
     draft.linking += 1
     return draft.add(step)
 
 
-def call_of_pair(draft: Draft, source: Member, target: Member, entry: PairEntry) -> int:
+def call_of_pair(draft: Draft, source: PlannedInstance, target: PlannedInstance, entry: PairEntry) -> int:
     """The number of the call of an operation for one pair."""
     # A call of another form is of no slot here: what is undone is not remembered by how it was declared.
     if not draft.calls.is_by_slot(entry.call):
@@ -512,12 +533,12 @@ def call_of_pair(draft: Draft, source: Member, target: Member, entry: PairEntry)
     return draft.calls.for_instance(entry.call, draft.with_hosts(source), draft.with_hosts(target))
 
 
-def _up(member: Member) -> Chain:
+def _up(member: PlannedInstance) -> Chain:
     assert member.up is not None
     return member.up
 
 
-def _down(member: Member) -> Chain:
+def _down(member: PlannedInstance) -> Chain:
     assert member.down is not None
     return member.down
 

@@ -9,7 +9,7 @@ from ordito.instances.hosting import chain
 from ordito.instances.records import Instance, Snapshot
 from ordito.planning.draft import Draft
 from ordito.planning.fates import GOING, HALVES, Down, Fate
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 
 
 def losing(draft: Draft) -> tuple[str, ...]:
@@ -21,7 +21,7 @@ def losing(draft: Draft) -> tuple[str, ...]:
     return tuple(found)
 
 
-def holds_data(draft: Draft, member: Member) -> bool:
+def holds_data(draft: Draft, member: PlannedInstance) -> bool:
     """Whether an instance holds data that are lost when it is removed, or made once more. One that was never begun has
     none, nor one that was removed on purpose. Of one that was found to be absent nobody knows: it may come back, as
     with a volume that is mounted again."""
@@ -32,7 +32,7 @@ def holds_data(draft: Draft, member: Member) -> bool:
     return begun or may_come_back(draft.snapshot, record)
 
 
-def at_stake(draft: Draft, members: Iterable[Member]) -> Iterator[Member]:
+def at_stake(draft: Draft, members: Iterable[PlannedInstance]) -> Iterator[PlannedInstance]:
     """Those of some instances whose data are lost when they are removed, or made once more, and of which nobody has
     said that they may be."""
     may = draft.options.may_lose
@@ -59,7 +59,7 @@ IF_AWAY = "as it was found to be absent: nothing of it is run, and it is not kno
 IF_NOT_OK = "if it is not found to be ok before"
 
 
-def _is_lost(draft: Draft, member: Member) -> bool:
+def _is_lost(draft: Draft, member: PlannedInstance) -> bool:
     """Whether what an instance holds is lost by what becomes of it."""
     is_made = member.fate is Fate.NEW or (member.fate is Fate.CONTINUE and draft.options.force)
     return is_made or member.id in draft.once_more or HALVES[member.fate].down is Down.REMOVE

@@ -16,7 +16,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.hook_steps import requirements_first
 from ordito.planning.operation_steps import UNDO_OPERATION
 from ordito.work.hooks import Moment, Transition
-from ordito.work.plan import Kind, Plan
+from ordito.work.plan import ChangeKind, Plan
 
 ROLLBACK = "rollback"
 
@@ -34,7 +34,7 @@ def check_lossy(draft: Draft) -> None:
     gone = NOT_MADE_AGAIN if draft.options.hooking.transition is Transition.DELETE else MADE_AGAIN
     report_lossy(steps, draft.diagnostics, strict=draft.options.hooking.strict, gone=gone)
     late = [step for step in steps if step.on_failure == ROLLBACK and not _is_before(step)]
-    anew = [member.id for member in draft.members.values() if member.kind is Kind.REPLACE] if late else []
+    anew = [member.id for member in draft.members.values() if member.kind is ChangeKind.REPLACE] if late else []
     if anew:
         place = late[0].spans.get("onFailure") or late[0].span
         _warn_of_replaced(anew, f'lifecycle step "{late[0].id}"', place, draft.diagnostics)
@@ -43,7 +43,7 @@ def check_lossy(draft: Draft) -> None:
 def with_lossy_replace(plan: Plan) -> Plan:
     """The plan of a job that takes itself back when it fails, with a warning where that would lead over what it makes
     anew."""
-    anew = [change.instance for change in plan.changes if change.kind == Kind.REPLACE]
+    anew = [change.instance for change in plan.changes if change.kind == ChangeKind.REPLACE]
     if not anew or any("[lossy-replace]" in warning for warning in plan.warnings):
         return plan
     found = Diagnostics()

@@ -22,18 +22,18 @@ from ordito.instances.lifecycle import (
     STOPS,
     UNINSTALL,
     UNPROVIDE,
-    Placed,
+    PlacedRow,
 )
 from ordito.model.service import STANDARD, Substituted
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.imperative import weave_target
 from ordito.planning.mapped_inputs import workflow_inputs
-from ordito.planning.members import Chain, DraftStep, Member
+from ordito.planning.members import Chain, DraftStep, PlannedInstance
 from ordito.work.plan import Action
 
 
-def _in_order(table: tuple[Placed, ...], operations: frozenset[str]) -> tuple[str, ...]:
+def _in_order(table: tuple[PlacedRow, ...], operations: frozenset[str]) -> tuple[str, ...]:
     return tuple(p.row.operation for p in table if p.row.interface == STANDARD and p.row.operation in operations)
 
 
@@ -51,7 +51,7 @@ class _Way(msgspec.Struct, frozen=True):
     """One way, up or down, of the instances inside: the chain of each member, the operations on it, and those of them
     that are mapped."""
 
-    chains: tuple[tuple[Member, Chain], ...]
+    chains: tuple[tuple[PlannedInstance, Chain], ...]
     operations: tuple[str, ...]
     mapped: Mapping[str, Target]
     is_up: bool
@@ -81,7 +81,7 @@ def _targets(substituted: Substituted) -> dict[str, Target]:
 def _ways(draft: Draft, substituted: Substituted, targets: Mapping[str, Target]) -> Iterable[_Way]:
     members = [m for name in substituted.nodes for m in draft.of_node.get(name, ())]
     for is_up in (False, True):
-        groups: dict[tuple[str, ...], list[tuple[Member, Chain]]] = {}
+        groups: dict[tuple[str, ...], list[tuple[PlannedInstance, Chain]]] = {}
         for member in members:
             chain = member.up if is_up else member.down
             half = HALVES[member.fate]
@@ -99,7 +99,7 @@ def _ways(draft: Draft, substituted: Substituted, targets: Mapping[str, Target])
                 yield _Way(tuple(chains), operations, found, is_up)
 
 
-def _is_concerned(member: Member, *, is_up: bool) -> bool:
+def _is_concerned(member: PlannedInstance, *, is_up: bool) -> bool:
     """Whether an instance will be there in the end, or on the way down, whether it was there."""
     if member.fate is Fate.DROP:
         return False
@@ -134,7 +134,7 @@ class _Mapping:
 
     # ------------------------------------------------------------------------------------------------- the chains
 
-    def _cuts(self, member: Member, chain: Chain) -> list[int]:
+    def _cuts(self, member: PlannedInstance, chain: Chain) -> list[int]:
         """The places in a chain at which it is cut, one for each mapped operation."""
         places = {self._operation(member, step): place for place, step in reversed(list(enumerate(chain.steps)))}
         found: list[int] = []
@@ -145,7 +145,7 @@ class _Mapping:
             found.append(max([*found[-1:], 0 if self._is_delegated(chain) else place]))
         return found
 
-    def _pieces(self, member: Member, chain: Chain, cuts: Sequence[int]) -> list[list[int]]:
+    def _pieces(self, member: PlannedInstance, chain: Chain, cuts: Sequence[int]) -> list[list[int]]:
         """The steps of a chain between its cuts; a step is put before them that begins it, so that what comes first
         may be something that is mapped."""
         draft = self._draft
@@ -166,7 +166,7 @@ class _Mapping:
         pieces[0] = [first, *pieces[0]]
         return pieces
 
-    def _silence(self, member: Member, chain: Chain) -> None:
+    def _silence(self, member: PlannedInstance, chain: Chain) -> None:
         """Have the mapped operations of an instance do nothing: they were carried out by something else. So are, where
         all operations are mapped, those of relationships inside."""
         draft, way = self._draft, self._way
@@ -187,7 +187,7 @@ class _Mapping:
             found = self._silent[number] = self._draft.calls.put(silent)
         return found
 
-    def _operation(self, member: Member, number: int) -> str:
+    def _operation(self, member: PlannedInstance, number: int) -> str:
         """The operation of the normative lifecycle that a step stands for, "" for none."""
         call = self._draft.calls.all[self._draft.steps[number].call]
         interface = member.template.interfaces.get(call.interface)
@@ -219,7 +219,7 @@ class _Mapping:
     def _in_order(self, pieces: Mapping[str, Sequence[int]]) -> None:
         """Have the instances wait for each other between two cuts as they require each other."""
         draft, members = self._draft, {m.id: m for m, _ in self._way.chains}
-        by_node: dict[str, list[Member]] = {}
+        by_node: dict[str, list[PlannedInstance]] = {}
         for name in pieces:
             by_node.setdefault(members[name].template.name, []).append(members[name])
         for name, sources in by_node.items():
@@ -235,7 +235,11 @@ class _Mapping:
                     self._one_after_other(targets, sources, pieces, why)
 
     def _one_after_other(
-        self, targets: Sequence[Member], sources: Sequence[Member], pieces: Mapping[str, Sequence[int]], why: int
+        self,
+        targets: Sequence[PlannedInstance],
+        sources: Sequence[PlannedInstance],
+        pieces: Mapping[str, Sequence[int]],
+        why: int,
     ) -> None:
         draft = self._draft
         first, then = (targets, sources) if self._way.is_up else (sources, targets)

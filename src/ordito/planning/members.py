@@ -12,7 +12,7 @@ from ordito.instances.states import STARTED
 from ordito.instances.status import OPERATIONAL, UNKNOWN
 from ordito.model.service import NodeTemplate
 from ordito.planning.fates import FALLING, GOING, RISING, Fate
-from ordito.work.plan import Action, ChangeCause, Condition, Difference, Gate, Kind
+from ordito.work.plan import Action, ChangeCause, StepCondition, Difference, Gate, ChangeKind
 
 
 class DraftStep(msgspec.Struct, gc=False):
@@ -38,7 +38,7 @@ class DraftStep(msgspec.Struct, gc=False):
     optional: bool = False
     dispensable: bool = False
     anew: bool = False
-    condition: Condition = Condition.ALWAYS
+    condition: StepCondition = StepCondition.ALWAYS
     gate: Gate = Gate.NONE
     counts: bool = False
     written: tuple[str, ...] = ()
@@ -69,13 +69,13 @@ class Chain:
         self.between: dict[int, list[tuple[int, int]]] | None = None
 
 
-UNCHANGED = Kind.UNCHANGED
+UNCHANGED = ChangeKind.UNCHANGED
 NOTHING: Mapping[str, tuple[object, object]] = {}
 NO_APPLIED: Mapping[str, Applied] = {}
 NO_NAMES: frozenset[str] = frozenset()
 
 
-class Member:
+class PlannedInstance:
     """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why.
 
     ``down`` is the chain that stops or removes it, unless it ``is_lost``: gone already; ``up`` the one that makes or
@@ -141,7 +141,7 @@ class Member:
         self.is_meant = False
         self.is_taken_back = False
         self.differences: tuple[Difference, ...] = ()
-        self.kind: Kind = UNCHANGED
+        self.kind: ChangeKind = UNCHANGED
         self.changed: Mapping[str, tuple[object, object]] = NOTHING
         self.adopted: Mapping[str, Applied] = NO_APPLIED
         self.dropped: frozenset[str] = NO_NAMES

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import DraftStep, Member
+from ordito.planning.members import DraftStep, PlannedInstance
 from ordito.planning.probes import can_be_looked_at, look_at, probe
-from ordito.work.plan import Action, Condition, Gate
+from ordito.work.plan import Action, Gate, StepCondition
 from ordito.work.probes import CHECK, HEAL, maintaining
 
 WHETHER = "whether"
@@ -73,7 +73,7 @@ def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
         if place in looks and step.tolerant:
             draft.edge(looks[place], number, reason)
             if step.dispensable and not step.condition:
-                step.condition = Condition.UNLESS_LOST
+                step.condition = StepCondition.UNLESS_LOST
     looked_at = _looked_at(draft, asked, looks)
     if not (looks or looked_at):
         return
@@ -102,7 +102,7 @@ def look_known(draft: Draft, looks: Mapping[str, int]) -> int:
         member = draft.members[instance]
         call = draft.calls.nothing(member.template, "ordito", KNOWN)
         step = DraftStep(f"{instance}.ordito.{KNOWN}", Action.FILTER, instance, instance, call=call)
-        step.tolerant, step.reason, step.condition = True, reason, Condition.IF_KNOWN
+        step.tolerant, step.reason, step.condition = True, reason, StepCondition.IF_KNOWN
         found.append(draft.add(step))
         draft.edge(look, found[-1], reason)
     if len(found) == 1:
@@ -113,7 +113,7 @@ def look_known(draft: Draft, looks: Mapping[str, int]) -> int:
     return join
 
 
-def may_be_spared(draft: Draft, member: Member) -> bool:
+def may_be_spared(draft: Draft, member: PlannedInstance) -> bool:
     """Whether there is a way to find an instance to be ok, or to mend it; what is gone is made again in any case."""
     if member.is_lost:
         return False
@@ -122,7 +122,7 @@ def may_be_spared(draft: Draft, member: Member) -> bool:
     )
 
 
-def mend(draft: Draft, member: Member) -> int:
+def mend(draft: Draft, member: PlannedInstance) -> int:
     """The steps that look at an instance, and try to mend it; gives the last one's number."""
     checks = maintaining(member.template, CHECK) is not None or can_be_looked_at(draft, member)
     steps: list[int] = []
@@ -131,9 +131,9 @@ def mend(draft: Draft, member: Member) -> int:
     if maintaining(member.template, HEAL) is not None:
         steps.append(_step(draft, member, HEAL, "it is mended in place, if that can be"))
         if checks:
-            draft.steps[steps[-1]].condition = Condition.UNLESS_OK
+            draft.steps[steps[-1]].condition = StepCondition.UNLESS_OK
             steps.append(_step(draft, member, CHECK, "it is checked whether that has mended it", again=True))
-            draft.steps[steps[-1]].condition = Condition.UNLESS_OK
+            draft.steps[steps[-1]].condition = StepCondition.UNLESS_OK
         else:
             draft.steps[steps[-1]].closes = True
     for before, after in pairwise(steps):
@@ -141,7 +141,7 @@ def mend(draft: Draft, member: Member) -> int:
     return steps[-1]
 
 
-def _step(draft: Draft, member: Member, name: str, reason: str, *, again: bool = False) -> int:
+def _step(draft: Draft, member: PlannedInstance, name: str, reason: str, *, again: bool = False) -> int:
     """A step without which the job can do: what it does not find out or mend is made anew."""
     number = probe(draft, member, name, reason)
     assert number is not None
@@ -158,7 +158,7 @@ def can_do_without(step: DraftStep, *, is_check: bool = True) -> None:
     step.anew = step.action is Action.DELEGATE
 
 
-def look_whether(draft: Draft, member: Member) -> int:
+def look_whether(draft: Draft, member: PlannedInstance) -> int:
     """The step that is left out where an instance is ok, and with it all that follows."""
     call = draft.calls.nothing(member.template, "ordito", WHETHER)
     return draft.add(
@@ -170,6 +170,6 @@ def look_whether(draft: Draft, member: Member) -> int:
             call=call,
             tolerant=True,
             reason=draft.why("whether it has to be made anew"),
-            condition=Condition.UNLESS_OK,
+            condition=StepCondition.UNLESS_OK,
         )
     )

@@ -10,10 +10,10 @@ from ordito.model.service import NodeTemplate, Relationship
 from ordito.model.settings import NO_SETTINGS
 from ordito.planning.draft import Draft
 from ordito.planning.members import DraftStep
-from ordito.work.plan import Condition
+from ordito.work.plan import StepCondition
 
 
-class Needs:
+class ChainNeeds:
     """What a job needs of the steps in the chains of one node's instances."""
 
     __slots__ = ("_draft", "_node", "_settings")
@@ -38,4 +38,4 @@ class Needs:
             far = relationship.target if relationship.source == self._node else relationship.source
             target = self._draft.service.nodes.get(far)
             if target is not None and target.settings.is_optional and far == relationship.target:
-                step.condition = Condition.IF_FAR_IS_UP
+                step.condition = StepCondition.IF_FAR_IS_UP

@@ -19,7 +19,7 @@ from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
 from ordito.planning.implemented import where_run
-from ordito.planning.members import DraftStep, Member
+from ordito.planning.members import DraftStep, PlannedInstance
 from ordito.planning.recipe import Where
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
 from ordito.work.plan import Action
@@ -28,7 +28,7 @@ COMPONENT, OPERATION, INPUTS, UNDO_OPERATION = "component", "operation", "inputs
 """The keys of the config of such a step."""
 
 
-class Called(msgspec.Struct, frozen=True):
+class CalledOperation(msgspec.Struct, frozen=True):
     """An operation that a step names: of which node, and in which of its interfaces."""
 
     node: NodeTemplate
@@ -100,7 +100,7 @@ def check_operation(
 
 
 def undo_steps(
-    draft: Draft, done: DoneHook, undoing: tuple[Formed, Called], name: str, *, is_first: bool
+    draft: Draft, done: DoneHook, undoing: tuple[Formed, CalledOperation], name: str, *, is_first: bool
 ) -> list[DraftStep]:
     """The steps that run the operation which undoes one that was run, with the inputs of that, the last instance first;
     ``undoing`` is what ``undoing`` gives, ``name`` what the undo is called in the plan, which has it already, and
@@ -129,7 +129,7 @@ def undo_steps(
     ]
 
 
-def undoing(draft: Draft, done: DoneHook) -> tuple[Formed, Called] | None:
+def undoing(draft: Draft, done: DoneHook) -> tuple[Formed, CalledOperation] | None:
     """The operation that undoes one that was run, in the form of the service that ran it: the one to which a rollback
     leads need not have it. What that has removed is known by the latter. None where neither has it."""
     config = done.result.config
@@ -152,7 +152,7 @@ def is_undone(draft: Draft, done: DoneHook) -> bool:
     return not any(member.record.exists for member in draft.of_node.get(name, ()))
 
 
-def there_in_the_end(draft: Draft, component: str) -> list[Member]:
+def there_in_the_end(draft: Draft, component: str) -> list[PlannedInstance]:
     """The instances of a component that stay, or are made: of the nodes inside of one that a topology stands for."""
     stand_in = draft.service.substituted.get(component)
     nodes = stand_in.nodes if stand_in is not None else (component,)
@@ -166,7 +166,7 @@ def can_be_undone(done: DoneHook) -> bool:
     return done.hook.block.undo is not None
 
 
-def _there(draft: Draft, hook: Hook, node: NodeTemplate) -> list[Member]:
+def _there(draft: Draft, hook: Hook, node: NodeTemplate) -> list[PlannedInstance]:
     """The instances that there are when a lifecycle step begins."""
     members = draft.of_node.get(node.name, [])
     is_later = hook.moment is Moment.AFTER or (not hook.component and hook.transition is not Transition.DELETE)
@@ -175,7 +175,7 @@ def _there(draft: Draft, hook: Hook, node: NodeTemplate) -> list[Member]:
     return [m for m in members if m.record.exists and m.record.created]
 
 
-def _where(draft: Draft, member: Member, found: Called) -> str:
+def _where(draft: Draft, member: PlannedInstance, found: CalledOperation) -> str:
     where = where_run(found.operation, found.node, Side.NODE, lifecycle=False)
     return "" if where is Where.ORCHESTRATOR else draft.runs_on(where, member.id)
 
@@ -203,12 +203,12 @@ def _static(draft: Draft, step: LifecycleStep) -> dict[str, object]:
     return found
 
 
-def _operation(node: NodeTemplate, text: str) -> Called | None:
+def _operation(node: NodeTemplate, text: str) -> CalledOperation | None:
     name, _, operation = text.rpartition(".")
     interface = interface_named(node.interfaces, name)
     if interface is None or operation not in interface.operations:
         return None
-    return Called(node, interface.name, interface.operations[operation])
+    return CalledOperation(node, interface.name, interface.operations[operation])
 
 
 def _mapping(value: object) -> dict[str, object]:

@@ -203,7 +203,7 @@ class Scaling(msgspec.Struct, frozen=True):
 NOT_SCALED = Scaling()
 
 
-class Part(msgspec.Struct, frozen=True):
+class ServicePart(msgspec.Struct, frozen=True):
     """A part of the service: all instances of ``nodes``, those that are to be made included, and ``instances`` of
     others. With ``skip_new`` no instance is made of which there is nothing yet."""
 
@@ -292,7 +292,7 @@ class PlanOptions:
     upgrading: Upgrading = field(default_factory=Upgrading)
     hooking: Hooking = field(default_factory=Hooking)
     digest_key: Callable[[], bytes] = bytes
-    part: Part | None = None
+    part: ServicePart | None = None
 
     @property
     def pruned(self) -> frozenset[str]:

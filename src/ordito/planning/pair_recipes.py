@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.instances.lifecycle import DELEGATE, INSTALL, PREPARES_LINK, PROVIDE, Per, Placed, Side, Stage
+from ordito.instances.lifecycle import DELEGATE, INSTALL, PREPARES_LINK, PROVIDE, Per, PlacedRow, Side, Stage
 from ordito.instances.states import STARTED, STOPPING
 from ordito.model.operation import Operation
 from ordito.model.service import LIFECYCLE, STANDARD, NodeTemplate, Relationship, Service
 from ordito.planning.calls import Calls
 from ordito.planning.implemented import Implementations, of_row, where_run
-from ordito.planning.recipe import Entry, PairEntry, Pairs
+from ordito.planning.recipe import PairEntry, Pairs, SequencedOperation
 
 SOURCE = Side.SOURCE
 NEAR, PAIR = Per.NEAR, Per.PAIR
@@ -39,10 +39,10 @@ class PairRecipes:
         self._diagnostics = diagnostics
 
     def near(
-        self, node: NodeTemplate, placed: Placed, relationships: list[Relationship], *, delegated: bool
-    ) -> list[Entry]:
+        self, node: NodeTemplate, placed: PlacedRow, relationships: list[Relationship], *, delegated: bool
+    ) -> list[SequencedOperation]:
         row = placed.row
-        found: list[Entry] = []
+        found: list[SequencedOperation] = []
         for relationship in relationships:
             operation = self._implemented.operation(relationship, row)
             if operation is None:
@@ -54,7 +54,9 @@ class PairRecipes:
             name = f"{relationship.key}.{self._calls.all[call].name}"
             where = where_run(operation, node, row.side, lifecycle=True)
             key = self._calls.all[call].key
-            found.append(Entry(call, key, name, placed.stage, where, relationship=relationship, side=row.side))
+            found.append(
+                SequencedOperation(call, key, name, placed.stage, where, relationship=relationship, side=row.side)
+            )
         return found
 
     def check_moments(self, node: NodeTemplate, link: tuple[Pairs, ...]) -> None:
@@ -76,7 +78,7 @@ class PairRecipes:
         )
 
     def of_node(
-        self, node: NodeTemplate, table: tuple[Placed, ...], stage: Stage | None, places: dict[str, int]
+        self, node: NodeTemplate, table: tuple[PlacedRow, ...], stage: Stage | None, places: dict[str, int]
     ) -> tuple[Pairs, ...]:
         """What is done with the pairs of each relationship, at each place where something is."""
         found: list[Pairs] = []
@@ -97,7 +99,7 @@ class PairRecipes:
         return tuple(found)
 
     def _of_pair(
-        self, relationship: Relationship, placed: Placed, operation: Operation, stage: Stage | None
+        self, relationship: Relationship, placed: PlacedRow, operation: Operation, stage: Stage | None
     ) -> PairEntry:
         row = placed.row
         near = relationship.source if row.side is SOURCE else relationship.target

@@ -8,7 +8,7 @@ from ordito.instances.context import Context
 from ordito.instances.records import number_of
 from ordito.model.service import Relationship
 from ordito.planning.draft import Draft
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 
 CONNECTION_TYPE = "connection_type"
 ALL_TO_ONE = "all_to_one"
@@ -21,10 +21,10 @@ class Pairing:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._numbered: dict[str, list[Member]] = {}
+        self._numbered: dict[str, list[PlannedInstance]] = {}
         self._to_one: dict[str, bool] = {}
 
-    def of_node(self, name: str) -> list[Member]:
+    def of_node(self, name: str) -> list[PlannedInstance]:
         """The instances of a node in the order of their numbers."""
         known = self._numbered.get(name)
         if known is None:
@@ -44,7 +44,9 @@ class Pairing:
         written = relationship.properties.get(CONNECTION_TYPE)
         return revealed(self._draft.static.evaluate(written, Context(relationship=relationship)))
 
-    def targets(self, source: Member, relationship: Relationship, *, falls: bool = False) -> list[Member]:
+    def targets(
+        self, source: PlannedInstance, relationship: Relationship, *, falls: bool = False
+    ) -> list[PlannedInstance]:
         """The instances that a source has pairs with, or would have, whatever becomes of them: with ``falls`` those
         that it has before it moves to another host."""
         if relationship.is_hosting:
@@ -55,7 +57,7 @@ class Pairing:
             return targets
         return self._linked(source, relationship) or targets[:1]
 
-    def wanted(self, source: Member, relationship: Relationship) -> list[Member]:
+    def wanted(self, source: PlannedInstance, relationship: Relationship) -> list[PlannedInstance]:
         """The instances that a source is to have pairs with: those that are up in the end. One that was chosen is kept
         for as long as it is there; else the one with the lowest number is."""
         if relationship.is_hosting or not self.is_to_one(relationship):
@@ -65,11 +67,11 @@ class Pairing:
             return [t for t in linked if t.is_up]
         return [t for t in self.of_node(relationship.target) if t.is_up][:1]
 
-    def loses(self, source: Member, relationship: Relationship) -> bool:
+    def loses(self, source: PlannedInstance, relationship: Relationship) -> bool:
         """Whether the one instance that a source has a pair with leaves, so that another takes its place."""
         return self.is_to_one(relationship) and any(t.goes for t in self._linked(source, relationship))
 
-    def _linked(self, source: Member, relationship: Relationship) -> list[Member]:
+    def _linked(self, source: PlannedInstance, relationship: Relationship) -> list[PlannedInstance]:
         """The one instance that a source has a pair with already, if it has."""
         snapshot, members = self._draft.snapshot, self._draft.members
         links = (snapshot.links[name] for name in snapshot.links_of(source.id))

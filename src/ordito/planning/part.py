@@ -20,15 +20,15 @@ from ordito.model.service import Service
 from ordito.planning.choose_instances import all_instances
 from ordito.planning.draft import Draft
 from ordito.planning.fates import CHANGED, Fate
-from ordito.planning.members import Member
-from ordito.planning.options import Part, PlanOptions
+from ordito.planning.members import PlannedInstance
+from ordito.planning.options import PlanOptions, ServicePart
 from ordito.work.plan import Change, Plan
 from ordito.work.workflows import Workflow
 
 MOST_NAMED = 6
 
 
-def with_needed(part: Part, service: Service, snapshot: Snapshot) -> Part:
+def with_needed(part: ServicePart, service: Service, snapshot: Snapshot) -> ServicePart:
     """The part with all that it needs, in turn: a node of which there is no instance yet, and instances that are not
     up. What is there and up is left as it is."""
     nodes, instances = set(part.nodes), set(part.instances)
@@ -93,7 +93,7 @@ def _forget_missed(draft: Draft) -> None:
     for node in draft.ordered:
         for record in draft.snapshot.records_of(node.name):
             if record.is_missed and not record.exists:
-                draft.put(Member(record, node, Fate.DROP, MISSED))
+                draft.put(PlannedInstance(record, node, Fate.DROP, MISSED))
 
 
 MISSED = "it is not there, and is not missed any more"
@@ -119,7 +119,7 @@ def _refuse_needed(draft: Draft) -> None:
 def _without_need(draft: Draft) -> dict[str, str]:
     """The instances that stay and lose what they need, each with what that is; also those that lose it only when these
     are removed too, in turn."""
-    hosted: dict[str, list[Member]] = defaultdict(list)
+    hosted: dict[str, list[PlannedInstance]] = defaultdict(list)
     staying = Counter(member.template.name for member in draft.members.values() if not member.goes)
     for member in draft.members.values():
         hosted[member.record.host].append(member)
@@ -128,7 +128,7 @@ def _without_need(draft: Draft) -> dict[str, str]:
     leaving = deque(member for member in draft.members.values() if member.goes)
     gone: set[str] = set()
 
-    def lose(member: Member, why: str) -> None:
+    def lose(member: PlannedInstance, why: str) -> None:
         if not member.goes and member.id not in lost:
             lost[member.id] = f"{member.id} {why}"
             staying[member.template.name] -= 1

@@ -19,10 +19,10 @@ from collections.abc import Iterable, Sequence
 
 from ordito.base.text import listed
 from ordito.planning.draft import Draft
-from ordito.planning.hook_steps import AFTER, BEFORE, Hooks
+from ordito.planning.hook_steps import AFTER, BEFORE, HookSteps
 from ordito.planning.ready import ready_steps
 from ordito.work.hooks import Transition
-from ordito.work.plan import Action, Condition
+from ordito.work.plan import Action, StepCondition
 
 LAST = "last"
 """When what leaves is removed: when all else is done."""
@@ -34,7 +34,7 @@ INSTALL, UPGRADE, DELETE = Transition.INSTALL, Transition.UPGRADE, Transition.DE
 
 def phases(draft: Draft) -> None:
     """Lay out the phases of what deploys or upgrades."""
-    parts, hooks = _parts(draft), Hooks(draft)
+    parts, hooks = _parts(draft), HookSteps(draft)
     before = hooks.of_components(BEFORE, INSTALL, UPGRADE)
     main, pruned = parts
     leaving = hooks.of_components(BEFORE, DELETE, last_first=True)
@@ -74,7 +74,7 @@ def _warn_of_early(draft: Draft, main: Sequence[int]) -> None:
 
 def removal_phases(draft: Draft) -> None:
     """Lay out the phases of what removes everything."""
-    main, hooks = list(range(len(draft.steps))), Hooks(draft)
+    main, hooks = list(range(len(draft.steps))), HookSteps(draft)
     module = hooks.of_module() if draft.options.part is None else []
     before = hooks.of_components(BEFORE, DELETE, last_first=True)
     _follow(draft, module, before)
@@ -153,7 +153,7 @@ def _leaving(draft: Draft) -> set[int]:
 
 def _is_bound(draft: Draft, number: int) -> bool:
     """Whether a step is one of what stays by itself. What tells of changes goes with what it waits for."""
-    return does_work(draft, number) and draft.steps[number].condition is not Condition.IF_CHANGED
+    return does_work(draft, number) and draft.steps[number].condition is not StepCondition.IF_CHANGED
 
 
 def does_work(draft: Draft, number: int) -> bool:

@@ -21,7 +21,7 @@ from ordito.model.imperative import Policy
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.policy_targets import PLACEMENT
 
 TOGETHER = "affinity"
@@ -80,7 +80,7 @@ def rule_of(draft: Draft, policy: Policy) -> Rule | None:
     )
 
 
-class Placed:
+class PlacedTargets:
     """Where the targets of one policy are, of the nodes that were placed so far: nodes are placed in the order in which
     they are planned, hosts first.
 
@@ -110,7 +110,7 @@ class Placed:
                 self.nodes += 1
 
 
-class Placement:
+class NodePlacement:
     """The placement policies that are about one node, for the choice of hosts for new instances of it. ``hosts`` are
     those that can be chosen at all."""
 
@@ -159,7 +159,7 @@ class Placement:
         for placed, own in zip(self._placed, self._own, strict=True):
             own[container_of(self._draft, placed.rule, host)] += 1
 
-    def _fits(self, placed: Placed, host: str) -> bool:
+    def _fits(self, placed: PlacedTargets, host: str) -> bool:
         rule = placed.rule
         container = container_of(self._draft, rule, host)
         if rule.named is not None and container and not _is_named(self._draft, rule.named, container):
@@ -179,13 +179,13 @@ class Placement:
         )
 
 
-def _placed(draft: Draft, policy: Policy) -> Placed | None:
+def _placed(draft: Draft, policy: Policy) -> PlacedTargets | None:
     """Where the targets of a policy are, found once for a draft; None where nothing of it is understood."""
     known = draft.placed.get(policy.name)
     if known is None and policy.name not in draft.placed:
         rule = rule_of(draft, policy)
-        known = draft.placed[policy.name] = Placed(draft, rule) if rule is not None else None
-    return known if isinstance(known, Placed) else None
+        known = draft.placed[policy.name] = PlacedTargets(draft, rule) if rule is not None else None
+    return known if isinstance(known, PlacedTargets) else None
 
 
 def _number(draft: Draft, node: str) -> int:
@@ -244,7 +244,7 @@ def _problem_apart(draft: Draft, rule: Rule, places: dict[str, Counter[str]]) ->
 
 def _places(draft: Draft, rule: Rule, node: str) -> Counter[str]:
     """How many instances of a node there are in each container, those that leave left out."""
-    staying: Iterable[Member] = (m for m in draft.of_node.get(node, ()) if not m.goes)
+    staying: Iterable[PlannedInstance] = (m for m in draft.of_node.get(node, ()) if not m.goes)
     found = Counter(container_of(draft, rule, m.id) for m in staying)
     del found[""]
     return found

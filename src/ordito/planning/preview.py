@@ -54,7 +54,7 @@ class Totals(msgspec.Struct, frozen=True):
     waves: int = 0
 
 
-class Held(msgspec.Struct, frozen=True):
+class Delays(msgspec.Struct, frozen=True):
     """What makes a plan longer: ``hosts`` are those on which operations wait for each other, with the number of those
     that may run there at one time; were there no such limit it would have so many waves (``otherwise``)."""
 
@@ -75,7 +75,7 @@ class Preview(msgspec.Struct, frozen=True):
     origins: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
     outages: tuple[Outage, ...] = ()
-    held: Held | None = None
+    held: Delays | None = None
 
 
 def preview(plan: Plan, existing: Collection[str] = (), on_host: int = 1) -> Preview:
@@ -116,13 +116,13 @@ def preview(plan: Plan, existing: Collection[str] = (), on_host: int = 1) -> Pre
     )
 
 
-def _held(plan: Plan, placed: Waves, count: int) -> Held | None:
+def _held(plan: Plan, placed: Waves, count: int) -> Delays | None:
     """What makes the plan longer than it would be if any number of operations could run on one host."""
     if not placed.held:
         return None
     free = waves(plan, 0).of_steps
     otherwise = len({wave for step, wave in zip(plan.steps, free, strict=True) if runs(plan, step)})
-    return Held(placed.held, otherwise) if otherwise < count else None
+    return Delays(placed.held, otherwise) if otherwise < count else None
 
 
 def _shown(plan: Plan, step: Step, condition: str) -> PreviewStep:

@@ -14,9 +14,9 @@ from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.implemented import where_run
 from ordito.planning.losing import at_stake, holds_data
-from ordito.planning.members import Chain, DraftStep, Member
+from ordito.planning.members import Chain, DraftStep, PlannedInstance
 from ordito.planning.recipe import Where
-from ordito.work.plan import Action, Condition
+from ordito.work.plan import Action, StepCondition
 from ordito.work.probes import CHECK, PROBES, maintaining
 from ordito.work.targets import HOST
 
@@ -26,7 +26,7 @@ def existing(draft: Draft) -> None:
     for node in draft.ordered:
         for record in draft.snapshot.records_of(node.name):
             if record.exists or record.is_missed:
-                draft.put(Member(record, node, Fate.LOOK, ""))
+                draft.put(PlannedInstance(record, node, Fate.LOOK, ""))
 
 
 def looking(name: str) -> Callable[[Draft], None]:
@@ -58,18 +58,20 @@ def ask_first(draft: Draft) -> None:
         if member.fate is Fate.CONTINUE and member.record.created:
             _ask(draft, member, member.up, _install_condition)
         elif member.fate is Fate.LEAVE:
-            _ask(draft, member, member.down, lambda _: Condition.UNLESS_ABSENT)
+            _ask(draft, member, member.down, lambda _: StepCondition.UNLESS_ABSENT)
 
 
-def _is_doubtful(draft: Draft, member: Member) -> bool:
+def _is_doubtful(draft: Draft, member: PlannedInstance) -> bool:
     if member.record.local == UNKNOWN:
         return True
     if member.record.local != ERROR:
         return False
-    return member.up is not None and draft.steps[member.up.end].condition is Condition.IF_MENDED
+    return member.up is not None and draft.steps[member.up.end].condition is StepCondition.IF_MENDED
 
 
-def _ask(draft: Draft, member: Member, chain: Chain | None, condition: Callable[[DraftStep], Condition]) -> None:
+def _ask(
+    draft: Draft, member: PlannedInstance, chain: Chain | None, condition: Callable[[DraftStep], StepCondition]
+) -> None:
     if chain is None or not chain.steps:
         return
     number = probe(draft, member, CHECK, f"it is {member.record.local}: checked first")
@@ -91,24 +93,27 @@ def _ask(draft: Draft, member: Member, chain: Chain | None, condition: Callable[
     chain.steps = [*asked, *chain.steps]
 
 
-def _not_once_more(draft: Draft, member: Member) -> int:
+def _not_once_more(draft: Draft, member: PlannedInstance) -> int:
     """The step that fails where what keeps data was found to be absent: it is made once more only by a plan that says
     so before anything runs."""
     call = draft.calls.nothing(member.template, "ordito", "there")
     step = DraftStep(f"{member.id}.ordito.there", Action.CALL, member.id, member.id, call=call)
-    step.condition, step.reason = Condition.IF_THERE, draft.why("it keeps data, and is not made once more by itself")
+    step.condition, step.reason = (
+        StepCondition.IF_THERE,
+        draft.why("it keeps data, and is not made once more by itself"),
+    )
     return draft.add(step)
 
 
-def _install_condition(step: DraftStep) -> Condition:
+def _install_condition(step: DraftStep) -> StepCondition:
     if step.id.endswith(f".{SETTLE.name}"):
-        return Condition.IF_MENDED
+        return StepCondition.IF_MENDED
     if step.done:
-        return Condition.IF_ABSENT
-    return Condition.ALWAYS if step.link or step.stage is None else Condition.UNLESS_OK
+        return StepCondition.IF_ABSENT
+    return StepCondition.ALWAYS if step.link or step.stage is None else StepCondition.UNLESS_OK
 
 
-def probe(draft: Draft, member: Member, name: str, reason: str) -> int | None:
+def probe(draft: Draft, member: PlannedInstance, name: str, reason: str) -> int | None:
     """The step of an operation by which an instance is looked at, or looked after; None where it has none."""
     operation = maintaining(member.template, name)
     if operation is None:
@@ -129,7 +134,7 @@ def probe(draft: Draft, member: Member, name: str, reason: str) -> int | None:
     return draft.add(step)
 
 
-def can_be_looked_at(draft: Draft, member: Member) -> bool:
+def can_be_looked_at(draft: Draft, member: PlannedInstance) -> bool:
     """Whether somebody can say how an instance is of which no operation does: the provider that has made it, or who
     reaches hosts."""
     node = member.template
@@ -140,7 +145,7 @@ def can_be_looked_at(draft: Draft, member: Member) -> bool:
     return node.is_compute and bool(draft.recipes.protocol(node))
 
 
-def look_at(draft: Draft, member: Member, reason: str) -> int:
+def look_at(draft: Draft, member: PlannedInstance, reason: str) -> int:
     """The step that asks who has made an instance, or who reaches hosts, how it is."""
     call = draft.calls.of_looking(member.template)
     return draft.add(

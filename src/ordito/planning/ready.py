@@ -14,10 +14,10 @@ import msgspec
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.probes import probe
 from ordito.work.hooks import Transition
-from ordito.work.plan import Condition, Kind
+from ordito.work.plan import ChangeKind, StepCondition
 from ordito.work.probes import CHECK, maintaining
 
 WITHIN = 300.0
@@ -42,7 +42,7 @@ def ready_steps(draft: Draft, among: Collection[str] = ()) -> list[int]:
     return found
 
 
-def ask_until_ready(draft: Draft, member: Member, reason: str, within: float, ending: str = READY) -> int:
+def ask_until_ready(draft: Draft, member: PlannedInstance, reason: str, within: float, ending: str = READY) -> int:
     """Add the step that asks an instance until it is ready, ``within`` so many seconds where its node says nothing; -1
     where nobody can be asked. ``ending`` is how its id ends."""
     number = probe(draft, member, CHECK, reason)
@@ -54,12 +54,12 @@ def ask_until_ready(draft: Draft, member: Member, reason: str, within: float, en
     call = msgspec.structs.replace(draft.calls.all[step.call], within=within)
     step.call = draft.calls.put_once((call.owner, "", str(step.call), f"ready {within:g}", call.name), call)
     step.id, step.owner = f"{step.id}.{ending}", ""
-    step.tolerant, step.condition = False, Condition.UNTIL_READY
+    step.tolerant, step.condition = False, StepCondition.UNTIL_READY
     step.optional = step.dispensable = settings.is_optional
     return number
 
 
-def can_be_asked(draft: Draft, member: Member) -> bool:
+def can_be_asked(draft: Draft, member: PlannedInstance) -> bool:
     """Whether there is somebody to ask how an instance is. That a host can be reached was seen to when it was made."""
     node = member.template
     if maintaining(node, CHECK) is not None:
@@ -67,9 +67,9 @@ def can_be_asked(draft: Draft, member: Member) -> bool:
     return draft.recipes.is_delegated(node) and draft.options.maker(node.name, node.kinds).looks
 
 
-def _changes(draft: Draft, member: Member) -> bool:
+def _changes(draft: Draft, member: PlannedInstance) -> bool:
     """Whether something happens to an instance, or has happened since the revision was begun."""
-    if member.fate is not Fate.KEEP or member.kind is Kind.RELINK:
+    if member.fate is not Fate.KEEP or member.kind is ChangeKind.RELINK:
         return True
     hooking = draft.options.hooking
     begun = bool(hooking.since) and member.record.last_config_change >= hooking.since

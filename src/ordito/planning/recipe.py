@@ -22,7 +22,7 @@ class Where(StrEnum):
     FAR = "far"
 
 
-class Entry(msgspec.Struct, frozen=True):
+class SequencedOperation(msgspec.Struct, frozen=True):
     """One operation of every instance of a node. ``key`` is what the record remembers it by, ``name`` the rest of its
     steps' ids; ``relationship`` and ``side`` are given for operations once per (relationship, near instance). Where
     there is ``evidence`` it is called only if the record has one of these keys: what was never begun is not undone."""
@@ -67,10 +67,10 @@ class Making(msgspec.Struct, frozen=True):
     stopped, ``configure`` with one that is configured anew before it is started. ``reached_by`` is the node by
     the link with which a host gets its address, "" for none: what is done on it comes after that."""
 
-    install: tuple[Entry, ...]
+    install: tuple[SequencedOperation, ...]
     link: tuple[Pairs, ...]
-    start: tuple[Entry, ...]
-    configure: tuple[Entry, ...]
+    start: tuple[SequencedOperation, ...]
+    configure: tuple[SequencedOperation, ...]
     reached_by: str = ""
 
 
@@ -79,6 +79,6 @@ class Removing(msgspec.Struct, frozen=True):
     that stands for the removal of one that was never started, ``stop`` what is done to one that is only stopped."""
 
     unlink: tuple[Pairs, ...]
-    uninstall: tuple[Entry, ...]
+    uninstall: tuple[SequencedOperation, ...]
     drop: int
-    stop: tuple[Entry, ...]
+    stop: tuple[SequencedOperation, ...]

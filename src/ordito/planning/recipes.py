@@ -25,9 +25,9 @@ from ordito.instances.lifecycle import (
     STOP_STAGE,
     UNINSTALL,
     UNPROVIDE,
+    LifecycleRow,
     Per,
-    Placed,
-    Row,
+    PlacedRow,
     Side,
     Stage,
 )
@@ -49,7 +49,7 @@ from ordito.planning.deployed_artifacts import is_deployed
 from ordito.planning.implemented import NONE, Implementations, is_own, where_run
 from ordito.planning.options import PlanOptions
 from ordito.planning.pair_recipes import PairRecipes, in_reverse
-from ordito.planning.recipe import Entry, Making, Removing, Where
+from ordito.planning.recipe import Making, Removing, SequencedOperation, Where
 from ordito.work.targets import ENDPOINT, SSH
 
 NODE, SOURCE, TARGET = Side.NODE, Side.SOURCE, Side.TARGET
@@ -70,7 +70,7 @@ class Laid(msgspec.Struct, frozen=True):
     """A table as it is for one node: its entries, and the places in it of the operations of pairs, by the state that
     the chain has reached there."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[SequencedOperation, ...]
     places: dict[str, int]
 
 
@@ -169,10 +169,10 @@ class Recipes:
             for side, those in every.items()
         }
 
-    def _lay(self, node: NodeTemplate, table: tuple[Placed, ...], delegated: Stage | None) -> Laid:
+    def _lay(self, node: NodeTemplate, table: tuple[PlacedRow, ...], delegated: Stage | None) -> Laid:
         """The table as it is for a node. What a provider does stands at the beginning, or at the end where it removes:
         what belongs to pairs comes before that."""
-        found: list[Entry] = []
+        found: list[SequencedOperation] = []
         places: dict[str, int] = {}
         every = self._implemented.of(node.interfaces)
         near = self._beside(node, frozenset() if table is UNINSTALL else self._lost)
@@ -194,18 +194,18 @@ class Recipes:
             found.append(self._of_provider(node, UNPROVIDE, delegated))
         return Laid(tuple(found), places)
 
-    def _of_provider(self, node: NodeTemplate, name: str, stage: Stage) -> Entry:
+    def _of_provider(self, node: NodeTemplate, name: str, stage: Stage) -> SequencedOperation:
         call = self._calls.of_provider(node, name)
         key = self._calls.all[call].key
-        return Entry(call, key, key, stage, ORCHESTRATOR, delegated=True)
+        return SequencedOperation(call, key, key, stage, ORCHESTRATOR, delegated=True)
 
-    def _of_reaching(self, node: NodeTemplate) -> tuple[Entry, ...]:
+    def _of_reaching(self, node: NodeTemplate) -> tuple[SequencedOperation, ...]:
         """The step of waiting for a host that is not this machine."""
         if not node.is_compute or not self.protocol(node):
             return ()
         call = self._calls.of_reaching(node)
         key = self._calls.all[call].key
-        return (Entry(call, key, key, None, ORCHESTRATOR, delegated=True),)
+        return (SequencedOperation(call, key, key, None, ORCHESTRATOR, delegated=True),)
 
     def protocol(self, node: NodeTemplate) -> str:
         """By which protocol the instances of a Compute will be reached, "" where they are this machine."""
@@ -228,7 +228,7 @@ class Recipes:
             return ""
         return SSH if said == SSH else ""
 
-    def _start(self, node: NodeTemplate, install: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    def _start(self, node: NodeTemplate, install: tuple[SequencedOperation, ...]) -> tuple[SequencedOperation, ...]:
         """The part of an installation that starts. What a provider has made it starts again, if it can do that: else
         only the state changes."""
         if install and install[0].delegated and install[0].stage is not None:
@@ -236,7 +236,7 @@ class Recipes:
             return (self._move(node, "start", START_STAGE), *starts, *(e for e in install if e.stage is None))
         return tuple(dropwhile(lambda e: e.stage is None or e.stage.enter != STARTING, install))
 
-    def _configure(self, node: NodeTemplate, install: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    def _configure(self, node: NodeTemplate, install: tuple[SequencedOperation, ...]) -> tuple[SequencedOperation, ...]:
         """The part of an installation that configures and starts. What a provider has made is configured once that
         runs again."""
         if install and install[0].delegated and install[0].stage is not None:
@@ -245,7 +245,7 @@ class Recipes:
             return (self._move(node, "start", START_STAGE), *own, *(e for e in install if e.stage is None))
         return tuple(dropwhile(lambda e: e.stage is None or e.stage.enter not in (CONFIGURING, STARTING), install))
 
-    def _stop(self, node: NodeTemplate, uninstall: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    def _stop(self, node: NodeTemplate, uninstall: tuple[SequencedOperation, ...]) -> tuple[SequencedOperation, ...]:
         """The part of a removal that stops; as for ``_start``."""
         if uninstall and uninstall[-1].delegated:
             before = (e for e in uninstall[:-1] if not self._is_called(e, REMOVES))
@@ -255,20 +255,20 @@ class Recipes:
             )
         return tuple(takewhile(lambda e: e.stage is None or e.stage.leave != DELETED, uninstall))
 
-    def _is_called(self, entry: Entry, operations: frozenset[str]) -> bool:
+    def _is_called(self, entry: SequencedOperation, operations: frozenset[str]) -> bool:
         return entry.stage is not None and self._calls.all[entry.call].operation in operations
 
-    def _move(self, node: NodeTemplate, operation: str, stage: Stage) -> Entry:
+    def _move(self, node: NodeTemplate, operation: str, stage: Stage) -> SequencedOperation:
         """What starts or stops an instance that a provider has made."""
         if self._options.maker(node.name, node.kinds).starts:
             call = self._calls.of_moving(node, operation)
             key = self._calls.all[call].key
-            return Entry(call, key, key, stage, ORCHESTRATOR, delegated=True)
+            return SequencedOperation(call, key, key, stage, ORCHESTRATOR, delegated=True)
         return self._entry(self._calls.nothing(node, self._implemented.standard(node), operation), stage, ORCHESTRATOR)
 
-    def _of_node(self, node: NodeTemplate, placed: Placed, stage: Stage | None) -> list[Entry]:
+    def _of_node(self, node: NodeTemplate, placed: PlacedRow, stage: Stage | None) -> list[SequencedOperation]:
         row = placed.row
-        found: list[Entry] = []
+        found: list[SequencedOperation] = []
         for interface, operation in self._implemented.operations(node, row.interface, row.operation):
             if row.interface == ARTIFACT and not self._is_deployed(node, operation):
                 continue
@@ -308,7 +308,7 @@ class Recipes:
         taken = self.is_delegated(node) and self._options.takes(node.name, node.kinds, kinds)
         return is_deployed(node, operation, self._calls, self._diagnostics, taken=taken)
 
-    def _begun_by(self, node: NodeTemplate, row: Row, interface: str) -> tuple[str, ...]:
+    def _begun_by(self, node: NodeTemplate, row: LifecycleRow, interface: str) -> tuple[str, ...]:
         """The keys of the operations that a row undoes, where they are implemented: that of the same interface, else
         all."""
         (operation,) = row.undoes
@@ -316,6 +316,6 @@ class Recipes:
             return (f"{interface}.{operation}",)
         return tuple(f"{name}.{operation}" for name, _ in self._implemented.operations(node, row.interface, operation))
 
-    def _entry(self, call: int, stage: Stage | None, where: Where) -> Entry:
+    def _entry(self, call: int, stage: Stage | None, where: Where) -> SequencedOperation:
         key = self._calls.all[call].key
-        return Entry(call, key, key, stage, where)
+        return SequencedOperation(call, key, key, stage, where)

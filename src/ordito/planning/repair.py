@@ -19,11 +19,11 @@ from ordito.instances.status import ERROR, UNKNOWN
 from ordito.planning.choose_anew import outermost
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import DraftStep, Member
+from ordito.planning.members import DraftStep, PlannedInstance
 from ordito.planning.mend_first import can_do_without
 from ordito.planning.probes import can_be_looked_at, probe
 from ordito.planning.widening import HEALED, AskedHosts, Laying, Widening
-from ordito.work.plan import Action, Condition, Kind
+from ordito.work.plan import Action, ChangeKind, StepCondition
 from ordito.work.probes import CHECK, maintaining
 
 STAYS = frozenset({Fate.KEEP, Fate.NEW, Fate.CONTINUE})
@@ -54,7 +54,7 @@ def repairing(laying: Laying) -> Callable[[Draft], None]:
 
 
 def _widen(
-    draft: Draft, laying: Laying, broken: Mapping[str, Member], why: Mapping[str, str], looks: AskedHosts
+    draft: Draft, laying: Laying, broken: Mapping[str, PlannedInstance], why: Mapping[str, str], looks: AskedHosts
 ) -> None:
     """Lay the stages of all that is repaired, node by node."""
     by_node: dict[str, list[str]] = {}
@@ -88,23 +88,23 @@ class _Around:
                     break
                 self._over.add(above.id)
 
-    def comes_up(self, draft: Draft, member: Member) -> bool:
+    def comes_up(self, draft: Draft, member: PlannedInstance) -> bool:
         """Whether all that requires an instance or lies on it stays, or comes up."""
         sources = draft.service.incoming.get(member.template.name, ())
         return member.id not in self._over and not any(r.source in self._nodes for r in sources if not r.is_hosting)
 
 
-def _changing(draft: Draft, broken: Mapping[str, Member]) -> set[str]:
+def _changing(draft: Draft, broken: Mapping[str, PlannedInstance]) -> set[str]:
     """The nodes of which the plan changes anything but what is repaired."""
     return {m.template.name for m in draft.members.values() if m.fate is not Fate.KEEP and m.id not in broken}
 
 
-def _standing_alone(draft: Draft, broken: dict[str, Member], around: _Around) -> dict[str, Member]:
+def _standing_alone(draft: Draft, broken: dict[str, PlannedInstance], around: _Around) -> dict[str, PlannedInstance]:
     """Those of the broken instances around which the plan does nothing else to what they require, nor to what requires
     them or lies on them, but that this comes up. One that is none of these changes what requires it."""
     changing = _changing(draft, broken)
-    hosted: dict[str, list[Member]] = {}
-    of_node: dict[str, list[Member]] = {}
+    hosted: dict[str, list[PlannedInstance]] = {}
+    of_node: dict[str, list[PlannedInstance]] = {}
     for member in broken.values():
         hosted.setdefault(member.record.host, []).append(member)
         of_node.setdefault(member.template.name, []).append(member)
@@ -128,17 +128,17 @@ def _standing_alone(draft: Draft, broken: dict[str, Member], around: _Around) ->
     return found
 
 
-def _requiring(draft: Draft, node: str, of_node: Mapping[str, list[Member]]) -> Iterator[Member]:
+def _requiring(draft: Draft, node: str, of_node: Mapping[str, list[PlannedInstance]]) -> Iterator[PlannedInstance]:
     """The broken instances that require a node, and are not on it."""
     sources = {r.source for r in draft.service.incoming.get(node, ()) if not r.is_hosting}
     return (member for source in sources for member in of_node.get(source, ()))
 
 
-def _asked(draft: Draft, broken: Mapping[str, Member], around: _Around) -> dict[str, Member]:
+def _asked(draft: Draft, broken: Mapping[str, PlannedInstance], around: _Around) -> dict[str, PlannedInstance]:
     """The instances that are up, and stay as they are, and can be asked whether they are ok; of the others it is said
     why they are not asked."""
     changing = _changing(draft, broken)
-    found: dict[str, Member] = {}
+    found: dict[str, PlannedInstance] = {}
     for member in draft.members.values():
         node, record = member.template, member.record
         stays = member.fate is Fate.KEEP and record.state == STARTED and node.name not in draft.options.left_behind
@@ -148,7 +148,7 @@ def _asked(draft: Draft, broken: Mapping[str, Member], around: _Around) -> dict[
         if maintaining(node, CHECK) is None and not can_be_looked_at(draft, member):
             _say_unasked(draft, member, NO_CHECK)
         elif (
-            member.kind is not Kind.UNCHANGED
+            member.kind is not ChangeKind.UNCHANGED
             or any(r.target in changing for r in node.requirements if not r.is_hosting)
             or (host is not None and host.id not in broken and host.fate is not Fate.KEEP)
             or not around.comes_up(draft, member)
@@ -163,11 +163,11 @@ NO_CHECK = "not checked: nothing tells how it is"
 CHANGES_AROUND = "not checked: this plan changes it, what it requires, or what requires it"
 
 
-def _say_unasked(draft: Draft, member: Member, reason: str) -> None:
-    draft.kept.append(Member(member.record, member.template, Fate.KEEP, reason))
+def _say_unasked(draft: Draft, member: PlannedInstance, reason: str) -> None:
+    draft.kept.append(PlannedInstance(member.record, member.template, Fate.KEEP, reason))
 
 
-def _ask_hosts(draft: Draft, hosts: Iterable[Member], looks: AskedHosts) -> None:
+def _ask_hosts(draft: Draft, hosts: Iterable[PlannedInstance], looks: AskedHosts) -> None:
     """Ask hosts how they are that nobody has asked yet. None is made anew: where one is not ok that has failed, and
     nothing is done that needs it."""
     reason = draft.why("whether it is ok in the end")
@@ -179,13 +179,13 @@ def _ask_hosts(draft: Draft, hosts: Iterable[Member], looks: AskedHosts) -> None
             can_do_without(draft.steps[number])
         call = draft.calls.nothing(host.template, "ordito", HEALED)
         step = DraftStep(f"{host.id}.ordito.{HEALED}", Action.CALL, host.id, host.id, call=call, reason=reason)
-        step.condition = Condition.IF_HEALED
+        step.condition = StepCondition.IF_HEALED
         told = draft.add(step)
         draft.edge(number, told, reason)
         host.repaired = number, told
 
 
-def _is_broken(draft: Draft, member: Member) -> bool:
+def _is_broken(draft: Draft, member: PlannedInstance) -> bool:
     """Whether an instance is known not to be ok, or nothing is known of it, although all that makes it was carried out
     as it is wanted, and nothing of that has failed."""
     record = member.record
@@ -211,7 +211,7 @@ class Hindrance(StrEnum):
     BACK = "going back repairs nothing"
 
 
-def _hindrance(draft: Draft, member: Member) -> Hindrance | None:
+def _hindrance(draft: Draft, member: PlannedInstance) -> Hindrance | None:
     """What is so of an instance by itself that it is not repaired."""
     record = member.record
     links = (draft.snapshot.links[name] for name in draft.snapshot.links_of(record.id))
@@ -220,7 +220,7 @@ def _hindrance(draft: Draft, member: Member) -> Hindrance | None:
         return Hindrance.HOST
     if any(link.failed and link.source == record.id for link in links):
         return Hindrance.LINKS  # It is not up because of what has failed of that.
-    if member.kind is not Kind.UNCHANGED or member.adopted or member.dropped:
+    if member.kind is not ChangeKind.UNCHANGED or member.adopted or member.dropped:
         return Hindrance.CHANGED
     if not any(e.delegated or draft.calls.all[e.call].artifact for e in made):
         return Hindrance.NOTHING
@@ -230,12 +230,12 @@ def _hindrance(draft: Draft, member: Member) -> Hindrance | None:
 def say_unrepaired(draft: Draft) -> None:
     """Transform: warn of what is not ok and not repaired although nothing is left to be carried out, so that the job
     fails unless that is found to be ok."""
-    found: dict[tuple[str, Hindrance], list[Member]] = {}
+    found: dict[tuple[str, Hindrance], list[PlannedInstance]] = {}
     for member in draft.members.values():
         if member.fate is not Fate.CONTINUE or member.up is None:
             continue
         last = draft.steps[member.up.end]
-        if last.condition is Condition.IF_MENDED and not last.done:
+        if last.condition is StepCondition.IF_MENDED and not last.done:
             going_back = Hindrance.BACK if draft.workflow.goes_back else None
             why = going_back or _hindrance(draft, member) or Hindrance.AROUND
             found.setdefault((member.template.name, why), []).append(member)

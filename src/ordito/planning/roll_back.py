@@ -13,9 +13,9 @@ from ordito.planning.chains import in_sequence
 from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.options import RolledBack
-from ordito.planning.recipe import Entry
+from ordito.planning.recipe import SequencedOperation
 
 TAKEN_BACK = frozenset().union(*(done for name, done in TAKES_BACK.items() if name not in REMOVES))
 """Operations that another takes back while the instance stays."""
@@ -25,7 +25,7 @@ def choose_made(draft: Draft) -> None:
     """Transform: the instances that the job made leave, all others stay."""
     for node in draft.ordered:
         for record in draft.snapshot.of_node(node.name):
-            draft.put(Member(record, node, *_fate(record, draft.options.rolled_back)))
+            draft.put(PlannedInstance(record, node, *_fate(record, draft.options.rolled_back)))
 
 
 def take_back(draft: Draft) -> None:
@@ -66,7 +66,7 @@ def _fate(record: Instance, rolled_back: RolledBack) -> tuple[Fate, str]:
     return Fate.KEEP, ""
 
 
-def _take_back(draft: Draft, member: Member) -> None:
+def _take_back(draft: Draft, member: PlannedInstance) -> None:
     form = draft.falling(member)
     entries = form.recipes.removing(form.service.nodes[member.template.name]).uninstall
     done = list(_done(member.record, draft.options.rolled_back.since))
@@ -87,7 +87,7 @@ def _take_back(draft: Draft, member: Member) -> None:
     member.is_taken_back = True
 
 
-def _undoes(draft: Draft, entry: Entry, key: str) -> bool:
+def _undoes(draft: Draft, entry: SequencedOperation, key: str) -> bool:
     """Whether an operation takes back another of an instance that stays."""
     call = draft.calls.all[entry.call]
     return call.operation not in REMOVES and takes_back(call.interface, call.operation, key)

@@ -17,7 +17,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.imperative import weave_target
 from ordito.planning.implemented import where_run
-from ordito.planning.members import Chain, DraftStep, Member
+from ordito.planning.members import Chain, DraftStep, PlannedInstance
 from ordito.planning.options import OfStandIn
 from ordito.planning.recipe import Where
 from ordito.planning.waits import IN_TURN, install_waits
@@ -113,7 +113,7 @@ def _before(interface: Interface) -> tuple[str, ...]:
     return tuple(f"{interface.name}.{name}" for name in own)
 
 
-def _step(draft: Draft, member: Member, node: _OfNode, reason: int) -> DraftStep:
+def _step(draft: Draft, member: PlannedInstance, node: _OfNode, reason: int) -> DraftStep:
     stage = node.stage
     # What is made or configured once more while it is up is up afterwards.
     stays = stage is not None and stage in MAKING and _was_up(member, draft.calls.all[node.call].key)
@@ -132,6 +132,6 @@ def _step(draft: Draft, member: Member, node: _OfNode, reason: int) -> DraftStep
     )
 
 
-def _was_up(member: Member, key: str) -> bool:
+def _was_up(member: PlannedInstance, key: str) -> bool:
     """Whether an instance is up, or was before the operation failed that is carried out once more."""
     return member.record.state == STARTED or member.record.before_failure.get(key) in OPERATIONAL

@@ -15,7 +15,7 @@ from ordito.planning.choose_instances import Hosts, grow, leaving
 from ordito.planning.counts import asked_count, kept_count
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.options import Goal
 from ordito.work.plan import KeptCount
 
@@ -57,7 +57,7 @@ class _Scaler:
             if record.id in victims:
                 draft.put(leaving(draft, record, node, f"{reason}, and there are {len(existing)}"))
             else:
-                draft.put(Member(record, node, Fate.KEEP, ""))
+                draft.put(PlannedInstance(record, node, Fate.KEEP, ""))
         left = [record for record in staying if record.id not in victims]
         if shares:
             grow(draft, node, shares, left, reason=f"its host is new, so that there are {number} of {node.name}")

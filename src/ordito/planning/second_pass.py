@@ -16,11 +16,11 @@ from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
 from ordito.planning.fates import CHANGED, Fate
-from ordito.planning.members import DraftStep, Member
-from ordito.planning.recipe import Entry
+from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.recipe import SequencedOperation
 from ordito.syntax.expressions import Call, calls
 from ordito.work.observed_inputs import observed
-from ordito.work.plan import Action, Condition, Kind
+from ordito.work.plan import Action, ChangeKind, StepCondition
 
 WHETHER = "an input of its configure may be another value then"
 
@@ -45,7 +45,7 @@ def second_pass(draft: Draft) -> None:
                 changing.add(node.name)
 
 
-def whether(draft: Draft, member: Member) -> int:
+def whether(draft: Draft, member: PlannedInstance) -> int:
     """Add the filter behind which an instance is configured again."""
     found = _configures(draft, member.template)
     assert found is not None
@@ -57,12 +57,12 @@ def whether(draft: Draft, member: Member) -> int:
             member.id,
             call=found[0].call,
             reason=draft.why(WHETHER),
-            condition=Condition.IF_OTHER_INPUTS,
+            condition=StepCondition.IF_OTHER_INPUTS,
         )
     )
 
 
-def _configures(draft: Draft, node: NodeTemplate) -> tuple[Entry, Operation] | None:
+def _configures(draft: Draft, node: NodeTemplate) -> tuple[SequencedOperation, Operation] | None:
     """What configures the instances of a node, if anything does."""
     for entry in draft.recipes.making(node).configure:
         call = draft.calls.all[entry.call]
@@ -88,8 +88,10 @@ def _reads(node: NodeTemplate, operation: Operation) -> Iterator[str]:
                 yield name
 
 
-def _stays(member: Member) -> bool:
+def _stays(member: PlannedInstance) -> bool:
     """Whether an instance does its work, and nothing is to be done about it so far."""
     record = member.record
-    is_kept = member.fate is Fate.KEEP and member.kind is Kind.UNCHANGED and not (member.adopted or member.dropped)
+    is_kept = (
+        member.fate is Fate.KEEP and member.kind is ChangeKind.UNCHANGED and not (member.adopted or member.dropped)
+    )
     return is_kept and member.is_up and record.state == STARTED and not record.form

@@ -8,8 +8,8 @@ from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate
-from ordito.planning.members import DraftStep, Member
-from ordito.work.plan import Action, Condition
+from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.work.plan import Action, StepCondition
 
 CONTINUED = frozenset({Fate.CONTINUE, Fate.START})
 RESTART, RECONFIGURE, DROP = Fate.RESTART, Fate.RECONFIGURE, Fate.DROP
@@ -30,7 +30,7 @@ def skip_done(draft: Draft) -> None:
             _skip_removed(draft, member)
 
 
-def _skip_installed(draft: Draft, member: Member) -> None:
+def _skip_installed(draft: Draft, member: PlannedInstance) -> None:
     assert member.up is not None
     steps = [draft.steps[number] for number in member.up.steps]
     last, place = _last_way(member, steps), 0
@@ -63,14 +63,14 @@ def _skip_installed(draft: Draft, member: Member) -> None:
             settle.stage = START_STAGE
         runs_nothing = all(step.done for step in steps)
         if member.record.local == ERROR or (runs_nothing and _is_unknown(member)):
-            settle.condition = Condition.IF_MENDED
+            settle.condition = StepCondition.IF_MENDED
         last = draft.add(settle)
         draft.edge(member.up.end, last, draft.why("the order of the lifecycle"))
         member.up.steps.append(last)
         member.up.end = last
 
 
-def _is_unknown(member: Member) -> bool:
+def _is_unknown(member: PlannedInstance) -> bool:
     """Whether nothing says how an instance is. Where only operations of pairs have failed, which are gone now or are
     carried out by themselves, it is as it was before."""
     failures = member.record.before_failure
@@ -78,7 +78,7 @@ def _is_unknown(member: Member) -> bool:
     return member.record.local == UNKNOWN and not is_of_pairs
 
 
-def _last_way(member: Member, steps: list[DraftStep]) -> int:
+def _last_way(member: PlannedInstance, steps: list[DraftStep]) -> int:
     """The place of the last operation so far that is a way into a state: what comes before it is none any more. Of an
     instance that is started no operation is."""
     if member.record.state == STARTED:
@@ -87,7 +87,7 @@ def _last_way(member: Member, steps: list[DraftStep]) -> int:
     return next((place for place in range(len(own) - 1, -1, -1) if own[place].stage is not None), 0)
 
 
-def _skip_links(draft: Draft, member: Member) -> None:
+def _skip_links(draft: Draft, member: PlannedInstance) -> None:
     """Of what is stopped and started those links stay that stopping does not undo."""
     for number in member.up.steps if member.up is not None else ():
         step = draft.steps[number]
@@ -107,7 +107,7 @@ def _is_linked(draft: Draft, step: DraftStep) -> bool:
     return not target.falls or (HALVES[target.fate].down is Down.STOP and call.operation not in UNDONE_BY_STOP)
 
 
-def _skip_removed(draft: Draft, member: Member) -> None:
+def _skip_removed(draft: Draft, member: PlannedInstance) -> None:
     own = member.down.steps if member.down else []
     for number in [*own, *member.undone]:
         step = draft.steps[number]

@@ -11,18 +11,18 @@ from ordito.instances.lifecycle import Side
 from ordito.instances.records import link_id
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.draft import Draft
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.pairing import Pairing
 
 
-class Spot(msgspec.Struct, frozen=True):
+class ActivitySpot(msgspec.Struct, frozen=True):
     """One place where activities happen: the instance ``near``, or a pair of which it is the end at ``side``; ``far``
     is the other end then, and ``link`` the link's id."""
 
     owner: NodeTemplate | Relationship
-    near: Member
-    far: Member | None = None
+    near: PlannedInstance
+    far: PlannedInstance | None = None
     link: str = ""
     side: Side = Side.NODE
 
@@ -32,7 +32,7 @@ class Spot(msgspec.Struct, frozen=True):
         return self.link or self.near.id
 
 
-def spots_of(draft: Draft, target: str, requirement: str = "", operation_host: str = "") -> tuple[Spot, ...]:
+def spots_of(draft: Draft, target: str, requirement: str = "", operation_host: str = "") -> tuple[ActivitySpot, ...]:
     """Every place that a target means, in order: a node template, a group (of which ``operation_host`` may choose
     members), or the relationships of a node's requirement, whose operations run at SOURCE or TARGET."""
     service = draft.service
@@ -47,11 +47,11 @@ def spots_of(draft: Draft, target: str, requirement: str = "", operation_host: s
     return tuple(_instances(draft, members))
 
 
-def spots_named(draft: Draft, template: str) -> tuple[Spot, ...]:
+def spots_named(draft: Draft, template: str) -> tuple[ActivitySpot, ...]:
     """Every instance of a node template, or every pair of the relationships that a relationship template makes."""
     if template in draft.service.nodes:
         return tuple(_instances(draft, [template]))
-    found: list[Spot] = []
+    found: list[ActivitySpot] = []
     for node in draft.service.nodes.values():
         for relationship in node.requirements:
             if relationship.template == template:
@@ -60,12 +60,12 @@ def spots_named(draft: Draft, template: str) -> tuple[Spot, ...]:
     return tuple(found)
 
 
-def _instances(draft: Draft, nodes: Iterable[str]) -> Iterator[Spot]:
+def _instances(draft: Draft, nodes: Iterable[str]) -> Iterator[ActivitySpot]:
     kept = {member.id for member in draft.kept}
     for name in nodes:
         for member in draft.of_node.get(name, ()):
             if member.id not in kept:
-                yield Spot(member.template, member)
+                yield ActivitySpot(member.template, member)
 
 
 def _chosen(members: list[NodeTemplate], wanted: str) -> tuple[str, ...]:
@@ -82,9 +82,9 @@ def _chosen(members: list[NodeTemplate], wanted: str) -> tuple[str, ...]:
     return ()
 
 
-def _pairs(draft: Draft, node: NodeTemplate, requirement: str, operation_host: str) -> tuple[Spot, ...]:
+def _pairs(draft: Draft, node: NodeTemplate, requirement: str, operation_host: str) -> tuple[ActivitySpot, ...]:
     side = Side.TARGET if operation_host.upper() == "TARGET" else Side.SOURCE
-    found: list[Spot] = []
+    found: list[ActivitySpot] = []
     pairing = Pairing(draft)
     for relationship in node.requirements:
         if relationship.requirement != requirement:
@@ -93,7 +93,7 @@ def _pairs(draft: Draft, node: NodeTemplate, requirement: str, operation_host: s
             for target in pairing.targets(source, relationship):
                 near, far = (source, target) if side is Side.SOURCE else (target, source)
                 link = link_id(relationship.key, relationship.source, source.id, target.id)
-                found.append(Spot(relationship, near, far, link, side))
+                found.append(ActivitySpot(relationship, near, far, link, side))
     if len(found) > MOST_PAIRS and not draft.options.allow_large:
         draft.diagnostics.error(
             "too-many-pairs",

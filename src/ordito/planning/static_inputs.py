@@ -14,7 +14,7 @@ from ordito.model.values_with_calls import Held
 from ordito.planning.draft import Draft
 from ordito.planning.implemented import implementations
 from ordito.syntax.expressions import calls
-from ordito.work.plan import Call
+from ordito.work.plan import OperationCall
 from ordito.work.scopes import Scopes
 
 DEPLOY = "deploy"
@@ -56,7 +56,7 @@ def check_called_inputs(draft: Draft) -> None:
         checks.of(scopes.operation(operation, call), f'"{call.owner}"', context)
 
 
-def _within(context: Context, scopes: Scopes, call: Call) -> Context:
+def _within(context: Context, scopes: Scopes, call: OperationCall) -> Context:
     """A context with the inputs of the workflow that calls."""
     return Context(node=context.node, relationship=context.relationship, inputs=scopes.inputs(call.scope))
 

@@ -13,11 +13,11 @@ from ordito.instances.status import OPERATIONAL, PENDING
 from ordito.planning.chains import in_sequence
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
-from ordito.planning.members import Member
-from ordito.planning.recipe import Entry
+from ordito.planning.members import PlannedInstance
+from ordito.planning.recipe import SequencedOperation
 from ordito.planning.skip_done import CONTINUED
 from ordito.planning.stages import set_states
-from ordito.work.plan import Condition
+from ordito.work.plan import StepCondition
 
 UNHARMED = OPERATIONAL | {PENDING}
 """The statuses of what a failed start has left as it was."""
@@ -38,7 +38,7 @@ def stop_first(draft: Draft) -> None:
         reason = draft.why("it may be running although its start failed")
         numbers = in_sequence(draft, member, stops, form=form, tolerant=False)
         for step in map(draft.steps.__getitem__, numbers):
-            step.reason, step.condition = reason, Condition.IF_UNWELL
+            step.reason, step.condition = reason, StepCondition.IF_UNWELL
             step.optional = step.dispensable = True
         set_states([draft.steps[number] for number in numbers])
         draft.edge(numbers[-1], member.up.begin, reason)
@@ -48,7 +48,7 @@ def stop_first(draft: Draft) -> None:
                 step.done = False  # Of several operations that start it those before the failed one are undone, too.
 
 
-def _may_be_left(draft: Draft, member: Member) -> bool:
+def _may_be_left(draft: Draft, member: PlannedInstance) -> bool:
     """Whether the start of an instance has failed, and may have changed something."""
     record = member.record
     if record.state != FAILED or record.local in UNHARMED or not record.failed:
@@ -57,7 +57,7 @@ def _may_be_left(draft: Draft, member: Member) -> bool:
     return any(e.key in record.failed and e.stage is not None and e.stage.enter == STARTING for e in starts)
 
 
-def _stops(form: Formed, entry: Entry) -> bool:
+def _stops(form: Formed, entry: SequencedOperation) -> bool:
     """Whether an operation stops an instance by what somebody has written for that."""
     is_own = entry.relationship is None and not entry.delegated and bool(form.calls.all[entry.call].artifact)
     return is_own and entry.stage is not None and entry.stage.enter == STOPPING

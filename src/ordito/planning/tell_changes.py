@@ -23,11 +23,11 @@ from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate
 from ordito.planning.implemented import where_run
-from ordito.planning.members import DraftStep, Member
+from ordito.planning.members import DraftStep, PlannedInstance
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.referenced_outputs import declared_values
 from ordito.syntax.expressions import Call, Value, calls
-from ordito.work.plan import Action, Condition
+from ordito.work.plan import Action, StepCondition
 from ordito.work.probes import CHECK, is_probe
 from ordito.work.telling import Noted, Telling, noted
 
@@ -176,7 +176,7 @@ class _Plans:
             runs_on=draft.runs_on(where_run(told.operation, template, told.side, lifecycle=False), record.id, far),
             tolerant=True,
             reason=draft.why(f"what {told.near} knows of {told.far} may have changed"),
-            condition=Condition.IF_CHANGED,
+            condition=StepCondition.IF_CHANGED,
         )
         step.dispensable = template.settings.of(draft.calls.all[call].name).is_optional
         step.optional = step.dispensable or template.settings.is_optional
@@ -223,7 +223,7 @@ class _Plans:
             )
 
 
-def _is_up(record: Instance, member: Member | None) -> bool:
+def _is_up(record: Instance, member: PlannedInstance | None) -> bool:
     """Whether an instance that is there already will be started when it could be told, and was not made anew."""
     if member is None or member.fate in {Fate.KEEP, Fate.LOOK}:
         return record.state == STARTED
@@ -267,16 +267,16 @@ def _calls(value: Value) -> Iterator[Call]:
         yield from calls(value)
 
 
-def _member(draft: Draft, record: Instance) -> Member:
+def _member(draft: Draft, record: Instance) -> PlannedInstance:
     """An instance in the draft, with those that host it."""
     for above in chain(draft.snapshot, record.id):
         if above.id in draft.members:
             break
-        draft.put(Member(above, draft.service.nodes[above.node], Fate.KEEP, ""))
+        draft.put(PlannedInstance(above, draft.service.nodes[above.node], Fate.KEEP, ""))
     return draft.members[record.id]
 
 
-def _settle_by(draft: Draft, member: Member, key: str) -> None:
+def _settle_by(draft: Draft, member: PlannedInstance, key: str) -> None:
     """An instance that is in error only because it could not be told is not looked at besides: it is mended when it
     has been."""
     steps = member.up.steps if member.up is not None else []
@@ -284,5 +284,5 @@ def _settle_by(draft: Draft, member: Member, key: str) -> None:
         return
     was_asked = draft.calls.all[draft.steps[steps[0]].call].operation == CHECK
     last = draft.steps[steps[-1]]
-    if last.condition is Condition.IF_MENDED and not was_asked:
+    if last.condition is StepCondition.IF_MENDED and not was_asked:
         last.done = True

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.options import Hooking
 from ordito.work.hooks import MODULE, Transition
-from ordito.work.plan import Kind
+from ordito.work.plan import ChangeKind
 
 INSTALL, UPGRADE, DELETE, NONE = Transition.INSTALL, Transition.UPGRADE, Transition.DELETE, Transition.NONE
 STAY = frozenset({Fate.KEEP, Fate.LOOK})
@@ -51,7 +51,7 @@ def _gone(draft: Draft, since: str) -> set[str]:
     return gone & draft.service.nodes.keys()
 
 
-def _of(members: list[Member], hooking: Hooking, *, is_forced: bool) -> Transition:
+def _of(members: list[PlannedInstance], hooking: Hooking, *, is_forced: bool) -> Transition:
     staying = [member for member in members if not member.goes]
     if members and not staying:
         return DELETE
@@ -63,16 +63,16 @@ def _of(members: list[Member], hooking: Hooking, *, is_forced: bool) -> Transiti
     return UPGRADE if changes else NONE
 
 
-def _is_new(member: Member, since: str) -> bool:
+def _is_new(member: PlannedInstance, since: str) -> bool:
     """Whether an instance was not there before the first attempt at the revision."""
     return member.fate is Fate.NEW or not member.record.created or bool(since and member.record.created >= since)
 
 
-def _is_changed(member: Member, since: str, *, is_forced: bool) -> bool:
+def _is_changed(member: PlannedInstance, since: str, *, is_forced: bool) -> bool:
     """Whether an instance that stays is to be another, or became so in an earlier attempt at the revision. One that is
     only mended, or stopped for as long as what it requires is made anew, stays what it is; what is forced does not."""
     if since and member.record.last_config_change >= since:
         return True
     if member.fate in STAY or member.is_conditional:
-        return member.kind is Kind.RELINK
+        return member.kind is ChangeKind.RELINK
     return is_forced or bool(member.differences) or member.fate not in (Fate.RESTART, Fate.CONTINUE)

@@ -19,7 +19,7 @@ from ordito.model.settings import UNDONE_ONCE
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Up
 from ordito.planning.hook_steps import call_of
-from ordito.planning.members import DraftStep, Member
+from ordito.planning.members import DraftStep, PlannedInstance
 from ordito.planning.operation_steps import (
     UNDO_OPERATION,
     can_be_undone,
@@ -31,7 +31,7 @@ from ordito.planning.operation_steps import (
 from ordito.planning.phases import barriers, does_work
 from ordito.planning.ready import ready_steps
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
-from ordito.work.plan import UNDO, Action, Condition, Plan
+from ordito.work.plan import UNDO, Action, Plan, StepCondition
 from ordito.work.workflows import workflow_of
 
 ENTERS: Mapping[str, tuple[str, ...]] = {CREATED: (CONFIGURING, STARTING), CONFIGURED: (STARTING,)}
@@ -102,7 +102,7 @@ def _is_to_undo(draft: Draft, done: DoneHook) -> bool:
     return False
 
 
-def _made_again(draft: Draft, hook: Hook) -> list[Member]:
+def _made_again(draft: Draft, hook: Hook) -> list[PlannedInstance]:
     """The instances of a step's component that are made again, or were begun to be."""
     members = there_in_the_end(draft, hook.component) if hook.component else []
     return [member for member in members if HALVES[member.fate].up is Up.MAKE]
@@ -216,8 +216,8 @@ def _try_again(draft: Draft, step: DraftStep) -> None:
     if member.up is None or member.record.local != UNKNOWN or failures.keys() != {key}:
         return
     settled = draft.steps[member.up.end]
-    if settled.condition is Condition.IF_MENDED and failures[key] in OPERATIONAL:
-        settled.condition = Condition.ALWAYS
+    if settled.condition is StepCondition.IF_MENDED and failures[key] in OPERATIONAL:
+        settled.condition = StepCondition.ALWAYS
 
 
 def _undo(draft: Draft, done: DoneHook) -> list[DraftStep]:

@@ -10,8 +10,8 @@ from ordito.instances.states import CONFIGURING, STARTED
 from ordito.planning.differences import readable
 from ordito.planning.draft import Draft
 from ordito.planning.implemented import where_run
-from ordito.planning.members import Chain, DraftStep, Member
-from ordito.planning.needs import Needs
+from ordito.planning.members import Chain, DraftStep, PlannedInstance
+from ordito.planning.needs import ChainNeeds
 from ordito.planning.recipe import Where
 from ordito.work.plan import Action
 from ordito.work.probes import UPDATE, maintaining
@@ -19,7 +19,7 @@ from ordito.work.probes import UPDATE, maintaining
 UPDATING = Stage(CONFIGURING, STARTED)
 
 
-def update_chain(draft: Draft, member: Member) -> Chain:
+def update_chain(draft: Draft, member: PlannedInstance) -> Chain:
     """One step: the call that changes an instance in place. What links it anew comes after that, and before the end."""
     operation = maintaining(member.template, UPDATE)
     assert operation is not None
@@ -39,7 +39,7 @@ def update_chain(draft: Draft, member: Member) -> Chain:
         stage=UPDATING,
         reason=draft.why(member.reason),
     )
-    Needs(draft, member.template).mark(step, None, installs=True)
+    ChainNeeds(draft, member.template).mark(step, None, installs=True)
     number = draft.add(step)
     end = draft.join(f"{member.id}.updated", draft.why("what it is linked with as well"))
     draft.edge(number, end, draft.why("the order of the lifecycle"))
@@ -48,7 +48,7 @@ def update_chain(draft: Draft, member: Member) -> Chain:
     return chain
 
 
-def _given(member: Member) -> dict[str, object]:
+def _given(member: PlannedInstance) -> dict[str, object]:
     """What the operation is told: the names of the values that have changed, and what they were and are."""
     changed = {name.replace("::", "."): pair for name, pair in member.changed.items()}
     old = {name: readable(before) for name, (before, _) in changed.items() if before is not None}

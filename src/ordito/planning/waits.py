@@ -14,7 +14,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.forms import Formed
 from ordito.planning.in_turn import is_free
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.pairing import Pairing
 
 RUN = Fate.RUN
@@ -76,8 +76,8 @@ def _is_within(draft: Draft, relationship: Relationship, *, is_up: bool) -> bool
 
 def _all_wait_for_all(
     draft: Draft,
-    sources: list[Member],
-    targets: list[Member],
+    sources: list[PlannedInstance],
+    targets: list[PlannedInstance],
     words: Words,
     reason: int,
     joins: dict[str, int],
@@ -104,12 +104,12 @@ def _all_wait_for_all(
         draft.edge(join, _entrance(source), reason)
 
 
-def _wait(draft: Draft, target: Member, source: Member, reason: int) -> None:
+def _wait(draft: Draft, target: PlannedInstance, source: PlannedInstance, reason: int) -> None:
     assert target.up is not None
     draft.edge(target.up.end, _entrance(source), reason)
 
 
-def _down_before_up(draft: Draft, member: Member) -> None:
+def _down_before_up(draft: Draft, member: PlannedInstance) -> None:
     """However the way down has ended, the way up is tried."""
     if member.down is not None and member.up is not None:
         reason = draft.why("it is taken down, well or not, before it comes up again")
@@ -119,7 +119,7 @@ def _down_before_up(draft: Draft, member: Member) -> None:
         draft.edge(turn, member.up.begin, reason)
 
 
-def _entrance(source: Member) -> int:
+def _entrance(source: PlannedInstance) -> int:
     """Where an instance waits: at the beginning of its way up, or, if it stays, at the join that stands for it."""
     assert source.up is not None
     begins = source.rises or source.fate is RUN or source.repaired is not None
@@ -157,7 +157,7 @@ class _First:
         """Add the instances that require the node by a relationship: those in a form where it holds for no others."""
         members = draft.of_node.get(relationship.source, ())
         falling = [m for m in members if m.down is not None and (form is None or draft.falling(m) is form)]
-        free: list[Member] = []
+        free: list[PlannedInstance] = []
         late = draft.is_forming and _can_go_last(draft, relationship)
         if draft.is_forming:
             free = [m for m in falling if is_free(draft, m) or (late and m.goes)]
@@ -191,7 +191,7 @@ def incoming(draft: Draft, node: str) -> Iterator[tuple[Formed | None, Relations
             yield form if len(known) > 1 else None, relationship
 
 
-def _hosted_first(draft: Draft, leaving: list[Member], *, only_leaving: bool = False) -> None:
+def _hosted_first(draft: Draft, leaving: list[PlannedInstance], *, only_leaving: bool = False) -> None:
     reason = draft.why("what is hosted goes down before its host")
     for source in leaving:
         host = draft.host_of(source, falls=True)
@@ -203,7 +203,7 @@ def _hosted_first(draft: Draft, leaving: list[Member], *, only_leaving: bool = F
 
 def _paired_first(
     draft: Draft,
-    leaving: list[Member],
+    leaving: list[PlannedInstance],
     relationship: Relationship,
     pairing: Pairing,
     *,
@@ -230,7 +230,7 @@ def _all_gone_first(draft: Draft, name: str, gone: list[int], waiting: list[int]
             draft.edge(before, after, reason)
 
 
-def _first_removals(member: Member) -> list[int]:
+def _first_removals(member: PlannedInstance) -> list[int]:
     """The first step on an instance's way down, or those of the undoing of its links."""
     if member.undone:
         return member.undone_first

@@ -18,7 +18,7 @@ from ordito.planning.choose_instances import choose_instances
 from ordito.planning.counts import counts
 from ordito.planning.draft import Draft
 from ordito.planning.links import call_of_pair
-from ordito.planning.members import Member
+from ordito.planning.members import PlannedInstance
 from ordito.planning.options import PlanOptions
 from ordito.planning.refused import PlanRefused
 
@@ -26,14 +26,14 @@ Digests = dict[str, str]
 """Digests by the keys under which the record of an instance or a link remembers operations."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedDigests(msgspec.Struct, frozen=True):
     """The digests of all instances that a service wants and of all recorded links, by their ids."""
 
     instances: Mapping[str, Digests]
     links: Mapping[str, Digests]
 
 
-def wanted(service: Service, snapshot: Snapshot, inputs: Mapping[str, object], options: PlanOptions) -> Wanted:
+def wanted(service: Service, snapshot: Snapshot, inputs: Mapping[str, object], options: PlanOptions) -> WantedDigests:
     """The digests that a complete deployment of a service would leave. Raises ``PlanRefused``."""
     draft = Draft("deploy", service, snapshot, inputs, options)
     for transform in (check_requirements, counts, choose_instances):
@@ -44,10 +44,10 @@ def wanted(service: Service, snapshot: Snapshot, inputs: Mapping[str, object], o
     errors = [d for d in draft.diagnostics.sorted() if d.severity is Severity.ERROR]
     if errors:
         raise PlanRefused(errors)
-    return Wanted(found, links)
+    return WantedDigests(found, links)
 
 
-def _of_instance(draft: Draft, member: Member) -> Digests:
+def _of_instance(draft: Draft, member: PlannedInstance) -> Digests:
     own = draft.with_hosts(member)
     entries = draft.recipes.making(member.template).install
     calls = ((entry.key, draft.calls.all[draft.calls.for_instance(entry.call, own)]) for entry in entries)

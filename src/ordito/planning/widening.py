@@ -24,12 +24,12 @@ from ordito.planning.choose_moved import may_run, unmade
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.losing import at_stake
-from ordito.planning.members import DraftStep, Member
+from ordito.planning.members import DraftStep, PlannedInstance
 from ordito.planning.mend_first import can_do_without, look_known, look_whether, may_be_spared, mend, mend_first
 from ordito.planning.options import AUTO, WHOLE_HOST
 from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.planning.ready import ask_until_ready, can_be_asked
-from ordito.work.plan import Action, ChangeCause, Condition, Gate
+from ordito.work.plan import Action, ChangeCause, StepCondition, Gate
 from ordito.work.probes import CHECK, maintaining
 
 WITHIN = 10.0
@@ -73,12 +73,12 @@ def _takes_host(draft: Draft, asked: str, host: str) -> bool:
     record = draft.snapshot.instances[host]
     if not draft.service.nodes[record.node].is_compute:
         return False
-    member = Member(record, draft.service.nodes[record.node], Fate.KEEP, "")
+    member = PlannedInstance(record, draft.service.nodes[record.node], Fate.KEEP, "")
     is_down = not record.exists or not (member.is_up or _can_say(draft, member))
     return asked == host or (is_down and draft.options.scope == AUTO)
 
 
-def _can_say(draft: Draft, host: Member) -> bool:
+def _can_say(draft: Draft, host: PlannedInstance) -> bool:
     """Whether somebody can be asked how a host is."""
     return maintaining(host.template, CHECK) is not None or can_be_looked_at(draft, host)
 
@@ -111,17 +111,17 @@ def spare_absent(draft: Draft) -> None:
         if member.fate is Fate.ANEW and member.down is not None:
             for number in member.down.steps:
                 step = draft.steps[number]
-                step.condition = step.condition or Condition.UNLESS_ABSENT
+                step.condition = step.condition or StepCondition.UNLESS_ABSENT
     lost = {m.id for m in draft.members.values() if m.fate is Fate.ANEW and m.template.is_compute}
     for member in draft.members.values():
         # On a host that is lost nothing of pairs can be undone either.
         for number in member.undone:
             step = draft.steps[number]
             if step.runs_on in lost:
-                step.condition = step.condition or Condition.UNLESS_ABSENT
+                step.condition = step.condition or StepCondition.UNLESS_ABSENT
 
 
-def _ask_afterwards(draft: Draft, members: Iterable[Member]) -> list[int]:
+def _ask_afterwards(draft: Draft, members: Iterable[PlannedInstance]) -> list[int]:
     """Add the checks of the instances that are made anew; gives the last step of each."""
     reason, last = draft.why("whether it is ok once it was made anew"), []
     for member in list(members):
@@ -176,7 +176,7 @@ class Widening:
             draft.forms.of(draft.snapshot.instances[root])  # It is known then, with what that form requires.
         self._tops = {root: _first_missed(draft, root) for root in roots}
         self._nodes = _near(draft, (*self._tops.values(), *roots.values()) if widest else self._tops.values())
-        self._absent: dict[str, Member] = {}
+        self._absent: dict[str, PlannedInstance] = {}
         self._fit, self._known = hosts or AskedHosts({}, {})
         self._unfit: dict[str, int] = {}
         """By the host: the looks whether it is ok, whether that was found out, and whether it is to be made anew."""
@@ -197,7 +197,7 @@ class Widening:
         for host in dict.fromkeys(self._roots.values()):
             if host in members and host not in self._fit and _can_say(draft, members[host]):
                 self._ask_host(members[host])
-        spared: dict[str, list[Member]] = {}
+        spared: dict[str, list[PlannedInstance]] = {}
         if not self._reinstalls:
             there = [members[root] for root in self._roots if root in members and self._tops[root] == root]
             for member in there:
@@ -225,12 +225,12 @@ class Widening:
             if name in self._draft.members:
                 self._draft.members[name].presumed = True
 
-    def _inside(self, name: str) -> Iterator[Member]:
+    def _inside(self, name: str) -> Iterator[PlannedInstance]:
         """The members that an instance contains, itself included."""
         members = self._draft.members
         return (m for i in self._draft.contained(name) if (m := members.get(i) or self._absent.get(i)) is not None)
 
-    def _ask_host(self, host: Member) -> None:
+    def _ask_host(self, host: PlannedInstance) -> None:
         """Ask how a host is before anything is done about what is on it."""
         draft, asked = self._draft, []
         reason = draft.why("on a host that cannot be reached nothing is tried")
@@ -244,15 +244,15 @@ class Widening:
             number = probe(draft, host, CHECK, "whether its host is ok is found out first")
             assert number is not None
             can_do_without(draft.steps[number])
-            draft.steps[number].condition = Condition.UNLESS_LOST
+            draft.steps[number].condition = StepCondition.UNLESS_LOST
             for before in asked:
                 draft.edge(before, number, reason)
             asked.append(number)
-        self._fit[host.id] = self._look(host, FIT, Condition.IF_OK, asked[-1])
+        self._fit[host.id] = self._look(host, FIT, StepCondition.IF_OK, asked[-1])
         if may_go:
-            self._unfit[host.id] = self._look(host, UNFIT, Condition.UNLESS_OK, asked[-1])
+            self._unfit[host.id] = self._look(host, UNFIT, StepCondition.UNLESS_OK, asked[-1])
 
-    def _look(self, member: Member, name: str, condition: Condition, after: int) -> int:
+    def _look(self, member: PlannedInstance, name: str, condition: StepCondition, after: int) -> int:
         """A look at what was found out of an instance, of which its host may be one."""
         draft, reason = self._draft, self._draft.why("what is done about it depends on how it is found to be")
         call = draft.calls.nothing(member.template, "ordito", name)
@@ -275,14 +275,14 @@ class Widening:
 
     # ------------------------------------------------------------------------------------------------ the stages
 
-    def _mend(self, member: Member) -> None:
+    def _mend(self, member: PlannedInstance) -> None:
         """Check an instance, and mend it in place."""
         draft, host = self._draft, self._roots[member.id]
         first = len(draft.steps)
         last = mend(draft, member)
         for step in draft.steps[first:]:
             if host in self._fit and step.runs_on == host and step.dispensable:
-                step.condition = step.condition or Condition.UNLESS_LOST
+                step.condition = step.condition or StepCondition.UNLESS_LOST
         self._next(member.id, last)
         self._mended[member.id] = self._needed[member.id]
         numbers = range(first, len(draft.steps))
@@ -318,7 +318,7 @@ class Widening:
             gates = self._gates(root)
             member.is_conditional = root in self._needed
             if root in self._needed:
-                gates.append(self._look(member, THERE, Condition.UNLESS_ABSENT, self._needed[root]))
+                gates.append(self._look(member, THERE, StepCondition.UNLESS_ABSENT, self._needed[root]))
             self._put_behind(numbers, gates)
             self._begin_with(root, numbers)
             reason = draft.why("however that has ended")
@@ -384,7 +384,7 @@ class Widening:
             record = draft.snapshot.instances[name]
             call = draft.calls.nothing(draft.service.nodes[record.node], "ordito", HEALED)
             step = DraftStep(f"{name}.ordito.{HEALED}", Action.CALL, name, name, call=call, reason=reason)
-            step.condition, step.tolerant = Condition.IF_HEALED, name != root
+            step.condition, step.tolerant = StepCondition.IF_HEALED, name != root
             number = draft.add(step)
             befores = self._ends[root] or [n for n in (self._needed.get(root),) if n is not None]
             for before in befores:
@@ -439,10 +439,10 @@ class Widening:
                 draft.steps[number].gate = Gate.ALL
                 draft.edge(gate, number, reason)
 
-    def _say_spared(self, root: str, losing: list[Member]) -> None:
+    def _say_spared(self, root: str, losing: list[PlannedInstance]) -> None:
         """Say why an instance is not made anew."""
         member = self._draft.members.get(root) or self._absent[root]
-        kept = Member(
+        kept = PlannedInstance(
             member.record, member.template, Fate.KEEP, NOT_ANEW.format(listed([m.id for m in losing], MOST_NAMED))
         )
         self._draft.kept.append(kept)
@@ -462,10 +462,10 @@ def _note_others(draft: Draft, roots: Mapping[str, str]) -> None:
             record = draft.snapshot.instances[name]
             if name not in changed and record.exists and record.node in draft.service.nodes:
                 node = draft.service.nodes[record.node]
-                draft.kept.append(Member(record, node, Fate.KEEP, NOT_TAKEN_ALONG))
+                draft.kept.append(PlannedInstance(record, node, Fate.KEEP, NOT_TAKEN_ALONG))
 
 
-def _restarts(draft: Draft, member: Member) -> bool:
+def _restarts(draft: Draft, member: PlannedInstance) -> bool:
     """Whether it may help to stop and start an instance by itself: something starts it, and it has been made as far as
     that. A host is not, which would take with it what it carries."""
     node = member.template
@@ -480,8 +480,8 @@ def _restarts(draft: Draft, member: Member) -> bool:
 def _only_what_is_left(step: DraftStep, root: str) -> None:
     """What takes an instance down after it was stopped and started in vain is done as far as something is left to be
     undone; and to be stopped once more it can do without."""
-    if step.tolerant and step.condition in (Condition.ALWAYS, Condition.UNLESS_ABSENT):
-        step.condition = Condition.IF_LEFT
+    if step.tolerant and step.condition in (StepCondition.ALWAYS, StepCondition.UNLESS_ABSENT):
+        step.condition = StepCondition.IF_LEFT
         if step.stage is not None and step.stage.leave == CONFIGURED and step.owner == root:
             step.optional = True
 

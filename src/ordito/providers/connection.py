@@ -10,22 +10,22 @@ from ordito.providers.shapes import (
     LINES,
     SECONDS,
     TEXT,
-    Entries,
     FlagOr,
-    Kind,
+    InventorySection,
+    KnownEntries,
     ListOf,
     OneOf,
-    Section,
+    ValueKind,
     whole,
 )
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar
 from ordito.source.nodes import Sequence as SequenceNode
-from ordito.work.targets import SSH, Target
+from ordito.work.targets import SSH, HostTarget
 
-BECOME = Entries(user=TEXT, method=OneOf("sudo", "doas"), password=LINES)
+BECOME = KnownEntries(user=TEXT, method=OneOf("sudo", "doas"), password=LINES)
 
-CONNECTION: Mapping[str, Kind] = {
+CONNECTION: Mapping[str, ValueKind] = {
     "address": TEXT,
     "port": whole(1, 65_535),
     "user": TEXT,
@@ -64,7 +64,7 @@ CONNECTION: Mapping[str, Kind] = {
 | connect_timeout, keep_alive | times | seconds |
 """
 
-DEFAULTS = Entries(**CONNECTION)
+DEFAULTS = KnownEntries(**CONNECTION)
 """The settings that hold for all hosts which do not say otherwise."""
 
 SECRETS = ("passphrase", "password")
@@ -73,12 +73,12 @@ HIDDEN = frozenset({*SECRETS, "token", "secret", "secret_key", "access_key"})
 KEY_TEXT = "PRIVATE KEY-----"
 
 
-def ssh_target(name: str, section: Section, settings: Mapping[str, Node]) -> Target:
+def ssh_target(name: str, section: InventorySection, settings: Mapping[str, Node]) -> HostTarget:
     """The target that settings make, evaluated now; a jump host is a text still. Raises ``NoValue``."""
-    return Target(SSH, name, values_of(section, settings, f'host "{name}"'))
+    return HostTarget(SSH, name, values_of(section, settings, f'host "{name}"'))
 
 
-def values_of(section: Section, settings: Mapping[str, Node], what: str) -> dict[str, object]:
+def values_of(section: InventorySection, settings: Mapping[str, Node], what: str) -> dict[str, object]:
     """The values of settings now. Credentials are ``Sensitive`` wherever they come from. Raises ``NoValue``."""
     found: dict[str, object] = {}
     for name, node in settings.items():
@@ -88,7 +88,7 @@ def values_of(section: Section, settings: Mapping[str, Node], what: str) -> dict
     return found
 
 
-def _as_target_has(name: str, value: object, section: Section) -> object:
+def _as_target_has(name: str, value: object, section: InventorySection) -> object:
     if name in SECRETS:
         return _secret(value)
     if name == "identity" and isinstance(value, list):
@@ -104,7 +104,7 @@ def _secret(value: object) -> Sensitive:
     return value if isinstance(value, Sensitive) else Sensitive(value)
 
 
-def _identity(value: object, section: Section) -> object:
+def _identity(value: object, section: InventorySection) -> object:
     """A file as its absolute path, a key as a secret."""
     if isinstance(value, Sensitive):
         return value

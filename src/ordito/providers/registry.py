@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 
-from ordito.providers.shapes import Section
-from ordito.work.providing import Delegation, Provided, Provider, Seen
-from ordito.work.targets import Hands, Target
+from ordito.providers.shapes import InventorySection
+from ordito.work.providing import Delegation, Provided, Provider, ProviderFinding
+from ordito.work.targets import Hands, HostTarget
 
 GROUP = "ordito.providers"
 LOCALHOST, POOL, CONTAINER, CLOUD = "localhost", "pool", "container", "cloud"
@@ -27,7 +27,7 @@ BUILT_IN: Mapping[str, tuple[str, str]] = {
 }
 """The providers that come with the program and have a section of the inventory: the section, and the factory."""
 
-Factory = Callable[[Section, Hands], Provider]
+Factory = Callable[[InventorySection, Hands], Provider]
 
 
 class NoFactory(Exception):
@@ -56,7 +56,7 @@ def make_localhost() -> Provider:
     return LocalhostProvider()
 
 
-def make_everywhere(section: Section | None, hands: Hands) -> tuple[Provider, ...]:
+def make_everywhere(section: InventorySection | None, hands: Hands) -> tuple[Provider, ...]:
     """The providers of what needs no word of the inventory; ``section`` is that about containers, if there is one."""
     from ordito.providers.containers.section import make_everywhere as make
 
@@ -122,11 +122,11 @@ class LocalhostProvider:
         """Nothing: the machine stays, and so does what runs on it."""
         return False
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """It is there, or nobody could ask."""
-        return Seen("ok", _attributes(), "this machine")
+        return ProviderFinding("ok", _attributes(), "this machine")
 
-    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """This machine."""
         return None
 

@@ -24,7 +24,7 @@ SIZE, TIME, FREQUENCY = "scalar-unit.size", "scalar-unit.time", "scalar-unit.fre
 LONGEST_TIME = 86_400.0
 
 
-class Reading(msgspec.Struct, frozen=True):
+class ValueReading(msgspec.Struct, frozen=True):
     """One reading of values: ``resolve`` gives for a value the one that is meant, and whether it is secret; None in the
     place of one that is not to be looked up now."""
 
@@ -45,13 +45,13 @@ SCALAR: Json = {"type": ["string", "number", "boolean"]}
 NULL: Json = {"type": "null"}
 
 
-class Kind(Protocol):
+class ValueKind(Protocol):
     """What values are of one kind."""
 
     def schema(self) -> Json:
         """What may be written, as a JSON Schema in which ``ELSEWHERE`` is defined."""
 
-    def read(self, node: Node, what: str, reading: Reading) -> object:
+    def read(self, node: Node, what: str, reading: ValueReading) -> object:
         """The value of a node, None where it has none that is known; faults are reported. ``what`` names it."""
 
 
@@ -67,7 +67,7 @@ class _Leaf:
         """Its form, or a value that stands elsewhere."""
         return {"anyOf": [{**self._written, "description": self._meant}, ELSEWHERE, NULL]}
 
-    def read(self, node: Node, what: str, reading: Reading) -> object:
+    def read(self, node: Node, what: str, reading: ValueReading) -> object:
         """The value; what came from a secret is ``Sensitive``."""
         found, secret = reading.resolve(node)
         if found is None or is_null(found):
@@ -89,7 +89,7 @@ class OneOf:
         """The words, or a value that stands elsewhere."""
         return {"anyOf": [{"enum": list(self._words)}, ELSEWHERE, NULL]}
 
-    def read(self, node: Node, what: str, reading: Reading) -> object:
+    def read(self, node: Node, what: str, reading: ValueReading) -> object:
         """The word."""
         found, _ = reading.resolve(node)
         if found is None or is_null(found):
@@ -105,7 +105,7 @@ class OneOf:
 class ListOf:
     """A list of values of a kind, or one of them."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: ValueKind) -> None:
         self._kind = kind
 
     def schema(self) -> Json:
@@ -113,7 +113,7 @@ class ListOf:
         one = self._kind.schema()
         return {"anyOf": [{"type": "array", "items": one}, one]}
 
-    def read(self, node: Node, what: str, reading: Reading) -> object:
+    def read(self, node: Node, what: str, reading: ValueReading) -> object:
         """The values that are there."""
         items = node.items if isinstance(node, SequenceNode) else [node]
         found = [self._kind.read(item, what, reading) for item in items]
@@ -123,7 +123,7 @@ class ListOf:
 class MapOf:
     """A map of values of one kind, by names of the user's choice."""
 
-    def __init__(self, kind: Kind, check: Callable[[str], str] = lambda _: "") -> None:
+    def __init__(self, kind: ValueKind, check: Callable[[str], str] = lambda _: "") -> None:
         self._kind = kind
         self._check = check
 
@@ -131,7 +131,7 @@ class MapOf:
         """A map with any names."""
         return {"anyOf": [{"type": "object", "additionalProperties": self._kind.schema()}, ELSEWHERE, NULL]}
 
-    def read(self, node: Node, what: str, reading: Reading) -> object:
+    def read(self, node: Node, what: str, reading: ValueReading) -> object:
         """The values that are there, by name; ``check`` says what is wrong with a name."""
         entries = _entries(node, what, reading)
         for key in entries.keys if entries is not None else ():
@@ -143,11 +143,11 @@ class MapOf:
         return {name: value for name, value in found.items() if value is not None}
 
 
-class Entries:
+class KnownEntries:
     """A map with known keys."""
 
-    def __init__(self, **kinds: Kind) -> None:
-        self.kinds: Mapping[str, Kind] = kinds
+    def __init__(self, **kinds: ValueKind) -> None:
+        self.kinds: Mapping[str, ValueKind] = kinds
 
     def schema(self) -> Json:
         """A map with these keys and no others."""
@@ -155,7 +155,7 @@ class Entries:
         made = {"type": "object", "properties": known, "additionalProperties": False}
         return {"anyOf": [made, ELSEWHERE, NULL]}
 
-    def read(self, node: Node, what: str, reading: Reading) -> object:
+    def read(self, node: Node, what: str, reading: ValueReading) -> object:
         """The values that are there, by key."""
         entries = _entries(node, what, reading)
         if entries is None:
@@ -174,14 +174,14 @@ class Entries:
 class FlagOr:
     """True, false, or what another kind says more exactly: ``become: true`` as well as ``become: {user: db}``."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: ValueKind) -> None:
         self._kind = kind
 
     def schema(self) -> Json:
         """True, false, or the other value."""
         return {"anyOf": [{"type": "boolean"}, self._kind.schema()]}
 
-    def read(self, node: Node, what: str, reading: Reading) -> object:
+    def read(self, node: Node, what: str, reading: ValueReading) -> object:
         """True, False, or the other value."""
         if isinstance(node, Scalar) and node.plain and node.text in BOOLEANS:
             return BOOLEANS[node.text]
@@ -195,7 +195,7 @@ class Plain:
         """Anything."""
         return {}
 
-    def read(self, node: Node, what: str, reading: Reading) -> object:
+    def read(self, node: Node, what: str, reading: ValueReading) -> object:
         """The data, by the YAML 1.2 core schema; what came from a secret is ``Sensitive``."""
         found, secret = reading.resolve(node)
         if found is None:
@@ -210,7 +210,7 @@ class Plain:
         return Sensitive(value) if secret and not is_sensitive(value) else value
 
 
-def _entries(node: Node, what: str, reading: Reading) -> MappingNode | None:
+def _entries(node: Node, what: str, reading: ValueReading) -> MappingNode | None:
     found, _ = reading.resolve(node) if not isinstance(node, MappingNode) else (node, False)
     if found is None or is_null(found):
         return None
@@ -235,7 +235,7 @@ def _flag(scalar: Scalar) -> bool | None:
     return BOOLEANS.get(scalar.text)
 
 
-def whole(least: int, most: int) -> Kind:
+def whole(least: int, most: int) -> ValueKind:
     """A whole number within bounds."""
 
     def parse(scalar: Scalar) -> int | None:
@@ -277,15 +277,15 @@ OF_NUMBER: Json = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"
 OF_TIME: Json = {"anyOf": [{"type": "number", "minimum": 0, "maximum": LONGEST_TIME}, {"type": "string"}]}
 WITH_UNIT: Json = {"type": "string", "pattern": "[0-9]\\s*[A-Za-z]+\\s*$"}
 
-TEXT: Kind = _Leaf("a text", _text, SCALAR)
-LINES: Kind = _Leaf("a text", _lines, SCALAR)
+TEXT: ValueKind = _Leaf("a text", _text, SCALAR)
+LINES: ValueKind = _Leaf("a text", _lines, SCALAR)
 """A text of which every blank counts: a password, a key."""
-FLAG: Kind = _Leaf("true or false", _flag, OF_FLAG)
-NUMBER: Kind = _Leaf("a number that is not negative", _number, OF_NUMBER)
-SECONDS: Kind = _Leaf('a time of at most a day, such as "10 s"', _seconds, OF_TIME)
-SIZE_VALUE: Kind = _Leaf('a size, such as "4 GB"', _unit(SIZE), WITH_UNIT)
-FREQUENCY_VALUE: Kind = _Leaf('a frequency, such as "2 GHz"', _unit(FREQUENCY), WITH_UNIT)
-PLAIN: Kind = Plain()
+FLAG: ValueKind = _Leaf("true or false", _flag, OF_FLAG)
+NUMBER: ValueKind = _Leaf("a number that is not negative", _number, OF_NUMBER)
+SECONDS: ValueKind = _Leaf('a time of at most a day, such as "10 s"', _seconds, OF_TIME)
+SIZE_VALUE: ValueKind = _Leaf('a size, such as "4 GB"', _unit(SIZE), WITH_UNIT)
+FREQUENCY_VALUE: ValueKind = _Leaf('a frequency, such as "2 GHz"', _unit(FREQUENCY), WITH_UNIT)
+PLAIN: ValueKind = Plain()
 
 
 # A section of the inventory, as the provider gets it that it belongs to.
@@ -296,7 +296,7 @@ class NoValue(Exception):
     people; it holds no secret."""
 
 
-class Section(msgspec.Struct, frozen=True):
+class InventorySection(msgspec.Struct, frozen=True):
     """A section of the inventory: its ``name``, what is written below it (``node``, None for nothing), and the entries
     of the ``defaults`` of the inventory for how hosts are reached.
 
@@ -322,18 +322,18 @@ class Section(msgspec.Struct, frozen=True):
         """What is written below the section's name, where that is a map."""
         return self.node.values if isinstance(self.node, MappingNode) else {}
 
-    def check(self, node: Node | None, kind: Kind, what: str) -> object:
+    def check(self, node: Node | None, kind: ValueKind, what: str) -> object:
         """Report what is wrong with a part of the section; gives what is known of it without looking up what stands
         elsewhere."""
         if node is None:
             return None
-        reading = Reading(self.diagnostics, lambda n: (None, False) if self.later(n) else (n, False))
+        reading = ValueReading(self.diagnostics, lambda n: (None, False) if self.later(n) else (n, False))
         return kind.read(node, what, reading)
 
-    def value(self, node: Node, kind: Kind, what: str) -> object:
+    def value(self, node: Node, kind: ValueKind, what: str) -> object:
         """The values of a part of the section as they are now; secrets are ``Sensitive``. Raises ``NoValue``."""
         found = Diagnostics()
-        reading = Reading(found, lambda n: self.fetch(n) if self.later(n) else (n, False))
+        reading = ValueReading(found, lambda n: self.fetch(n) if self.later(n) else (n, False))
         value = kind.read(node, what, reading)
         for problem in found.sorted():
             if problem.severity is Severity.ERROR:

@@ -5,7 +5,7 @@ from __future__ import annotations
 SCHEMES = ("http", "https")
 
 
-class Limits:
+class FetchLimits:
     """How large an answer may be, and how many seconds it may take as a whole."""
 
     __slots__ = ("most_bytes", "seconds")

@@ -14,7 +14,7 @@ from pathlib import Path
 from ordito.base.git_places import SCHEMES, GitPlace
 from ordito.base.git_process import Git, GitFailed
 from ordito.source.credentials import Credential
-from ordito.source.fetch import FetchFailed, Limits
+from ordito.source.fetch import FetchFailed, FetchLimits
 
 MOST_BYTES = 1 << 30
 """Bytes of one pack of a repository."""
@@ -48,7 +48,7 @@ class GitFiles:
         """Make known what is shown to a repository."""
         self._credentials[place.repository] = credential
 
-    def read(self, place: GitPlace, limits: Limits) -> bytes:
+    def read(self, place: GitPlace, limits: FetchLimits) -> bytes:
         """The content of a file. Raises ``FetchFailed``."""
         try:
             git, commit = self._commit(place, limits)
@@ -66,7 +66,7 @@ class GitFiles:
         except GitFailed as failed:
             raise self._failure(place, failed) from None
 
-    def _commit(self, place: GitPlace, limits: Limits) -> tuple[Git, str]:
+    def _commit(self, place: GitPlace, limits: FetchLimits) -> tuple[Git, str]:
         """The repository as it was fetched, and the commit of a place's ref. Raises ``FetchFailed``, ``GitFailed``."""
         key = place.repository, place.ref
         known = self._commits.get(key)
@@ -82,7 +82,7 @@ class GitFiles:
             raise known
         return known
 
-    def _fetched(self, place: GitPlace, limits: Limits) -> tuple[Git, str]:
+    def _fetched(self, place: GitPlace, limits: FetchLimits) -> tuple[Git, str]:
         variables = self._variables(place)
         git = Git(self._own_folder() / str(len(self._commits)))
         git.directory.mkdir()

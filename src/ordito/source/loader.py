@@ -43,7 +43,7 @@ class Document:
         self.root = root
 
 
-class _Refused(Exception):
+class _RefusedText(Exception):
     def __init__(self, code: str, message: str, span: Span, hint: str = "") -> None:
         super().__init__(message)
         self.report = (code, message, span, hint)
@@ -73,7 +73,7 @@ def load(name: str, data: bytes, diagnostics: Diagnostics, note: str = "") -> Do
     source = SourceText(name, text, note)
     try:
         root = _build(source, diagnostics)
-    except _Refused as refusal:
+    except _RefusedText as refusal:
         code, message, span, hint = refusal.report
         diagnostics.error(code, message, span, hint=hint)
         return None
@@ -95,7 +95,7 @@ def read_again(span: Span) -> Node | None:
     parser = CParser("\n".join(lines))
     try:
         return _build_tree(parser.get_event, span.source, Diagnostics())
-    except (yaml.YAMLError, _Refused):
+    except (yaml.YAMLError, _RefusedText):
         return None
     finally:
         parser.dispose()
@@ -164,14 +164,14 @@ class _Anchors:
         name = event.anchor
         span = _span(event, source)
         if name in self.open:
-            raise _Refused("recursive-alias", f'"*{name}" stands inside the node that it names', span)
+            raise _RefusedText("recursive-alias", f'"*{name}" stands inside the node that it names', span)
         if name not in self.nodes:
-            raise _Refused("unknown-alias", f'no anchor "&{name}" comes before this alias', span)
+            raise _RefusedText("unknown-alias", f'no anchor "&{name}" comes before this alias', span)
         if depth + self.heights[name] > MOST_DEPTH:
             raise _too_deep(span)
         self.expanded += self.sizes[name]
         if self.expanded > MOST_ALIASED_NODES:
-            raise _Refused(
+            raise _RefusedText(
                 "alias-bomb",
                 f"aliases expand this document by more than {MOST_ALIASED_NODES:,} nodes",
                 span,
@@ -180,8 +180,8 @@ class _Anchors:
         return self.nodes[name]
 
 
-def _too_deep(span: Span) -> _Refused:
-    return _Refused(
+def _too_deep(span: Span) -> _RefusedText:
+    return _RefusedText(
         "too-deep", f"nested deeper than {MOST_DEPTH} levels", span, hint="split it into types or separate templates"
     )
 

@@ -6,7 +6,7 @@ import yaml
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import SourceText, Span
-from ordito.source.mends import TAB_WIDTH, Fault, find_fault
+from ordito.source.mends import TAB_WIDTH, YamlFault, find_fault
 from ordito.source.nodes import Mapping, Node, Sequence
 from ordito.source.repair import find_repair
 from ordito.source.yaml_errors import CODE, report_syntax
@@ -74,7 +74,7 @@ class Mended:
     def _shift(self, line: int) -> int:
         return self._tabs.get(line, 0) * (TAB_WIDTH - 1)
 
-    def _report(self, fault: Fault | None, error: yaml.MarkedYAMLError) -> None:
+    def _report(self, fault: YamlFault | None, error: yaml.MarkedYAMLError) -> None:
         if fault is None:
             report_syntax(error, self._source, None, self._diagnostics)
             return
@@ -83,7 +83,7 @@ class Mended:
         end = max(min(fault.end, len(self._source.line(line))) + 1, column + 1)
         self._diagnostics.error(CODE, fault.message, Span(self._source, line, column, line, end), hint=fault.hint)
 
-    def _applied(self, fault: Fault) -> list[str]:
+    def _applied(self, fault: YamlFault) -> list[str]:
         lines = list(self._lines)
         for number, text in (fault.lines or {}).items():
             if lines[number].startswith("\t"):

@@ -25,7 +25,7 @@ ENDS = "\r\n\x85\u2028\u2029"
 """What ends a line in YAML, as libyaml reads it."""
 
 
-class Fault(msgspec.Struct, frozen=True):
+class YamlFault(msgspec.Struct, frozen=True):
     """What is wrong, and where, from 0; ``lines`` are new texts of lines by their numbers, None where reading cannot
     go on. With ``exact`` what is found in them is as good as anything else."""
 
@@ -68,7 +68,7 @@ class _Text(msgspec.Struct, frozen=True):
         return {number: text + whole[len(whole.rstrip(ENDS)) :]}
 
 
-def find_fault(lines: list[str], error: yaml.MarkedYAMLError) -> Fault | None:
+def find_fault(lines: list[str], error: yaml.MarkedYAMLError) -> YamlFault | None:
     """What an error of libyaml means in a text of these lines (with their ends); None for what is explained well enough
     by what libyaml says."""
     mark = error.problem_mark or error.context_mark
@@ -81,7 +81,7 @@ def find_fault(lines: list[str], error: yaml.MarkedYAMLError) -> Fault | None:
     for number in (begin.line, mark.line):
         if MERGE.match(text.at(number)):
             message, hint = "this is the mark of a merge that was not finished", "keep one of the two sides"
-            return Fault(number, 0, len(text.at(number)), message, f"{hint}, and remove the marks")
+            return YamlFault(number, 0, len(text.at(number)), message, f"{hint}, and remove the marks")
     problem = str(error.problem or error.context or "")
     for part, explain in EXPLAINED:
         if part in problem:
@@ -92,7 +92,7 @@ def find_fault(lines: list[str], error: yaml.MarkedYAMLError) -> Fault | None:
 # ------------------------------------------------------------------------------------------------------- indentation
 
 
-def _tab(text: _Text) -> Fault:
+def _tab(text: _Text) -> YamlFault:
     """Lines that are indented with tabs: all of them are, or nobody can know how wide a tab was meant to be."""
     at = text.here.index("\t")
     indented = {n: t for n, t in enumerate(text.lines) if t.strip() and t[0] in " \t"}
@@ -100,7 +100,7 @@ def _tab(text: _Text) -> Fault:
     if all(re.match(r"\t+(?! )", line) for line in indented.values()):
         lines = {n: " " * TAB_WIDTH * (len(t) - len(t.lstrip("\t"))) + t.lstrip("\t") for n, t in indented.items()}
     hint = "indent with spaces" + (": all indented lines of this file begin with tabs" if lines else "")
-    return Fault(text.line, at, at + 1, "a tab stands where YAML allows only spaces", hint, lines)
+    return YamlFault(text.line, at, at + 1, "a tab stands where YAML allows only spaces", hint, lines)
 
 
 def _levels(text: _Text) -> dict[int, int]:
@@ -122,7 +122,7 @@ def _levels(text: _Text) -> dict[int, int]:
     return levels
 
 
-def _indented(text: _Text) -> Fault | None:
+def _indented(text: _Text) -> YamlFault | None:
     """A line that does not continue those above it."""
     here = text.here
     indent = _indentation(here)
@@ -131,7 +131,7 @@ def _indented(text: _Text) -> Fault | None:
         opened = _opened_above(text, before)
         if opened is not None:
             return opened
-        return Fault(
+        return YamlFault(
             text.line,
             text.column,
             len(here),
@@ -142,18 +142,18 @@ def _indented(text: _Text) -> Fault | None:
     if before.strip():
         return None
     if here[indent : indent + 1] == ":":
-        return Fault(text.line, indent, indent + 1, "there is no key before this colon", "write a name before it")
+        return YamlFault(text.line, indent, indent + 1, "there is no key before this colon", "write a name before it")
     levels = _levels(text)
     if indent in levels or not levels:
         if here[indent : indent + 2] in {"- ", "-"}:
             message = "an entry of a list cannot stand beside keys"
             hint = "indent the list deeper than the key that it belongs to, or remove the dash"
-            return Fault(text.line, indent, indent + 1, message, hint)
+            return YamlFault(text.line, indent, indent + 1, message, hint)
         return None
     near = sorted(levels, key=lambda level: abs(level - indent))
     shown = [f"by {level} as line {levels[level] + 1}" for level in near[:2]]
     sure = len(near) == 1 or abs(near[0] - indent) < abs(near[1] - indent)
-    return Fault(
+    return YamlFault(
         text.line,
         indent,
         max(len(here.rstrip()), indent + 1),
@@ -164,7 +164,7 @@ def _indented(text: _Text) -> Fault | None:
     )
 
 
-def _opened_above(text: _Text, before: str) -> Fault | None:
+def _opened_above(text: _Text, before: str) -> YamlFault | None:
     """A quoted text that begins in a line above, ends here and was probably meant to end there."""
     sign = before[-1]
     if not _is_odd(before, sign):
@@ -178,7 +178,7 @@ def _opened_above(text: _Text, before: str) -> Fault | None:
         if found is None:
             return None
         content = line.rstrip()
-        return Fault(
+        return YamlFault(
             number,
             len(content),
             len(content) + 1,
@@ -211,11 +211,11 @@ def _shifted(text: _Text, indent: int, level: int) -> dict[int, str]:
 # -------------------------------------------------------------------------------------------------------- colons
 
 
-def _colon(text: _Text) -> Fault | None:
+def _colon(text: _Text) -> YamlFault | None:
     """A colon where no key can be."""
     key = KEY.match(text.here)
     if key is not None and key.end() <= text.column:
-        return Fault(
+        return YamlFault(
             text.line,
             text.column,
             text.column + 1,
@@ -229,7 +229,7 @@ def _colon(text: _Text) -> Fault | None:
     return _colon_above(text, number)
 
 
-def _colon_above(text: _Text, number: int) -> Fault | None:
+def _colon_above(text: _Text, number: int) -> YamlFault | None:
     """A key that cannot follow the line above it."""
     above = COMMENT.sub("", text.at(number)).rstrip()
     lacking = NO_SPACE.match(above)
@@ -237,7 +237,7 @@ def _colon_above(text: _Text, number: int) -> Fault | None:
         return _no_space(text, number, lacking)
     word = WORD.fullmatch(above)
     if word is not None and not word["rest"]:
-        return Fault(
+        return YamlFault(
             number,
             len(above) - 1,
             len(above),
@@ -252,7 +252,7 @@ def _colon_above(text: _Text, number: int) -> Fault | None:
     if len(above[key.end() :].split()) == 1 and above[-1] not in "|>":
         lead = LEAD.match(above)
         level = lead.end() if lead is not None else 0
-        return Fault(
+        return YamlFault(
             text.line,
             indent,
             len(text.here.rstrip()),
@@ -260,7 +260,7 @@ def _colon_above(text: _Text, number: int) -> Fault | None:
             f"check the indentation: indent it by {level} as line {number + 1}, or remove that value",
             _shifted(text, indent, level),
         )
-    return Fault(
+    return YamlFault(
         text.line,
         text.column,
         text.column + 1,
@@ -270,25 +270,25 @@ def _colon_above(text: _Text, number: int) -> Fault | None:
     )
 
 
-def _no_space(text: _Text, number: int, lacking: re.Match[str]) -> Fault:
+def _no_space(text: _Text, number: int, lacking: re.Match[str]) -> YamlFault:
     """A colon with a value right behind it."""
     at = lacking.end() - 1
     line = text.at(number)
     message = f'a space is missing after the colon of "{lacking["key"]}"'
     lines = text.replaced(number, f"{line[:at]} {line[at:]}")
-    return Fault(number, at, at + 1, message, "write key: value", lines)
+    return YamlFault(number, at, at + 1, message, "write key: value", lines)
 
 
 CONFLICT = ("<<<<<<< ", "=======", ">>>>>>> ")
 
 
-def _no_key(text: _Text) -> Fault | None:
+def _no_key(text: _Text) -> YamlFault | None:
     """A line without a colon among keys."""
     number, begin = text.begin
     line = text.at(number)
     if line.startswith(CONFLICT):
         message = "this is the mark of a merge that was not finished"
-        return Fault(number, 0, len(line), message, "keep one of the two sides, and remove the marks", None)
+        return YamlFault(number, 0, len(line), message, "keep one of the two sides, and remove the marks", None)
     content = COMMENT.sub("", line).rstrip()
     lacking = NO_SPACE.match(content)
     if lacking is not None:
@@ -298,7 +298,7 @@ def _no_key(text: _Text) -> Fault | None:
     if word is not None:
         at = word.end("word")
         lines = text.replaced(number, f"{content[:at]}:{content[at:]}")
-    return Fault(
+    return YamlFault(
         number,
         begin,
         max(len(content), begin + 1),
@@ -311,16 +311,16 @@ def _no_key(text: _Text) -> Fault | None:
 # -------------------------------------------------------------------------------------------------- single characters
 
 
-def _character(text: _Text) -> Fault | None:
+def _character(text: _Text) -> YamlFault | None:
     """A character that no plain text begins with."""
     here = text.here[text.column : text.column + 1]
     if here not in {"@", "`", "%"}:
         return None
     message = f'a plain text cannot begin with "{here}"'
-    return Fault(text.line, text.column, text.column + 1, message, "put the text into quotes", _lost(text))
+    return YamlFault(text.line, text.column, text.column + 1, message, "put the text into quotes", _lost(text))
 
 
-def _name_expected(text: _Text) -> Fault | None:
+def _name_expected(text: _Text) -> YamlFault | None:
     """An alias, an anchor or a tag that is none."""
     number, column = text.begin
     begun = text.at(number)[column : column + 1]
@@ -328,12 +328,12 @@ def _name_expected(text: _Text) -> Fault | None:
         return None
     at = _Text(text.lines, number, column)
     message = f'a plain text cannot begin with "{begun}", which has a meaning of its own in YAML'
-    return Fault(number, column, column + 1, message, "put the text into quotes", _lost(at))
+    return YamlFault(number, column, column + 1, message, "put the text into quotes", _lost(at))
 
 
-def _dash(text: _Text) -> Fault:
+def _dash(text: _Text) -> YamlFault:
     """A list on the line of its key."""
-    return Fault(
+    return YamlFault(
         text.line,
         text.column,
         text.column + 1,
@@ -343,20 +343,20 @@ def _dash(text: _Text) -> Fault:
     )
 
 
-def _escape(text: _Text) -> Fault:
+def _escape(text: _Text) -> YamlFault:
     """A backslash before what it has no meaning for."""
     at = text.column if text.here[text.column : text.column + 1] == "\\" else text.here.rfind("\\", 0, text.column)
     lines = text.replaced(text.line, f"{text.here[:at]}\\{text.here[at:]}") if at >= 0 else None
     shown = text.here[max(at, 0) : at + 2]
     message = f'there is no escape "{shown}"'
     hint = "double the backslash, or put the text into single quotes"
-    return Fault(text.line, max(at, 0), at + 2, message, hint, lines)
+    return YamlFault(text.line, max(at, 0), at + 2, message, hint, lines)
 
 
-def _block_header(text: _Text) -> Fault:
+def _block_header(text: _Text) -> YamlFault:
     """Something behind the sign that begins a block of text."""
     here = text.here
-    return Fault(
+    return YamlFault(
         text.line,
         text.column,
         len(here.rstrip()),
@@ -369,7 +369,7 @@ def _block_header(text: _Text) -> Fault:
 # ------------------------------------------------------------------------------------------------------------ brackets
 
 
-def _comma(text: _Text) -> Fault | None:
+def _comma(text: _Text) -> YamlFault | None:
     """Two entries without a comma between them."""
     here = text.here
     begin = text.column
@@ -381,10 +381,10 @@ def _comma(text: _Text) -> Fault | None:
     if begin > 0 and here[begin - 1] == " " and here[:begin].strip():
         lines = text.replaced(text.line, f"{here[: begin - 1]},{here[begin:]}")
     message, hint = "a comma is missing before this place", "separate the entries with commas"
-    return Fault(text.line, text.column, text.column + 1, message, hint, lines)
+    return YamlFault(text.line, text.column, text.column + 1, message, hint, lines)
 
 
-def _content(text: _Text) -> Fault | None:
+def _content(text: _Text) -> YamlFault | None:
     """A sign where a value should be."""
     here = text.here
     sign = here[text.column : text.column + 1]
@@ -396,15 +396,15 @@ def _content(text: _Text) -> Fault | None:
     lines = text.replaced(text.line, f"{here[: text.column]} {here[text.column + 1 :]}") if flow else _lost(text)
     message = "a value is missing before this comma" if flow else "a plain text cannot begin with a comma"
     hint = "give one, or remove the comma" if flow else "put the text into quotes"
-    return Fault(text.line, text.column, text.column + 1, message, hint, lines)
+    return YamlFault(text.line, text.column, text.column + 1, message, hint, lines)
 
 
-def _closer(text: _Text) -> Fault | None:
+def _closer(text: _Text) -> YamlFault | None:
     """A bracket that closes nothing."""
     here = text.here
     if here[text.column : text.column + 1] not in {"]", "}"}:
         return None
-    return Fault(
+    return YamlFault(
         text.line,
         text.column,
         text.column + 1,
@@ -414,12 +414,12 @@ def _closer(text: _Text) -> Fault | None:
     )
 
 
-def _unexpected(text: _Text) -> Fault | None:
+def _unexpected(text: _Text) -> YamlFault | None:
     """What may not stand in a block map: a bracket too many, or a line that is not indented as it should be."""
     return _closer(text) or _indented(text)
 
 
-EXPLAINED: tuple[tuple[str, Callable[[_Text], Fault | None]], ...] = (
+EXPLAINED: tuple[tuple[str, Callable[[_Text], YamlFault | None]], ...] = (
     ("mapping values are not allowed", _colon),
     ("could not find expected ':'", _no_key),
     ("did not find expected key", _unexpected),

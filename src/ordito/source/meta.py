@@ -37,7 +37,7 @@ class Piece(msgspec.Struct, frozen=True, eq=False):
     span: Span
 
 
-class Entry(msgspec.Struct, frozen=True, eq=False):
+class MetaEntry(msgspec.Struct, frozen=True, eq=False):
     """A key with the lines of its value."""
 
     key: Piece
@@ -83,9 +83,9 @@ def read_meta(name: str, data: bytes, diagnostics: Diagnostics) -> Meta | None:
     return Meta(entry, tuple(others), texts[0], tuple(texts[1:]))
 
 
-def _blocks(source: SourceText, diagnostics: Diagnostics) -> list[dict[str, Entry]]:
-    blocks: list[dict[str, Entry]] = []
-    block: dict[str, Entry] | None = None
+def _blocks(source: SourceText, diagnostics: Diagnostics) -> list[dict[str, MetaEntry]]:
+    blocks: list[dict[str, MetaEntry]] = []
+    block: dict[str, MetaEntry] | None = None
     key: Piece | None = None
     for number, line in enumerate(source.lines, start=1):
         if not line.strip():
@@ -107,7 +107,7 @@ def _blocks(source: SourceText, diagnostics: Diagnostics) -> list[dict[str, Entr
 
 
 def _read_line(
-    source: SourceText, number: int, line: str, block: dict[str, Entry], diagnostics: Diagnostics
+    source: SourceText, number: int, line: str, block: dict[str, MetaEntry], diagnostics: Diagnostics
 ) -> Piece | None:
     """Read a line into a block; gives its key, None where it has none."""
     begin = len(line) - len(line.lstrip())
@@ -133,7 +133,7 @@ def _read_line(
             related=(Related("first given here", earlier.key.span),),
         )
         return key
-    block[key.text] = Entry(key, [_piece(source, number, line, len(name) + 1)])
+    block[key.text] = MetaEntry(key, [_piece(source, number, line, len(name) + 1)])
     return key
 
 
@@ -143,7 +143,7 @@ def _piece(source: SourceText, number: int, line: str, begin: int) -> Piece:
     return Piece(text, Span(source, number, column, number, column + max(len(text), 1)))
 
 
-def _check_versions(block: Mapping[str, Entry], diagnostics: Diagnostics) -> None:
+def _check_versions(block: Mapping[str, MetaEntry], diagnostics: Diagnostics) -> None:
     for key in (FILE_VERSION, CSAR_VERSION):
         entry = block.get(key)
         if entry is None or not entry.value or entry.value == VERSION:
@@ -158,7 +158,7 @@ def _check_versions(block: Mapping[str, Entry], diagnostics: Diagnostics) -> Non
             )
 
 
-def _check_keys(blocks: Iterable[Mapping[str, Entry]], diagnostics: Diagnostics) -> None:
+def _check_keys(blocks: Iterable[Mapping[str, MetaEntry]], diagnostics: Diagnostics) -> None:
     for number, block in enumerate(blocks):
         for name, entry in block.items():
             if name in KNOWN and (number == 0 or name != FILE_VERSION):
@@ -179,7 +179,7 @@ def _check_keys(blocks: Iterable[Mapping[str, Entry]], diagnostics: Diagnostics)
                 )
 
 
-def _check_missing(block: Mapping[str, Entry], source: SourceText, diagnostics: Diagnostics) -> None:
+def _check_missing(block: Mapping[str, MetaEntry], source: SourceText, diagnostics: Diagnostics) -> None:
     begin = min((e.key.span.line for e in block.values()), default=1)
     for key in (FILE_VERSION, CSAR_VERSION, ENTRY, CREATED_BY):
         entry = block.get(key)
@@ -195,7 +195,7 @@ def _check_missing(block: Mapping[str, Entry], source: SourceText, diagnostics: 
         )
 
 
-def _files(entry: Entry, diagnostics: Diagnostics) -> list[Piece]:
+def _files(entry: MetaEntry, diagnostics: Diagnostics) -> list[Piece]:
     """The names of files in a value: separated by blanks, those with blanks in them in double quotes."""
     one = entry.key.text == ENTRY
     found = []

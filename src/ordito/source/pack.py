@@ -22,7 +22,7 @@ ENDING = ".unpacking"
 """How a folder is called that is not in its place yet."""
 
 
-class Files(Protocol):
+class ArchiveFiles(Protocol):
     """What an archive is made of."""
 
     def open(self, file: str) -> BinaryIO:
@@ -32,7 +32,7 @@ class Files(Protocol):
         """Whether a file may be executed."""
 
 
-def write_archive(stream: BinaryIO, tree: Files, files: Iterable[str], meta: bytes | None) -> None:
+def write_archive(stream: BinaryIO, tree: ArchiveFiles, files: Iterable[str], meta: bytes | None) -> None:
     """Write an archive of files of a tree, in the order of their names, behind a TOSCA.meta where one is given. The
     same files make the same bytes. Raises ``OSError``."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from ordito.base.git_places import git_place, is_in_git
 from ordito.base.paths import is_url
 from ordito.source.credentials import Credential
-from ordito.source.fetch import SCHEMES, FetchFailed, Limits
+from ordito.source.fetch import SCHEMES, FetchFailed, FetchLimits
 from ordito.source.loader import MOST_BYTES
 from ordito.source.tree import FileTree
 
@@ -29,8 +29,8 @@ FOLDER = ".fetched"
 PLAIN = re.compile(r"[^\w.+-]+")
 MOST_NAME = 100
 
-DEFINITIONS = Limits(MOST_BYTES, 60.0)
-ARTIFACTS = Limits(1 << 30, 900.0)
+DEFINITIONS = FetchLimits(MOST_BYTES, 60.0)
+ARTIFACTS = FetchLimits(1 << 30, 900.0)
 
 
 class Network(Enum):
@@ -73,7 +73,7 @@ class RemoteFiles:
         """Make known what is shown to a repository."""
         self._credentials.append((base, credential))
 
-    def get(self, url: str, limits: Limits) -> Fetched | None:
+    def get(self, url: str, limits: FetchLimits) -> Fetched | None:
         """Fetch a file, once; None where it lies in this copy of the service. Raises ``FetchFailed``."""
         if self._network is Network.KEPT and self.local.is_file(self.place(url)):
             return None
@@ -90,7 +90,7 @@ class RemoteFiles:
             raise known
         return known
 
-    def _out_of_git(self, url: str, limits: Limits) -> Fetched:
+    def _out_of_git(self, url: str, limits: FetchLimits) -> Fetched:
         """A file of a git repository. Raises ``FetchFailed``."""
         from ordito.source.git_files import GitFiles
         from ordito.source.transfer import Fetched

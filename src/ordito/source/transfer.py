@@ -21,7 +21,7 @@ from urllib.parse import urljoin, urlsplit
 
 from ordito import __version__
 from ordito.source.credentials import Credential
-from ordito.source.fetch import SCHEMES, FetchFailed, Limits
+from ordito.source.fetch import SCHEMES, FetchFailed, FetchLimits
 
 MOST_REDIRECTS = 5
 MOST_REQUESTS = 1_000
@@ -56,10 +56,10 @@ class Fetched:
         """The whole content, from its beginning."""
         if self._file is None:
             return io.BytesIO(self._content)
-        return cast("BinaryIO", io.BufferedReader(_View(self._file)))
+        return cast("BinaryIO", io.BufferedReader(_FileView(self._file)))
 
 
-class _View(io.RawIOBase):
+class _FileView(io.RawIOBase):
     """A file read from its beginning, whoever else reads it."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -87,7 +87,7 @@ class Fetcher:
         """Make known what is shown for everything below a URL."""
         self._credentials[base.rstrip("/") + "/"] = credential
 
-    def fetch(self, url: str, limits: Limits) -> Fetched:
+    def fetch(self, url: str, limits: FetchLimits) -> Fetched:
         """Fetch what is at a URL. Raises ``FetchFailed``."""
         self._requests += 1
         if self._requests > MOST_REQUESTS:
@@ -119,7 +119,7 @@ class Fetcher:
 class _Transfer:
     """One file on its way."""
 
-    def __init__(self, url: str, header: tuple[str, str] | None, limits: Limits) -> None:
+    def __init__(self, url: str, header: tuple[str, str] | None, limits: FetchLimits) -> None:
         self._url = url
         self._header = header
         self._limits = limits

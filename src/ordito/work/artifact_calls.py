@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from ordito.model.deploying import DEPLOY, DEPLOY_ON_HOST, INTERFACE, PLACING, UNDEPLOY, UNDEPLOY_FROM_HOST
 from ordito.model.operation import Artifact
 from ordito.work.needs import JINJA, filled_name
-from ordito.work.places import Place
-from ordito.work.plan import Call
+from ordito.work.places import ExecutionPlace
+from ordito.work.plan import OperationCall
 
 FORMAT = "ordito.artifact-call/1"
 RUN = "run"
@@ -28,8 +28,8 @@ def place_of(artifact: Artifact) -> str:
 
 
 def artifact_data(
-    call: Call,
-    place: Place,
+    call: OperationCall,
+    place: ExecutionPlace,
     artifact: Artifact,
     properties: Mapping[str, object],
     inputs: Mapping[str, object],

@@ -12,7 +12,7 @@ from ordito.instances.lifecycle import DELEGATE, LIFECYCLE_TYPES, MAKES, PROVIDE
 from ordito.instances.states import DELETED
 from ordito.instances.status import ABSENT, OK
 from ordito.work.invocation import Ending, Evidence, Outcome
-from ordito.work.plan import Call, Step
+from ordito.work.plan import OperationCall, Step
 from ordito.work.probes import found_status
 
 IN_DOUBT = "in_doubt"
@@ -29,7 +29,7 @@ def id_of_question(step: str) -> str:
     return f"{step}.check"
 
 
-def answer(step: Step, call: Call, found: Outcome) -> Outcome | None:
+def answer(step: Step, call: OperationCall, found: Outcome) -> Outcome | None:
     """How a step in doubt has ended, by the end of the check; None where it must run again: it was not done, nobody
     knows, or it has to give values that the check does not give."""
     done = found.done
@@ -58,7 +58,7 @@ def _found(outcome: Outcome, evidence: Evidence) -> Outcome:
     return msgspec.structs.replace(outcome, found=evidence, message=_IN_WORDS[evidence])
 
 
-def _by_status(step: Step, call: Call, status: str) -> bool:
+def _by_status(step: Step, call: OperationCall, status: str) -> bool:
     if status == ABSENT:
         return step.leave == DELETED
     is_lifecycle = call.interface.rpartition(".")[2] in LIFECYCLES

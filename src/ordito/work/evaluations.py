@@ -9,7 +9,7 @@ import msgspec
 
 from ordito.base.scalar_units import UNITS, NotAScalarUnit, amount, canonical
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed
-from ordito.instances.conditions import About, Conditions, Verdict
+from ordito.instances.conditions import About, ConditionEvaluator, Verdict
 from ordito.instances.context import EvaluationError, Nothing, Trace
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Data
@@ -50,7 +50,7 @@ def evaluate_once_more(
     those of these evaluations.
     """
     wanted, period = wanted_of(trigger), period_of(trigger)
-    conditions = Conditions(evaluator)
+    conditions = ConditionEvaluator(evaluator)
     condition = trigger.condition
     values = _values(conditions, condition, about) if condition is not None and about is not None else {}
     recent = _recent(before, at, period, wanted)
@@ -104,7 +104,7 @@ def _said(verdict: Verdict, hits: int, wanted: int, trigger: Trigger) -> str:
     return held if verdict.holds else f"{held}; now it does not: {verdict}"
 
 
-def _values(conditions: Conditions, condition: Condition, about: About) -> dict[str, object]:
+def _values(conditions: ConditionEvaluator, condition: Condition, about: About) -> dict[str, object]:
     """The values of the attributes that a condition is about, of those that have one."""
     found: dict[str, object] = {}
     for name in dict.fromkeys(_names(condition)):
@@ -126,7 +126,7 @@ def _names(condition: Condition) -> Iterator[str]:
             yield from _names(part)
 
 
-class Combined(Conditions):
+class Combined(ConditionEvaluator):
     """Conditions about what a method makes of the values that several evaluations have found. Numbers and scalars with
     a unit are combined; of anything else the last value counts, and ``count`` counts whatever it is."""
 

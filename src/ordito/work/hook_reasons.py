@@ -8,7 +8,7 @@ from ordito.work.invocation import Ending
 from ordito.work.records import StepFinishedRecord
 
 
-class Reason(StrEnum):
+class HookFailure(StrEnum):
     """Why a lifecycle step has failed: the block said so by its end, took too long, its condition had no answer, or it
     could not be carried out at all."""
 
@@ -28,7 +28,7 @@ def reason_of(record: StepFinishedRecord) -> str:
     if hook is None or outcome.succeeded:
         return ""
     if ERROR_OF_CONDITION in hook.condition:
-        return Reason.CONDITION
+        return HookFailure.CONDITION
     if outcome.ending is Ending.TIMED_OUT:
-        return Reason.TIMEOUT
-    return Reason.ERROR if outcome.ending is Ending.NOT_STARTED else Reason.EXIT
+        return HookFailure.TIMEOUT
+    return HookFailure.ERROR if outcome.ending is Ending.NOT_STARTED else HookFailure.EXIT

@@ -33,7 +33,7 @@ DEFAULT_TIMEOUT = 1_800.0
 """Seconds that a lifecycle step has which says nothing else."""
 
 
-class Script(msgspec.Struct, frozen=True, omit_defaults=True):
+class BlockScript(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a block runs: the file, relative to the block's pinned folder, and the kind of artifact that an executor
     must understand (full type name); ``timeout`` in seconds, None where the block says nothing."""
 
@@ -57,8 +57,8 @@ class Block(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str
     root: str = ""
     folder: str = ""
-    execute: Script | None = None
-    undo: Script | None = None
+    execute: BlockScript | None = None
+    undo: BlockScript | None = None
     is_operation: bool = False
     undone_once: str = STARTED
 

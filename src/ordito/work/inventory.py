@@ -9,13 +9,13 @@ import msgspec
 
 from ordito.instances.hosting import compute_of
 from ordito.instances.records import Snapshot
-from ordito.work.targets import Target
+from ordito.work.targets import HostTarget
 
 if TYPE_CHECKING:
     # The model is not loaded with this file, so that help comes at once.
     from ordito.model.service import Service
 
-TargetOf = Callable[[str], Target | None]
+TargetOf = Callable[[str], HostTarget | None]
 """How the Compute of an instance's id is reached, None for this machine. Raises ``Unreachable``."""
 
 
@@ -30,7 +30,7 @@ class Listed(msgspec.Struct, frozen=True):
     host: str = ""
 
 
-class Topology:
+class TopologyInventory:
     """All instances of a snapshot, as things are when it is asked; ``target`` says how a Compute is reached."""
 
     def __init__(self, service: Service, snapshot: Snapshot, target: TargetOf) -> None:
@@ -57,7 +57,7 @@ class Topology:
         return [self.listed(id_) for node in self._service.nodes for id_ in self._snapshot.ids_of(node)]
 
 
-class Subject(msgspec.Struct, frozen=True):
+class OperationSubject(msgspec.Struct, frozen=True):
     """Whom an operation is for, as executors need it that understand more than texts.
 
     ``instance`` is the one it runs for, ``side`` "source" or "target" where it is at that end of a relationship.
@@ -65,7 +65,7 @@ class Subject(msgspec.Struct, frozen=True):
     """
 
     instance: str
-    topology: Topology
+    topology: TopologyInventory
     side: str = ""
     inputs: Mapping[str, object] = {}
     settings: Mapping[str, object] = {}

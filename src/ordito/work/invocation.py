@@ -8,19 +8,19 @@ from typing import Protocol
 
 import msgspec
 
-from ordito.work.inventory import Subject
-from ordito.work.needs import Needs
-from ordito.work.targets import Target
+from ordito.work.inventory import OperationSubject
+from ordito.work.needs import ImplementationNeeds
+from ordito.work.targets import HostTarget
 
 SCRATCH = "ordito-scratch:/"
 """Stands, at the beginning of a path or inside a value, for the operation's own scratch folder and a ``/``.
 
 Where that folder is, only the executor knows. It replaces every occurrence of this text in ``environment``, ``large``
-and ``Placement.path`` by the folder's absolute path followed by ``/``, right before it starts the operation.
+and ``FilePlacement.path`` by the folder's absolute path followed by ``/``, right before it starts the operation.
 """
 
 
-class Placement(msgspec.Struct, frozen=True):
+class FilePlacement(msgspec.Struct, frozen=True):
     """A file of the service that an operation wants at a certain place while it runs (``get_artifact``, §4.8.1).
 
     ``file`` is relative to ``Invocation.root`` (or an absolute URL). ``path`` is where the copy goes: absolute, or
@@ -64,11 +64,11 @@ class Invocation(msgspec.Struct, frozen=True):
     outputs: tuple[str, ...] = ()
     timeout: float | None = None
     host: str = ""
-    files: tuple[Placement, ...] = ()
+    files: tuple[FilePlacement, ...] = ()
     data: Mapping[str, object] | None = None
-    target: Target | None = None
-    needs: Needs | None = None
-    subject: Subject | None = None
+    target: HostTarget | None = None
+    needs: ImplementationNeeds | None = None
+    subject: OperationSubject | None = None
     documents: Mapping[str, str] = {}
 
 
@@ -162,7 +162,7 @@ class InDoubt(msgspec.Struct, frozen=True):
     attempt: int
     started: Started | None = None
     outputs: tuple[str, ...] = ()
-    target: Target | None = None
+    target: HostTarget | None = None
 
 
 class Executor(Protocol):

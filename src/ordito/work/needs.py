@@ -16,7 +16,7 @@ REQUIREMENTS = "ordito.artifacts.PythonRequirements"
 TEMPLATE_ENDINGS = (".j2", ".jinja2", ".jinja")
 
 
-class Needs(msgspec.Struct, frozen=True):
+class ImplementationNeeds(msgspec.Struct, frozen=True):
     """What an invocation needs.
 
     ``version`` is the version of the interpreter, "" for any. ``requirements`` and ``templates`` are some of its
@@ -33,7 +33,7 @@ class Needs(msgspec.Struct, frozen=True):
     values: Mapping[str, object] = {}
 
 
-def needs_of(implementation: Artifact, dependencies: Sequence[Artifact]) -> Needs | None:
+def needs_of(implementation: Artifact, dependencies: Sequence[Artifact]) -> ImplementationNeeds | None:
     """What an implementation needs, without any values; None for nothing."""
     # The model is not loaded with this file, so that help comes at once.
     from ordito.model.deploying import PLACING
@@ -44,7 +44,7 @@ def needs_of(implementation: Artifact, dependencies: Sequence[Artifact]) -> Need
     templates = tuple(d.file for d in (implementation, *dependencies) if JINJA in d.kinds)
     if not (implementation.version or requirements or templates):
         return None
-    return Needs(implementation.version, requirements, templates)
+    return ImplementationNeeds(implementation.version, requirements, templates)
 
 
 def is_requirements(artifact: Artifact) -> bool:

@@ -12,7 +12,7 @@ from ordito.instances.records import Delta
 from ordito.model.operation import Interface, Notification, Operation
 from ordito.model.service import Relationship, Service
 from ordito.work.outputs import notified, sensitive_outputs
-from ordito.work.places import Place
+from ordito.work.places import ExecutionPlace
 from ordito.work.plan import Step
 
 
@@ -102,15 +102,15 @@ def hidden(evaluator: Evaluator, notice: Notice) -> Notice:
     return msgspec.structs.replace(notice, values=values)
 
 
-def _place(service: Service, notice: Notice, found: Notification) -> tuple[Place, Step]:
+def _place(service: Service, notice: Notice, found: Notification) -> tuple[ExecutionPlace, Step]:
     """Where a notification is received. What writes outputs of operations writes its outputs: it is a call without
     inputs."""
     as_operation = Operation(found.interface, found.name, outputs=found.outputs)
     if notice.node:
-        place = Place(as_operation, notice.node, notice.entity)
+        place = ExecutionPlace(as_operation, notice.node, notice.entity)
     else:
         relationship = _relationship(service, notice)
-        place = Place(as_operation, relationship.source, notice.source, relationship, "source", notice.target)
+        place = ExecutionPlace(as_operation, relationship.source, notice.source, relationship, "source", notice.target)
     return place, Step(notice.event, instance=notice.instances[0], link="" if notice.node else notice.entity)
 
 

@@ -15,7 +15,7 @@ from ordito.model.operation import NODE_VARIABLES, RELATIONSHIP_VARIABLES, Input
 from ordito.model.sensitivity import Marks
 from ordito.syntax.expressions import Call, Value, calls, is_static
 from ordito.syntax.functions import OF_ENTITIES
-from ordito.work.places import Place
+from ordito.work.places import ExecutionPlace
 
 OWN_PREFIX = "ORDITO_"
 """Variables of this program itself begin with this, and no input may."""
@@ -36,11 +36,11 @@ class OperationInput(msgspec.Struct, frozen=True):
     is_paired: bool
     is_shared: bool = False
 
-    def member(self, place: Place) -> str:
+    def member(self, place: ExecutionPlace) -> str:
         """The instance at a place whose value the operation's own one is."""
         return place.far if self.side and self.side != place.side else place.instance
 
-    def other(self, place: Place) -> str:
+    def other(self, place: ExecutionPlace) -> str:
         """The instance at the other end on which the values for all instances depend, "" where they depend on none."""
         if not self.is_paired:
             return ""

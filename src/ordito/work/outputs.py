@@ -19,20 +19,20 @@ from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.syntax.expressions import Value
 from ordito.work.attribute_values import WrongValue, fitted, placed
 from ordito.work.invocation import Outcome
-from ordito.work.places import Place
-from ordito.work.plan import Call, Step
+from ordito.work.places import ExecutionPlace
+from ordito.work.plan import OperationCall, Step
 
 Attributes = dict[str, dict[str, object]]
 
 
-class Given(msgspec.Struct, frozen=True):
+class GivenValues(msgspec.Struct, frozen=True):
     """What the outputs of an operation change, in the form in which a ``Delta`` has it."""
 
     attributes: Attributes = {}
     outputs: dict[str, dict[str, Mapping[str, object]]] = {}
 
 
-class Holder(msgspec.Struct, frozen=True):
+class AttributeHolder(msgspec.Struct, frozen=True):
     """Something whose attribute an output is written to: the id under which it is recorded, and what it declares."""
 
     id: str
@@ -40,7 +40,9 @@ class Holder(msgspec.Struct, frozen=True):
     context: Context
 
 
-def given(evaluator: Evaluator, place: Place, step: Step, call: Call, outcome: Outcome) -> Given:
+def given(
+    evaluator: Evaluator, place: ExecutionPlace, step: Step, call: OperationCall, outcome: Outcome
+) -> GivenValues:
     """What the outputs of a successful operation change.
 
     Raises ``WrongValue`` where a declared output is missing or does not fit its attribute; the operation has failed.
@@ -52,10 +54,10 @@ def given(evaluator: Evaluator, place: Place, step: Step, call: Call, outcome: O
             raise WrongValue(f'the operation gave no output "{name}", which is mapped to {where}')
         _map(evaluator, place, step, name, outcome.outputs[name], attributes)
     kept = {name: outcome.outputs[name] for name in call.outputs if name in outcome.outputs}
-    return Given(attributes, {_self_id(place, step): {call.name: kept}} if call.outputs else {})
+    return GivenValues(attributes, {_self_id(place, step): {call.name: kept}} if call.outputs else {})
 
 
-def notified(evaluator: Evaluator, place: Place, step: Step, values: Mapping[str, object]) -> Attributes:
+def notified(evaluator: Evaluator, place: ExecutionPlace, step: Step, values: Mapping[str, object]) -> Attributes:
     """What the outputs of a notification change: those that came. Raises ``WrongValue`` where one does not fit its
     attribute."""
     attributes: Attributes = {}
@@ -64,7 +66,9 @@ def notified(evaluator: Evaluator, place: Place, step: Step, values: Mapping[str
     return attributes
 
 
-def _map(evaluator: Evaluator, place: Place, step: Step, name: str, value: object, attributes: Attributes) -> None:
+def _map(
+    evaluator: Evaluator, place: ExecutionPlace, step: Step, name: str, value: object, attributes: Attributes
+) -> None:
     """Write an output where its mapping says."""
     path = place.operation.outputs[name]
     for holder in _holders(evaluator, place, step, str(path[0])):
@@ -81,7 +85,7 @@ def workflow_output(evaluator: Evaluator, entity: Entity, path: tuple[str | int,
     declares = entity.template if isinstance(entity, NodeEntity) else entity.relationship
     attributes: Attributes = {}
     try:
-        _write(evaluator, Holder(entity.id, declares, entity.context), path, value, attributes)
+        _write(evaluator, AttributeHolder(entity.id, declares, entity.context), path, value, attributes)
     except WrongValue as wrong:
         where = ".".join(str(p) for p in path)
         raise WrongValue(f'it does not fit attribute "{where}" of {entity.id}: {wrong}') from None
@@ -92,14 +96,14 @@ BUILT_IN = frozenset({"tosca_id", "tosca_name", "state"})
 """Attributes that nobody finds out: they say what is recorded."""
 
 
-def found_values(evaluator: Evaluator, place: Place, outcome: Outcome) -> Mapping[str, object]:
+def found_values(evaluator: Evaluator, place: ExecutionPlace, outcome: Outcome) -> Mapping[str, object]:
     """The attributes of an instance that something which has looked at it has found: outputs that are mapped to some,
     and those that have the name of one and of no input, which they would only repeat. Nothing has to be found.
 
     Raises ``WrongValue`` for what does not fit its attribute.
     """
     node = evaluator.service.nodes[place.node]
-    holder = Holder(place.instance, node, place.context)
+    holder = AttributeHolder(place.instance, node, place.context)
     names = {n for n in node.attribute_definitions if n not in place.operation.inputs and n not in BUILT_IN}
     paths: dict[str, tuple[str | int, ...]] = {n: (n,) for n in names}
     paths |= {name: path[1:] for name, path in place.operation.outputs.items()}
@@ -133,7 +137,7 @@ def _attribute(declares: NodeTemplate | Relationship, path: tuple[str | int, ...
 
 
 def _write(
-    evaluator: Evaluator, holder: Holder, path: tuple[str | int, ...], value: object, attributes: Attributes
+    evaluator: Evaluator, holder: AttributeHolder, path: tuple[str | int, ...], value: object, attributes: Attributes
 ) -> None:
     attribute = _attribute(holder.declares, path)
     key, nested = attribute.key, attribute.nested
@@ -161,7 +165,7 @@ def _write(
     changed[key] = fitting
 
 
-def sensitive_outputs(evaluator: Evaluator, place: Place, step: Step) -> set[str]:
+def sensitive_outputs(evaluator: Evaluator, place: ExecutionPlace, step: Step) -> set[str]:
     """The outputs of an operation that are mapped to something sensitive, as a whole or in part."""
     found: set[str] = set()
     for name, path in place.operation.outputs.items():
@@ -172,7 +176,7 @@ def sensitive_outputs(evaluator: Evaluator, place: Place, step: Step) -> set[str
     return found
 
 
-def sensitive_findings(evaluator: Evaluator, place: Place) -> set[str]:
+def sensitive_findings(evaluator: Evaluator, place: ExecutionPlace) -> set[str]:
     """The outputs of something that looks at an instance which have the names of sensitive attributes."""
     node = evaluator.service.nodes[place.node]
     return {name for name, d in node.attribute_definitions.items() if mark_of(evaluator, node, d) is not None}
@@ -207,7 +211,7 @@ def _schema(evaluator: Evaluator, definition: PropertyDefinition | None, nested:
     return schema
 
 
-def _current(evaluator: Evaluator, holder: Holder, key: str, written: Value) -> object:
+def _current(evaluator: Evaluator, holder: AttributeHolder, key: str, written: Value) -> object:
     """The value that an attribute has now: as recorded, else as the template says."""
     recorded = evaluator.snapshot.attributes.get(holder.id, {})
     if key in recorded:
@@ -219,23 +223,23 @@ def _current(evaluator: Evaluator, holder: Holder, key: str, written: Value) -> 
     return None if isinstance(value, Nothing) else value
 
 
-def _holders(evaluator: Evaluator, place: Place, step: Step, entity: str) -> list[Holder]:
+def _holders(evaluator: Evaluator, place: ExecutionPlace, step: Step, entity: str) -> list[AttributeHolder]:
     """What SELF, SOURCE or TARGET stands for in a mapping. For an operation that runs once for several far instances
     the far end is all of them."""
     relationship = place.relationship
     if relationship is None:
-        return [Holder(place.instance, evaluator.service.nodes[place.node], place.context)]
+        return [AttributeHolder(place.instance, evaluator.service.nodes[place.node], place.context)]
     if entity == "SELF":
-        return [Holder(_self_id(place, step), relationship, place.context)]
+        return [AttributeHolder(_self_id(place, step), relationship, place.context)]
     node = relationship.source if entity == "SOURCE" else relationship.target
     ids: Iterable[str] = (place.instance,)
     if entity.lower() != place.side:
         ids = (place.far,) if step.link else _far(evaluator, place, node)
     template = evaluator.service.nodes[node]
-    return [Holder(i, template, Context(node=node, instance=i)) for i in ids if i]
+    return [AttributeHolder(i, template, Context(node=node, instance=i)) for i in ids if i]
 
 
-def _far(evaluator: Evaluator, place: Place, node: str) -> Iterable[str]:
+def _far(evaluator: Evaluator, place: ExecutionPlace, node: str) -> Iterable[str]:
     assert place.relationship is not None
     if not place.relationship.is_hosting:
         return evaluator.snapshot.ids_of(node)
@@ -245,7 +249,7 @@ def _far(evaluator: Evaluator, place: Place, node: str) -> Iterable[str]:
     return [i for i in hosted if evaluator.snapshot.instances[i].node == node]
 
 
-def _self_id(place: Place, step: Step) -> str:
+def _self_id(place: ExecutionPlace, step: Step) -> str:
     """The id under which attributes and outputs of an operation's own entity are recorded."""
     if place.relationship is None:
         return place.instance

@@ -11,7 +11,7 @@ from ordito.model.operation import Operation
 from ordito.model.service import Relationship
 
 
-class Place(msgspec.Struct, frozen=True):
+class ExecutionPlace(msgspec.Struct, frozen=True):
     """Where and for whom an operation runs: on a node instance, or at one ``side`` of a relationship between two.
 
     ``instance`` is the one it runs on, ``far`` the other end ("" for node operations, and where there is none).

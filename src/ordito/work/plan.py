@@ -49,7 +49,7 @@ class Gate(StrEnum):
     FAILED = "failed"
 
 
-class Condition(StrEnum):
+class StepCondition(StrEnum):
     """When a step that is about to start is needed: what only the job itself finds out. One that is not needed counts
     as done. They speak of the instance whose chain the step belongs to, save the last."""
 
@@ -99,7 +99,7 @@ def _named(interface: str, operation: str) -> str:
     return f"{interface}.{operation}"
 
 
-class Call(msgspec.Struct, frozen=True):
+class OperationCall(msgspec.Struct, frozen=True):
     """An operation that steps call, once in the plan for all instances: on which node or relationship it is
     declared, which one, what it runs.
 
@@ -205,7 +205,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: int = 0
     optional: bool = False
     dispensable: bool = False
-    condition: Condition = Condition.ALWAYS
+    condition: StepCondition = StepCondition.ALWAYS
     anew: bool = False
     gate: Gate = Gate.NONE
     counts: bool = False
@@ -225,7 +225,7 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     declared: str = ""
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What a deployment or an upgrade means for an instance, the more of it the later: left alone; only what is
     recorded of it moves on; its pairs are made or undone; stopped and started; stopped, configured and started; changed
     by its own operation for that; removed and made again. Or it is one more, or one less, of a node that is there, of a
@@ -311,19 +311,18 @@ class Plan(msgspec.Struct, frozen=True):
     instance, or the pair: the operations that count as carried out as they are wanted now; those without a digest are
     not wanted any more, and count as nothing. ``moved`` are instances that are made again on another host, each with
     that host, "" for none: with the first step that makes it again its record says so. ``observed`` are digests of what
-    the inputs of operations were when the plan was made, by the instance (``Condition.IF_OTHER_INPUTS``). ``outages``
-    are the nodes of which nothing is up for a while, though instances of them were, and will be again. ``losing`` are
-    the instances whose data are lost, ``lost_if`` says on what that depends where it is not certain. ``absent`` are the
+    the inputs of operations were when the plan was made, by the instance (``IF_OTHER_INPUTS``). ``outages`` are the
+    nodes of which nothing is up for a while, though instances of them were, and will be again. ``losing`` are the
+    instances whose data are lost, ``lost_if`` says on what that depends where it is not certain. ``absent`` are the
     records of instances that were found to be absent, and are new here: where the job does not come to make one, its
-    record is again what it was. A plan
-    that ``is_part`` is about a part of the service, and its success is no revision: ``left_out`` is what a plan for
-    everything would do besides, as far as that can be told.
+    record is again what it was. A plan that ``is_part`` is about a part of the service, and its success is no revision:
+    ``left_out`` is what a plan for everything would do besides, as far as that can be told.
     """
 
     workflow: str
     steps: tuple[Step, ...]
     edges: tuple[tuple[int, int, int], ...]
-    calls: tuple[Call, ...]
+    calls: tuple[OperationCall, ...]
     reasons: tuple[str, ...]
     changes: tuple[Change, ...] = ()
     instances: tuple[Instance, ...] = ()

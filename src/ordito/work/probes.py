@@ -20,8 +20,8 @@ from ordito.model.operation import Operation
 from ordito.model.service import MAINTAIN, NodeTemplate, Service
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.outputs import found_values
-from ordito.work.places import Place
-from ordito.work.plan import Call, Condition, Step
+from ordito.work.places import ExecutionPlace
+from ordito.work.plan import OperationCall, Step, StepCondition
 
 CHECK = "check"
 DISCOVER = "discover"
@@ -44,12 +44,12 @@ def maintaining(node: NodeTemplate, name: str) -> Operation | None:
     return None
 
 
-def is_probe(service: Service, call: Call) -> bool:
+def is_probe(service: Service, call: OperationCall) -> bool:
     """Whether a call only looks."""
     return call.operation in PROBES and looks_after(service, call)
 
 
-def looks_after(service: Service, call: Call) -> bool:
+def looks_after(service: Service, call: OperationCall) -> bool:
     """Whether a call is of an operation by which instances are looked after, and no part of making them."""
     if call.side:
         return False
@@ -71,7 +71,7 @@ def found_status(outcome: Outcome) -> str:
 
 def unless_ready(step: Step, outcome: Outcome, delta: Delta) -> tuple[Outcome, Delta]:
     """What has looked at an instance that is to be ready has failed as long as it does not say ok."""
-    if step.condition is not Condition.UNTIL_READY or outcome.status == OK or not outcome.succeeded:
+    if step.condition is not StepCondition.UNTIL_READY or outcome.status == OK or not outcome.succeeded:
         return outcome, delta
     said = f": {outcome.message}" if outcome.message else ""
     message = f"it is not ready, its check says {outcome.status or UNKNOWN}{said}"
@@ -83,7 +83,7 @@ def state_found(status: str, before: str) -> str:
     return STATE_OF.get(status, before)
 
 
-def found_attributes(evaluator: Evaluator, place: Place, outcome: Outcome) -> dict[str, object]:
+def found_attributes(evaluator: Evaluator, place: ExecutionPlace, outcome: Outcome) -> dict[str, object]:
     """The attributes that were found and have other values than are recorded.
 
     Raises ``WrongValue`` for one that does not fit its type.

@@ -9,10 +9,10 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from ordito.instances.records import Snapshot
-from ordito.work.targets import HOST, Target
+from ordito.work.targets import HOST, HostTarget
 
 
-class Verb(StrEnum):
+class ProviderVerb(StrEnum):
     """What is to be done for an instance: make it, remove it, look whether it is there and well, stop it or start it
     again, or wait until it can be reached (that is not asked of its provider, but of who reaches hosts)."""
 
@@ -51,7 +51,7 @@ Span = tuple[int, int]
 """Ports from the first to the last."""
 
 
-class Connection(msgspec.Struct, frozen=True):
+class OpenWay(msgspec.Struct, frozen=True):
     """A way that has to be open between two components (§8.2): from the node template ``source`` to ``target``, which
     stand on the Computes ``source_host`` and ``target_host`` ("" for none), with all of their instances.
 
@@ -106,12 +106,12 @@ class Delegation(msgspec.Struct, frozen=True):
 
     instance: str
     kinds: tuple[str, ...]
-    verb: Verb
+    verb: ProviderVerb
     node: str = ""
     properties: Mapping[str, object] = {}
     attributes: Mapping[str, object] = {}
     metadata: Mapping[str, str] = {}
-    host: Target | None = None
+    host: HostTarget | None = None
     requirements: Mapping[str, tuple[Far, ...]] = {}
     apart: frozenset[str] = frozenset()
     artifacts: tuple[Material, ...] = ()
@@ -119,7 +119,7 @@ class Delegation(msgspec.Struct, frozen=True):
     ensemble: str = ""
     job: str = ""
     timeout: float | None = None
-    connections: tuple[Connection, ...] = ()
+    connections: tuple[OpenWay, ...] = ()
     endpoints: tuple[Endpoint, ...] = ()
     secret: frozenset[str] = frozenset()
     anew: bool = False
@@ -148,7 +148,7 @@ LINKS, FAR = "ordito.links", "ordito.far"
 these lead to."""
 
 
-class Seen(msgspec.Struct, frozen=True):
+class ProviderFinding(msgspec.Struct, frozen=True):
     """What a provider found of an instance: a status as ``check`` reports it (ok, degraded, error, absent, unknown),
     attribute values as they are, and a line for people."""
 
@@ -200,12 +200,12 @@ class Lends(Protocol):
     """A provider whose hosts outlive their instances: what operations have left there has to be removed when a host was
     given back."""
 
-    def given_back(self, ensemble: str) -> Sequence[Target]:
+    def given_back(self, ensemble: str) -> Sequence[HostTarget]:
         """The hosts that an ensemble has given back, on which it has nothing any more, and of which nobody has said yet
         that they are ``tidied``, by this job or one before that was cut off; those that could not be reached when they
         were given back are not among them. Raises ``ProviderFailed``."""
 
-    def tidied(self, ensemble: str, hosts: Sequence[Target]) -> None:
+    def tidied(self, ensemble: str, hosts: Sequence[HostTarget]) -> None:
         """Hear that nothing of the ensemble is on some of them any more. Raises ``ProviderFailed``."""
 
 
@@ -239,10 +239,10 @@ class Provider(Protocol):
     async def delete(self, asked: Delegation) -> bool:
         """Remove the instance; no error where it is gone. Gives whether what ran on it is gone with it."""
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether the instance is there and well."""
 
-    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """How a Compute that it has made is reached now; None for this machine. Raises ``Unreachable`` where it does
         not know the host any more."""
 

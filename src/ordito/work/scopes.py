@@ -15,7 +15,7 @@ from ordito.syntax.expressions import is_static
 from ordito.work.activities import activity_at
 from ordito.work.attribute_values import WrongValue, fitting
 from ordito.work.operation_inputs import with_given
-from ordito.work.plan import Call, Scope
+from ordito.work.plan import OperationCall, Scope
 
 
 class Scopes:
@@ -91,7 +91,7 @@ class Scopes:
         except WrongValue as wrong:
             return None, str(wrong)
 
-    def operation(self, operation: Operation, call: Call) -> Operation:
+    def operation(self, operation: Operation, call: OperationCall) -> Operation:
         """An operation as a call means it: with the inputs that its activity gives. One that is called in a scope is an
         operation of its own, since its inputs may have other values there."""
         if call.given:

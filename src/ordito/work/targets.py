@@ -19,7 +19,7 @@ ENDPOINT = "endpoint"
 """The capability of a Compute that says how it is reached."""
 
 
-class Target(msgspec.Struct, frozen=True):
+class HostTarget(msgspec.Struct, frozen=True):
     """How a host is reached: by which ``protocol``, and with which ``settings``, plain data that belongs to the
     protocol (address, port, user, credentials); credentials among them are ``Sensitive``. ``name`` is for people.
 
@@ -43,7 +43,7 @@ class Unreachable(Exception):
     """A target cannot be reached, or was lost. The text is for people: which host, why, and what to do next."""
 
 
-class Refused(Unreachable):
+class TargetRefused(Unreachable):
     """A target is there and lets nobody in, or it cannot be tried at all: waiting does not help. A key that is not
     accepted, say."""
 
@@ -56,7 +56,7 @@ class Hands(Protocol):
     """Runs short commands on targets, for those who make and look after hosts."""
 
     async def run(
-        self, target: Target | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
+        self, target: HostTarget | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
     ) -> Ran:
         """Run a program with its arguments (no shell; None: on this machine) and ``given`` as its standard input.
 
@@ -64,6 +64,6 @@ class Hands(Protocol):
         when it has been ended because it took more than ``timeout`` seconds.
         """
 
-    async def reach(self, target: Target, timeout: float) -> None:
+    async def reach(self, target: HostTarget, timeout: float) -> None:
         """Wait until the target can be reached and is prepared for operations; ``Unreachable`` after so many seconds,
         or at once where waiting does not help (a key that is not accepted)."""

@@ -10,9 +10,9 @@ from typing import Any
 from ordito.executors.ansible.executor import AnsibleExecutor
 from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.model.artifacts import ANSIBLE
-from ordito.work.inventory import Subject, Topology
+from ordito.work.inventory import OperationSubject, TopologyInventory
 from ordito.work.invocation import Invocation, Outcome, Printed, Progress, Started
-from ordito.work.targets import Target
+from ordito.work.targets import HostTarget
 from tests.executors.place import JOB
 from tests.support.real.needs import ansible_playbook
 from tests.support.services import compute, node, on, service
@@ -46,7 +46,7 @@ class Played:
 class Stage:
     """Apps ``app_1``, ``app_2``, ..., each on a server of its own, and a folder for playbooks."""
 
-    def __init__(self, path: Path, apps: int, targets: Mapping[str, Target] | None = None) -> None:
+    def __init__(self, path: Path, apps: int, targets: Mapping[str, HostTarget] | None = None) -> None:
         self.root = path / "service"
         self.root.mkdir()
         self.slots = path / "slots"
@@ -57,7 +57,7 @@ class Stage:
         servers = [Instance(f"server_{n}", "server", int(n) - 1, local="ok") for n in names]
         every = [*servers, *(Instance(f"app_{n}", "app", int(n) - 1, host=f"server_{n}", local="ok") for n in names)]
         self.snapshot.apply(Delta(instances=tuple(every)))
-        self.topology = Topology(made, self.snapshot, self.targets.get)
+        self.topology = TopologyInventory(made, self.snapshot, self.targets.get)
         self.executor = self.new_executor()
 
     def new_executor(self, **more: Any) -> AnsibleExecutor:
@@ -92,7 +92,7 @@ class Stage:
             processor=ANSIBLE,
             root=str(self.root),
             artifact=playbook,
-            subject=Subject(instance, self.topology, inputs=inputs or {}, settings=settings or {}),
+            subject=OperationSubject(instance, self.topology, inputs=inputs or {}, settings=settings or {}),
             **{**values, **more},
         )
 

@@ -8,7 +8,7 @@ import pytest
 
 from ordito.base.sensitive import Sensitive
 from ordito.executors.ansible.inventory import connection_of
-from ordito.work.targets import CONTAINER, SSH, Target, Unreachable
+from ordito.work.targets import CONTAINER, SSH, HostTarget, Unreachable
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 
@@ -27,7 +27,7 @@ class Kept:
 
 def variables(**settings: object) -> tuple[dict[str, object], Kept]:
     kept = Kept()
-    return connection_of(Target(SSH, "web-1", {"address": "192.0.2.1", **settings}), kept, "/work"), kept
+    return connection_of(HostTarget(SSH, "web-1", {"address": "192.0.2.1", **settings}), kept, "/work"), kept
 
 
 def options(**settings: object) -> list[str]:
@@ -74,8 +74,8 @@ def test_a_host_with_everything() -> None:
 
 def test_what_ansible_has_on_a_host_goes_with_what_the_ensemble_has_there() -> None:
     for target in (
-        Target(SSH, "web-1", {"address": "192.0.2.1"}),
-        Target(CONTAINER, "web-2", {"container": "c1", "engine": "podman"}),
+        HostTarget(SSH, "web-1", {"address": "192.0.2.1"}),
+        HostTarget(CONTAINER, "web-2", {"container": "c1", "engine": "podman"}),
     ):
         assert connection_of(target, Kept(), "/work", "0a1b")["ansible_remote_tmp"] == "~/.ordito/0a1b/ansible"
 
@@ -103,4 +103,4 @@ def test_jumps_one_inside_the_other() -> None:
 
 def test_other_protocols_are_refused() -> None:
     with pytest.raises(Unreachable, match="box is reached by acme; use a script"):
-        connection_of(Target("acme", "box"), Kept(), "/work")
+        connection_of(HostTarget("acme", "box"), Kept(), "/work")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ordito.work.invocation import Ending, Outcome, Printed, Progress
-from ordito.work.targets import CONTAINER, Target
+from ordito.work.targets import CONTAINER, HostTarget
 from tests.executors.ansible.stage import Stage
 from tests.executors.place import until
 from tests.support.real.podman import LARGE, large_volumes
@@ -35,8 +35,8 @@ def test_a_playbook_in_a_container(tmp_path: Path, podman: Podman, monkeypatch: 
         monkeypatch.setenv(name, value)
     volumes = [word for volume in large_volumes() for word in ("--volume", volume)]
     podman.run("run", "--detach", "--name", "played", *volumes, LARGE, "sleep", "2000")
-    gone = Target(CONTAINER, "gone", {"engine": "podman", "container": "not-there"})
-    there = Target(CONTAINER, "played", {"engine": "podman", "container": "played", "base": "/opt/ordito"})
+    gone = HostTarget(CONTAINER, "gone", {"engine": "podman", "container": "not-there"})
+    there = HostTarget(CONTAINER, "played", {"engine": "podman", "container": "played", "base": "/opt/ordito"})
     stage = Stage(tmp_path, 2, {"server_1": there, "server_2": gone})
     playbook = stage.write("site.yml", PLAYBOOK)
     batch = [stage.invocation(n, playbook, {"wish": "go"}, outputs=("here",)) for n in (1, 2)]

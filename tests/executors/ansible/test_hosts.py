@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ordito.base.sensitive import Sensitive
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.targets import SSH, Target
+from ordito.work.targets import SSH, HostTarget
 from tests.executors.ansible.stage import Stage
 from tests.executors.place import auntil, until
 from tests.support.real.hosts import User, free_place
@@ -28,9 +28,9 @@ PLAYBOOK = """
 """
 
 
-def target(host: SshHost, **settings: object) -> Target:
+def target(host: SshHost, **settings: object) -> HostTarget:
     place: dict[str, object] = {"address": host.address, "port": host.port, "user": host.user}
-    return Target(SSH, host.name, {**place, "config": False, "host_key": host.known_hosts_line, **settings})
+    return HostTarget(SSH, host.name, {**place, "config": False, "host_key": host.known_hosts_line, **settings})
 
 
 def test_each_host_does_its_own_part_and_what_cannot_be_reached_holds_up_nobody(
@@ -47,7 +47,7 @@ def test_each_host_does_its_own_part_and_what_cannot_be_reached_holds_up_nobody(
         {
             "server_1": target(plain, identity=key),
             "server_2": target(asking, password=password, become={"password": password}, agent=False),
-            "server_3": Target(SSH, "gone", {"address": nowhere, "port": port, "identity": key, "config": False}),
+            "server_3": HostTarget(SSH, "gone", {"address": nowhere, "port": port, "identity": key, "config": False}),
             "server_4": target(asking, identity=key, jump=[dict(target(plain, identity=key).settings)]),
         },
     )

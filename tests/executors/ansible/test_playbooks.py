@@ -10,7 +10,7 @@ from ordito.executors.ansible.executor import AnsibleExecutor
 from ordito.executors.process_table import is_alive
 from ordito.model.artifacts import ANSIBLE
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress, Started
-from ordito.work.targets import CONTAINER, SSH, Target
+from ordito.work.targets import CONTAINER, SSH, HostTarget
 from tests.executors.ansible.stage import Stage
 from tests.executors.place import JOB, auntil, is_gone
 
@@ -123,7 +123,7 @@ def test_what_ansible_does_not_understand_was_not_started(tmp_path: Path) -> Non
     assert "nosuchmodule" in played[0].end.message
     missing = stage.invocation(1, "none.yaml")
     assert stage.play(missing)[0].end.message.startswith("the artifact none.yaml is not there")
-    elsewhere = stage.invocation(1, broken, target=Target("acme", "box", {}))
+    elsewhere = stage.invocation(1, broken, target=HostTarget("acme", "box", {}))
     [refused] = stage.play(elsewhere)
     assert refused.end.ending is Ending.UNREACHABLE
     assert "box is reached by acme" in refused.end.message

@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ordito.executors.remote.connection import Patience
+from ordito.executors.remote.connection import HostTimeouts
 from ordito.executors.remote.executor import RemoteExecutor
 from ordito.executors.ssh.connector import SshConnector
 from ordito.work.invocation import InDoubt, Invocation, Outcome, Started
-from ordito.work.targets import Target
+from ordito.work.targets import HostTarget
 from tests.executors.place import BASH, PYTHON, Ran
 from tests.support.real.hosts import SshHost, SshHosts
 
-PATIENCE = Patience(grace=1.0, linger=0.3, settle=0.3, reconnect=5.0, pause=0.05)
+PATIENCE = HostTimeouts(grace=1.0, linger=0.3, settle=0.3, reconnect=5.0, pause=0.05)
 
 
-def target_of(host: SshHost, known_hosts: Path | str, **more: object) -> Target:
+def target_of(host: SshHost, known_hosts: Path | str, **more: object) -> HostTarget:
     settings: dict[str, object] = {
         "address": host.address,
         "port": host.port,
@@ -29,7 +29,7 @@ def target_of(host: SshHost, known_hosts: Path | str, **more: object) -> Target:
         "config": False,
     }
     given = {n: v for n, v in {**settings, **more}.items() if v is not None}
-    return Target("ssh", host.name, given)
+    return HostTarget("ssh", host.name, given)
 
 
 class Far:
@@ -47,7 +47,7 @@ class Far:
 
     def another(self, **more: Any) -> RemoteExecutor:
         """An executor as another process has one."""
-        made = RemoteExecutor([SshConnector()], self.area, Patience(**more) if more else PATIENCE)
+        made = RemoteExecutor([SshConnector()], self.area, HostTimeouts(**more) if more else PATIENCE)
         self._all.append(made)
         return made
 

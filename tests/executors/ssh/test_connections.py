@@ -13,7 +13,7 @@ import pytest
 from ordito.base.sensitive import Sensitive
 from ordito.executors.remote.commands import RemoteHands
 from ordito.executors.ssh.connector import SshConnector
-from ordito.work.targets import Refused, Target, Unreachable
+from ordito.work.targets import HostTarget, TargetRefused, Unreachable
 from tests.executors.ssh.far import target_of
 from tests.support.real.hosts import SshHost, SshHosts, User, silent_host
 
@@ -44,7 +44,7 @@ def run(*words: str) -> None:
     subprocess.run(words, check=True, stdin=subprocess.DEVNULL, capture_output=True)
 
 
-async def whoami(target: Target) -> str:
+async def whoami(target: HostTarget) -> str:
     connector = SshConnector()
     try:
         ran = await RemoteHands(connector).run(target, WHO)
@@ -58,10 +58,10 @@ def me(host: SshHost) -> str:
     return f"{host.user} at {host.hostname}"
 
 
-async def refusal(target: Target) -> str:
+async def refusal(target: HostTarget) -> str:
     """Why a host is not reached; waiting would not help."""
     connector = SshConnector()
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(TargetRefused) as caught:
         await RemoteHands(connector).reach(target, 30.0)
     await connector.close()
     assert str(caught.value).startswith(f"{target.name}: ")
@@ -200,7 +200,7 @@ async def test_hosts_behind_others(host: SshHost, guarded: SshHost, ssh_hosts: S
         f"Host web\n  HostName {host.address}\n  Port {host.port}\n  User {host.user}\n  IdentityFile {host.key}\n"
     )
     plain = {"address": "web", "config": str(config), "known_hosts": str(known), "agent": False}
-    assert await whoami(Target("ssh", "web", plain)) == me(host)
+    assert await whoami(HostTarget("ssh", "web", plain)) == me(host)
 
 
 async def test_more_commands_than_a_connection_takes(guarded: SshHost, ssh_hosts: SshHosts) -> None:
@@ -228,8 +228,8 @@ async def test_hosts_that_are_not_there(host: SshHost, known: Path) -> None:
                 await hands.run(silent, WHO)
         with pytest.raises(Unreachable):
             await hands.reach(silent, 0.1)
-    with pytest.raises(Refused, match='there is no setting "adress" for SSH; did you mean "address"'):
-        await hands.run(Target("ssh", "web", {"adress": "x"}), WHO)
+    with pytest.raises(TargetRefused, match='there is no setting "adress" for SSH; did you mean "address"'):
+        await hands.run(HostTarget("ssh", "web", {"adress": "x"}), WHO)
     with pytest.raises(TimeoutError):
         await hands.run(target_of(host, known), ["sh", "-c", "exec sleep 4791"], timeout=0.5)
     assert "sleep 4791" not in host.run("ps", "-e", "-o", "args")
@@ -262,7 +262,7 @@ async def test_a_host_that_runs_no_commands(tmp_path: Path) -> None:
     key = asyncssh.generate_private_key("ssh-ed25519")
     async with await asyncssh.create_server(Deaf, "127.0.0.1", 0, server_host_keys=[key]) as server:
         settings = {"address": "127.0.0.1", "port": server.get_port(), "user": "x", "agent": False, "config": False}
-        target = Target("ssh", "deaf", {**settings, "host_key_check": "off"})
+        target = HostTarget("ssh", "deaf", {**settings, "host_key_check": "off"})
         connector = SshConnector()
         async with asyncio.timeout(20):
             with pytest.raises(Unreachable, match="deaf lets nobody run commands over SSH: Session request failed"):

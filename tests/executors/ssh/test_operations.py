@@ -9,8 +9,8 @@ import msgspec
 
 from ordito.executors.remote.tree import KEPT as KEPT_FILES
 from ordito.executors.remote.upload import KEPT
-from ordito.work.invocation import SCRATCH, Ending, Outcome, Placement, Started
-from ordito.work.needs import Needs
+from ordito.work.invocation import SCRATCH, Ending, FilePlacement, Outcome, Started
+from ordito.work.needs import ImplementationNeeds
 from tests.executors.ssh.far import Far, good
 
 DIFFICULT = 'it\'s "q" $HOME `id` \\ ü\nsecond\tline '
@@ -69,9 +69,9 @@ async def test_failures_say_how_they_failed(far: Far) -> None:
     outcome = (await far.run("#!/usr/bin/env fortran77\n:\n")).outcome
     assert outcome.ending is Ending.NOT_STARTED
     assert 'run.sh needs the interpreter "fortran77", which is not installed on shared' in outcome.message
-    outcome = (await far.run("x\n", needs=Needs(version="99"))).outcome
+    outcome = (await far.run("x\n", needs=ImplementationNeeds(version="99"))).outcome
     assert (outcome.ending, "Bash 99" in outcome.message) == (Ending.NOT_STARTED, True)
-    outcome = (await far.run("x\n", "run.py", needs=Needs(version="3.99"))).outcome
+    outcome = (await far.run("x\n", "run.py", needs=ImplementationNeeds(version="3.99"))).outcome
     assert (outcome.ending, "Python 3.99" in outcome.message) == (Ending.NOT_STARTED, True)
     outcome = (await far.run(":", environment={"A": "a\0b"})).outcome
     assert (outcome.ending, "NUL byte" in outcome.message) == (Ending.NOT_STARTED, True)
@@ -119,9 +119,9 @@ async def test_copies_are_there_while_an_operation_runs(far: Far) -> None:
     outside = "" if far.host.isolated else str(far.host.home)
     top = f"{outside}/tmp/{far.area}"
     files = (
-        Placement("conf", f"{top}/a/conf", remove=True),
-        Placement("conf/app.conf", f"{top}/kept/app.conf"),
-        Placement("conf/app.conf", remove=True),
+        FilePlacement("conf", f"{top}/a/conf", remove=True),
+        FilePlacement("conf/app.conf", f"{top}/kept/app.conf"),
+        FilePlacement("conf/app.conf", remove=True),
     )
     script = f"cat {top}/a/conf/sub/more.conf {top}/kept/app.conf conf/app.conf; touch {top}/a/own; exit 4\n"
     ran = await far.run(script, files=files)
@@ -129,7 +129,7 @@ async def test_copies_are_there_while_an_operation_runs(far: Far) -> None:
     there = {f"{outside}{f}" for f in far.host.files()}
     assert {f for f in there if f.startswith(top)} == {f"{top}/a/own", f"{top}/kept/app.conf"}
     far.write("file", "")
-    outcome = (await far.run(":", files=(Placement("file", "/proc/none/file"),))).outcome
+    outcome = (await far.run(":", files=(FilePlacement("file", "/proc/none/file"),))).outcome
     assert (outcome.ending, "/proc/none" in outcome.message) == (Ending.NOT_STARTED, True)
 
 
@@ -143,7 +143,7 @@ async def test_dependencies_and_filled_templates_lie_beside_the_script(far: Far)
         "scripts/a.sh",
         dependencies=("shared/tool.sh", "shared/page.txt.j2"),
         environment={"WHO": "me", "PLACE": f"{far.root}/shared"},
-        needs=Needs(templates=("shared/page.txt.j2",)),
+        needs=ImplementationNeeds(templates=("shared/page.txt.j2",)),
     )
     good(ran)
     tool, page, count = ran.text.splitlines()

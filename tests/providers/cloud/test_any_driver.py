@@ -15,7 +15,7 @@ from libcloud.compute.types import NodeState
 from ordito.providers.cloud.dialect import Who, name_of
 from ordito.providers.cloud.provider import CloudProvider
 from ordito.providers.cloud.settings import CloudSettings
-from ordito.work.providing import Delegation, Far, ProviderFailed, Verb
+from ordito.work.providing import Delegation, Far, ProviderFailed, ProviderVerb
 
 COMPUTE, STORAGE = ("tosca.nodes.Compute",), ("tosca.nodes.Storage.BlockStorage",)
 
@@ -86,7 +86,7 @@ def provider() -> CloudProvider:
 
 def asked(instance: str, kinds: tuple[str, ...] = COMPUTE, **more: Any) -> Delegation:
     """What is asked for an instance."""
-    return Delegation(instance, kinds, Verb.CREATE, node="web", ensemble="e", **more)
+    return Delegation(instance, kinds, ProviderVerb.CREATE, node="web", ensemble="e", **more)
 
 
 def test_machines_and_volumes_by_their_names(provider: CloudProvider) -> None:

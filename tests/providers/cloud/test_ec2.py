@@ -15,10 +15,10 @@ from libcloud.common.base import Connection
 
 from ordito.base.sensitive import Sensitive
 from ordito.providers.cloud.provider import CloudProvider
-from ordito.providers.cloud.settings import CloudSettings, Image
-from ordito.work.providing import Connection as Way
-from ordito.work.providing import Delegation, Endpoint, Far, Material, Provided, ProviderFailed, Verb
-from ordito.work.targets import Target, Unasked
+from ordito.providers.cloud.settings import CloudSettings, MachineImage
+from ordito.work.providing import Delegation, Endpoint, Far, Material, Provided, ProviderFailed, ProviderVerb
+from ordito.work.providing import OpenWay as Way
+from ordito.work.targets import HostTarget, Unasked
 from tests.support.real.moto import Moto
 
 COMPUTE = ("tosca.nodes.Compute", "tosca.nodes.Abstract.Compute", "tosca.nodes.Root")
@@ -54,8 +54,8 @@ class Cloud:
             secret=Sensitive(moto.secret),
             arguments=arguments,
             images=(
-                Image(TRUSTY, "linux", "ubuntu", "14.04"),
-                Image(XENIAL, "linux", "ubuntu", "16.04", "x86_64"),
+                MachineImage(TRUSTY, "linux", "ubuntu", "14.04"),
+                MachineImage(XENIAL, "linux", "ubuntu", "16.04", "x86_64"),
             ),
             sizes=("t2.micro", "t2.small", "m5.large", "m5.xlarge"),
             connection={"user": "ubuntu", "identity": ["/keys/cloud"]},
@@ -69,7 +69,13 @@ class Cloud:
 
     def asked(self, instance: str, kinds: tuple[str, ...], properties: Mapping[str, object], **more: Any) -> Delegation:
         """What is asked for an instance of an ensemble."""
-        more = {"verb": Verb.CREATE, "ensemble": "e1", "job": "job-1", "node": instance.rpartition("_")[0], **more}
+        more = {
+            "verb": ProviderVerb.CREATE,
+            "ensemble": "e1",
+            "job": "job-1",
+            "node": instance.rpartition("_")[0],
+            **more,
+        }
         return Delegation(instance, kinds, properties=properties, **more)
 
     def create(self, asked: Delegation) -> Provided:
@@ -107,7 +113,7 @@ def test_a_machine_comes_and_goes(cloud: Cloud) -> None:
     assert port["mac_address"]
 
     target = cloud.provider.target("web_1", attributes)
-    assert target == Target(
+    assert target == HostTarget(
         "ssh",
         "web_1",
         {"user": "ubuntu", "identity": ["/keys/cloud"], "address": node.public_ips[0]},

@@ -11,8 +11,8 @@ import pytest
 
 from ordito.base.sensitive import Sensitive
 from ordito.providers.cloud.provider import CloudProvider
-from ordito.providers.cloud.settings import CloudSettings, Image
-from ordito.work.providing import Connection, Delegation, Endpoint, Far, Material, Provided, ProviderFailed, Verb
+from ordito.providers.cloud.settings import CloudSettings, MachineImage
+from ordito.work.providing import Delegation, Endpoint, Far, Material, OpenWay, Provided, ProviderFailed, ProviderVerb
 from tests.providers.cloud.openstack_server import OpenStackServer, World
 
 COMPUTE, STORAGE = ("tosca.nodes.Compute",), ("tosca.nodes.Storage.BlockStorage",)
@@ -33,7 +33,7 @@ class Cloud:
                 "ex_tenant_name": "mine",
                 "ex_force_service_region": "R",
             },
-            images=(Image("debian-12", "linux", "debian"),),
+            images=(MachineImage("debian-12", "linux", "debian"),),
             timeout=10,
             interval=0.01,
         )
@@ -43,7 +43,7 @@ class Cloud:
     def asked(self, instance: str, kinds: tuple[str, ...], properties: Mapping[str, object], **more: Any) -> Delegation:
         """What is asked for an instance."""
         node = instance.rpartition("_")[0]
-        return Delegation(instance, kinds, Verb.CREATE, node=node, ensemble="e1", properties=properties, **more)
+        return Delegation(instance, kinds, ProviderVerb.CREATE, node=node, ensemble="e1", properties=properties, **more)
 
     def create(self, asked: Delegation) -> Provided:
         """Have it made, twice."""
@@ -72,7 +72,7 @@ def test_machines_with_all_that_belongs_to_them(cloud: Cloud) -> None:
     address and a volume."""
     disk = cloud.asked("disk_1", STORAGE, {"size": "2 GB"})
     volume = cloud.create(disk).attributes
-    way = Connection("a", "b", "web", "db", "tcp", ((5432, 5432),), relationship="a.b")
+    way = OpenWay("a", "b", "web", "db", "tcp", ((5432, 5432),), relationship="a.b")
     door = Endpoint("a", "door", public=True, floating=True, ports=((80, 80),))
     web = cloud.asked(
         "web_1",

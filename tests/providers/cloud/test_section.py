@@ -11,18 +11,18 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import Sensitive
 from ordito.providers.cloud.api import library
 from ordito.providers.cloud.section import make_provider
-from ordito.providers.cloud.settings import Image
-from ordito.providers.shapes import NoValue, Section
+from ordito.providers.cloud.settings import MachineImage
+from ordito.providers.shapes import InventorySection, NoValue
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node
 from ordito.source.package import load_file
 from ordito.work.providing import ProviderFailed
-from ordito.work.targets import Hands, Target, Unreachable
+from ordito.work.targets import Hands, HostTarget, Unreachable
 
 SECRET = "the key of the cloud"
 
 
-def section(folder: Path, text: str, *, locked: bool = False) -> Section:
+def section(folder: Path, text: str, *, locked: bool = False) -> InventorySection:
     """A section as it stands in an inventory, whose values below `secret:` stand elsewhere."""
     file = folder / "hosts.yaml"
     file.write_text(text)
@@ -39,7 +39,7 @@ def section(folder: Path, text: str, *, locked: bool = False) -> Section:
         assert elsewhere.root is not None
         return elsewhere.root, True
 
-    return Section(
+    return InventorySection(
         name="cloud",
         node=document.root.values["cloud"],
         diagnostics=diagnostics,
@@ -85,11 +85,11 @@ def test_a_whole_section(tmp_path: Path) -> None:
     assert isinstance(settings.secret, Sensitive)
     assert settings.secret.reveal() == SECRET
     assert settings.arguments == {"region": "eu-central-1", "port": 5000, "secure": False}
-    assert settings.images == (Image("ami-1", distribution="ubuntu", version="22.10"),)
+    assert settings.images == (MachineImage("ami-1", distribution="ubuntu", version="22.10"),)
     assert (settings.sizes, settings.timeout, settings.public_key) == (("t3.micro",), 300, "ssh-ed25519 AAAA me")
     target = provider.target("web_1", {"private_address": "10.0.0.1", "public_address": "198.51.100.1"})
     identity = [str(tmp_path / "keys/cloud")]
-    assert target == Target("ssh", "web_1", {"user": "ubuntu", "identity": identity, "address": "10.0.0.1"})
+    assert target == HostTarget("ssh", "web_1", {"user": "ubuntu", "identity": identity, "address": "10.0.0.1"})
     with pytest.raises(Unreachable, match=r"web_1 .* has no private_address: look at `address`"):
         provider.target("web_1", {})
 

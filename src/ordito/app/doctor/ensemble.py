@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import msgspec
 
-from ordito.app.doctor.finding import BROKEN, ENSEMBLE, LOOK, MISSING, OK, Finding
+from ordito.app.doctor.finding import BROKEN, ENSEMBLE, LOOK, MISSING, OK, DoctorFinding
 from ordito.app.errors import Refused
-from ordito.app.inputs.inventory import Inventory
+from ordito.app.inputs.inventory import HostInventory
 from ordito.app.inputs.used_spec import use_spec
 from ordito.app.place import Place
 from ordito.app.plugins import plugins_of
@@ -44,7 +44,7 @@ T = TypeVar("T")
 class Look(msgspec.Struct, frozen=True):
     """What was found of an ensemble, and what it uses of this machine, each with why."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[DoctorFinding, ...]
     used: Mapping[str, str] = {}
 
 
@@ -52,25 +52,25 @@ def look_at(place: Place, environment: str | None, hosts: str | None) -> Look:
     """Look at the ensemble in a directory; where there is none, only at the directory."""
     layout = place.layout
     if not layout.exists:
-        return Look((Finding(ENSEMBLE, "ensemble", OK, f"none in {place.shown}"), *_directory(layout.root)))
+        return Look((DoctorFinding(ENSEMBLE, "ensemble", OK, f"none in {place.shown}"), *_directory(layout.root)))
     try:
         with read_ensemble(place.shown) as ensemble:
             return _look_inside(place, ensemble, environment, hosts)
     except EnsembleError as error:
-        broken = Finding(ENSEMBLE, "ensemble", BROKEN, str(error), cure=error.hint, needed=HERE)
+        broken = DoctorFinding(ENSEMBLE, "ensemble", BROKEN, str(error), cure=error.hint, needed=HERE)
         return Look((broken, *_directory(layout.root)))
 
 
 def _look_inside(place: Place, ensemble: Ensemble, environment: str | None, hosts: str | None) -> Look:
     status = ensemble.status
     found = f"revision {status.revision}, {len(ensemble.snapshot.instances)} instances on record"
-    findings = [Finding(ENSEMBLE, "ensemble", OK, found), *_work(place, ensemble)]
+    findings = [DoctorFinding(ENSEMBLE, "ensemble", OK, found), *_work(place, ensemble)]
     used: list[tuple[str, str]] = []
 
     def service() -> Service:
         return service_in_use(place, ensemble).service
 
-    def inventory() -> Inventory:
+    def inventory() -> HostInventory:
         read = use_spec(place, ensemble.snapshot, status, environment, hosts).inventory
         # What is wrong with it is told once its providers are made.
         plugins_of(place.layout, read)
@@ -92,32 +92,34 @@ def _look_inside(place: Place, ensemble: Ensemble, environment: str | None, host
     return Look(tuple(findings), joined(used))
 
 
-def _tried(name: str, read: Callable[[], T]) -> tuple[T | None, Finding]:
+def _tried(name: str, read: Callable[[], T]) -> tuple[T | None, DoctorFinding]:
     """What can be read, and what is to be told of it; what was found then is for who asks."""
     try:
-        return read(), Finding(ENSEMBLE, name, OK)
+        return read(), DoctorFinding(ENSEMBLE, name, OK)
     except InvalidDocument as error:
         first = next(found for found in error.diagnostics if found.severity is Severity.ERROR)
-        return None, Finding(ENSEMBLE, name, BROKEN, str(error), cure=first.hint, needed=HERE)
+        return None, DoctorFinding(ENSEMBLE, name, BROKEN, str(error), cure=first.hint, needed=HERE)
     except (EnsembleError, Refused) as error:
-        return None, Finding(ENSEMBLE, name, BROKEN, str(error), cure=error.hint, needed=HERE)
+        return None, DoctorFinding(ENSEMBLE, name, BROKEN, str(error), cure=error.hint, needed=HERE)
 
 
-def _work(place: Place, ensemble: Ensemble) -> Iterator[Finding]:
+def _work(place: Place, ensemble: Ensemble) -> Iterator[DoctorFinding]:
     """Who holds the lock, and whether a job waits for somebody to go on with it."""
     owner = holder(place.layout)
     if owner is not None:
-        yield Finding(ENSEMBLE, "lock", LOOK, f"held by {owner}", cure="wait, or see what it does: `ordito status`")
+        yield DoctorFinding(
+            ENSEMBLE, "lock", LOOK, f"held by {owner}", cure="wait, or see what it does: `ordito status`"
+        )
     else:
-        yield Finding(ENSEMBLE, "lock", OK, "nobody is at work")
+        yield DoctorFinding(ENSEMBLE, "lock", OK, "nobody is at work")
     if ensemble.unfinished is not None and owner is None:
         header = ensemble.unfinished.header
         found = f"{header.id} ({header.workflow}) was interrupted"
         found += " while it was rolled back" if ensemble.unfinished.is_going_back else ""
-        yield Finding(ENSEMBLE, "job", LOOK, found, cure="`ordito jobs resume`")
+        yield DoctorFinding(ENSEMBLE, "job", LOOK, found, cure="`ordito jobs resume`")
 
 
-def _files(place: Place, ensemble: Ensemble) -> Iterator[Finding]:
+def _files(place: Place, ensemble: Ensemble) -> Iterator[DoctorFinding]:
     """Whether the files are those that the journal knows; while a job waits it alone says what exists, and the job ends
     by writing into them. A job that is at work may be writing them just now."""
     if holder(place.layout) is not None:
@@ -128,23 +130,23 @@ def _files(place: Place, ensemble: Ensemble) -> Iterator[Finding]:
     elif changed:
         waits = ensemble.unfinished is not None
         cure = "`ordito jobs resume` writes it again from the journal" if waits else CURE
-        yield Finding(ENSEMBLE, "file", LOOK, CHANGED, cure=cure)
+        yield DoctorFinding(ENSEMBLE, "file", LOOK, CHANGED, cure=cure)
 
 
-def _key(place: Place) -> Iterator[Finding]:
+def _key(place: Place) -> Iterator[DoctorFinding]:
     """The key that opens what is sealed, where anything is."""
     files = [file for file in (place.layout.secrets, place.layout.manifest) if file.is_file()]
     if not any(file == place.layout.secrets or MARK in file.read_bytes() for file in files):
         return
     path = Vault(place.layout).path
     if path.is_file():
-        yield Finding(ENSEMBLE, "key", OK, str(path))
+        yield DoctorFinding(ENSEMBLE, "key", OK, str(path))
     else:
         cure = "bring it from where this ensemble was deployed, or name it by ORDITO_KEY_FILE"
-        yield Finding(ENSEMBLE, "key", MISSING, f"there is no {path}", "sealed values", cure, HERE)
+        yield DoctorFinding(ENSEMBLE, "key", MISSING, f"there is no {path}", "sealed values", cure, HERE)
 
 
-def _git(place: Place, used: list[tuple[str, str]]) -> Iterator[Finding]:
+def _git(place: Place, used: list[tuple[str, str]]) -> Iterator[DoctorFinding]:
     """What stands against committing what a job writes, where the ensemble is kept in git."""
     try:
         home = home_of(place.layout, JobFiles("", JobSources()), AUTO)
@@ -153,26 +155,26 @@ def _git(place: Place, used: list[tuple[str, str]]) -> Iterator[Finding]:
         used.append(("git", "this ensemble is kept in git"))
         obstacle = next(obstacles(home), None)
     except GitFailed as failed:
-        yield Finding(ENSEMBLE, "commits", BROKEN, failed.message, "records of jobs in git", "mend it for git")
+        yield DoctorFinding(ENSEMBLE, "commits", BROKEN, failed.message, "records of jobs in git", "mend it for git")
         return
     if obstacle is None:
-        yield Finding(ENSEMBLE, "commits", OK, str(home.tree.top))
+        yield DoctorFinding(ENSEMBLE, "commits", OK, str(home.tree.top))
     else:
-        yield Finding(ENSEMBLE, "commits", LOOK, obstacle.reason, "records of jobs in git", obstacle.hint)
+        yield DoctorFinding(ENSEMBLE, "commits", LOOK, obstacle.reason, "records of jobs in git", obstacle.hint)
 
 
-def _directory(root: Path) -> Iterator[Finding]:
+def _directory(root: Path) -> Iterator[DoctorFinding]:
     """Whether there is room, and leave to write."""
     here = existing(root)
     free = shutil.disk_usage(here).free
     state = BROKEN if free < FULL else LOOK if free < NEARLY_FULL else OK
     cure = "" if state == OK else f"make room on the disk of {here}"
-    yield Finding(ENSEMBLE, "disk", state, f"{free // MIB:,} MiB are free", cure=cure, needed=HERE)
+    yield DoctorFinding(ENSEMBLE, "disk", state, f"{free // MIB:,} MiB are free", cure=cure, needed=HERE)
     if os.access(here, os.W_OK | os.X_OK):
-        yield Finding(ENSEMBLE, "directory", OK, "can be written to")
+        yield DoctorFinding(ENSEMBLE, "directory", OK, "can be written to")
     else:
         cure = f"give this user leave to write to {here}, or name another directory with -e DIR"
-        yield Finding(ENSEMBLE, "directory", BROKEN, "cannot be written to", cure=cure, needed=HERE)
+        yield DoctorFinding(ENSEMBLE, "directory", BROKEN, "cannot be written to", cure=cure, needed=HERE)
 
 
 # What of this machine an ensemble uses: by its service, and by its inventory.
@@ -208,7 +210,7 @@ def of_service(service: Service) -> Uses:
             yield BY_BLOCK[step.fqn], f"lifecycle step {step.name or step.id}"
 
 
-def of_inventory(inventory: Inventory) -> Uses:
+def of_inventory(inventory: HostInventory) -> Uses:
     """The programs and packages that an inventory uses, each with why."""
     file = inventory.file.shown
     for provider, (name, why) in BY_SECTION.items():

@@ -12,7 +12,7 @@ PROGRAM, MACHINE, ENSEMBLE = "program", "machine", "ensemble"
 """What a finding is about: this program and its packages, other programs of this machine, the ensemble."""
 
 
-class Finding(msgspec.Struct, frozen=True):
+class DoctorFinding(msgspec.Struct, frozen=True):
     """One thing that was looked at: what it is about (``part``), how it is (``state``), what was ``found``, usually a
     version, what it is there for (``purpose``), how to get or to mend it (``cure``, "" where nothing is to be done),
     and why it has to be there (``needed``, "" where nothing here needs it)."""
@@ -34,7 +34,7 @@ class Finding(msgspec.Struct, frozen=True):
 class Diagnosis(msgspec.Struct, frozen=True):
     """All findings, in the order in which they are told."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[DoctorFinding, ...]
 
     @property
     def is_ready(self) -> bool:

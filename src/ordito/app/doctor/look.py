@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.doctor.ensemble import ENGINE, look_at
-from ordito.app.doctor.finding import BROKEN, LOOK, MACHINE, MISSING, OK, Diagnosis, Finding
+from ordito.app.doctor.finding import BROKEN, LOOK, MACHINE, MISSING, OK, Diagnosis, DoctorFinding
 from ordito.app.doctor.programs import find_identity, find_packages, find_programs
 from ordito.app.hosts_check import is_open
 from ordito.app.place import place_of
@@ -38,7 +38,7 @@ def diagnose(request: DoctorRequest) -> Diagnosis:
     return Diagnosis((*find_packages(look.used), *machine, *look.findings))
 
 
-def _with_engine(findings: Iterable[Finding], why: str) -> Iterator[Finding]:
+def _with_engine(findings: Iterable[DoctorFinding], why: str) -> Iterator[DoctorFinding]:
     """The findings, with the engine of containers marked as needed that would be used: the first that answers, and the
     first where none does."""
     every = list(findings)
@@ -55,34 +55,34 @@ SECONDS = 2.0
 KEYS = "logging in to hosts without a password"
 
 
-def find_keys() -> tuple[Finding, ...]:
+def find_keys() -> tuple[DoctorFinding, ...]:
     """The keys at their usual places, and the agent that the environment names."""
     return _keys(Path.home() / ".ssh"), _agent(os.environ.get("SSH_AUTH_SOCK", ""))
 
 
-def _keys(folder: Path) -> Finding:
+def _keys(folder: Path) -> DoctorFinding:
     try:
         names = sorted(path.stem for path in folder.glob("id_*.pub") if path.with_suffix("").is_file())
     except OSError as error:
-        return Finding(MACHINE, "SSH keys", BROKEN, error.strerror or "", KEYS, f"look at {folder}")
+        return DoctorFinding(MACHINE, "SSH keys", BROKEN, error.strerror or "", KEYS, f"look at {folder}")
     if not names:
-        return Finding(MACHINE, "SSH keys", MISSING, "", KEYS, "ssh-keygen -t ed25519, or name one in hosts.yaml")
+        return DoctorFinding(MACHINE, "SSH keys", MISSING, "", KEYS, "ssh-keygen -t ed25519, or name one in hosts.yaml")
     opened = [str(folder / name) for name in names if is_open(folder / name)]
     if opened:
         others = f"others may read {', '.join(opened)}, and ssh refuses such a key"
-        return Finding(MACHINE, "SSH keys", LOOK, others, KEYS, f"chmod 600 {shlex.join(opened)}")
-    return Finding(MACHINE, "SSH keys", OK, ", ".join(names), KEYS)
+        return DoctorFinding(MACHINE, "SSH keys", LOOK, others, KEYS, f"chmod 600 {shlex.join(opened)}")
+    return DoctorFinding(MACHINE, "SSH keys", OK, ", ".join(names), KEYS)
 
 
-def _agent(place: str) -> Finding:
+def _agent(place: str) -> DoctorFinding:
     purpose = "keys with a passphrase"
     if not place:
-        return Finding(MACHINE, "SSH agent", MISSING, "", purpose, 'eval "$(ssh-agent)" && ssh-add')
+        return DoctorFinding(MACHINE, "SSH agent", MISSING, "", purpose, 'eval "$(ssh-agent)" && ssh-add')
     try:
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(SECONDS)
             client.connect(place)
     except OSError as error:
         cure = 'start another one: eval "$(ssh-agent)" && ssh-add'
-        return Finding(MACHINE, "SSH agent", BROKEN, f"{place}: {error.strerror}", purpose, cure)
-    return Finding(MACHINE, "SSH agent", OK, "answers", purpose)
+        return DoctorFinding(MACHINE, "SSH agent", BROKEN, f"{place}: {error.strerror}", purpose, cure)
+    return DoctorFinding(MACHINE, "SSH agent", OK, "answers", purpose)

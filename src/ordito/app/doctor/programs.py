@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from ordito import __version__
-from ordito.app.doctor.finding import BROKEN, MACHINE, MISSING, OK, OLD, PROGRAM, Finding
+from ordito.app.doctor.finding import BROKEN, MACHINE, MISSING, OK, OLD, PROGRAM, DoctorFinding
 from ordito.base.git_process import Git, GitFailed, NoGit
 from ordito.executors.ansible.program import NAME as ANSIBLE
 from ordito.executors.ansible.program import find_program
@@ -59,13 +59,13 @@ PROGRAMS: Sequence[Program] = (
 """In the order in which they are told."""
 
 
-def find_programs(used: Mapping[str, str]) -> Iterator[Finding]:
+def find_programs(used: Mapping[str, str]) -> Iterator[DoctorFinding]:
     """Look at them, all at one time; ``used`` says what of the ensemble uses a program, by its name."""
     with ThreadPoolExecutor(len(PROGRAMS)) as pool:
         yield from pool.map(lambda program: _finding(program, used.get(program.name, "")), PROGRAMS)
 
 
-def find_identity(directory: Path, used: Mapping[str, str]) -> Iterator[Finding]:
+def find_identity(directory: Path, used: Mapping[str, str]) -> Iterator[DoctorFinding]:
     """Whether git knows who commits in a directory, where there is git."""
     purpose, needed = "commits of what jobs write", used.get("git", "")
     try:
@@ -74,15 +74,15 @@ def find_identity(directory: Path, used: Mapping[str, str]) -> Iterator[Finding]
         return
     except GitFailed:
         cure = 'git config --global user.name "NAME" && git config --global user.email ADDRESS'
-        yield Finding(MACHINE, "git identity", MISSING, "", purpose, cure, needed)
+        yield DoctorFinding(MACHINE, "git identity", MISSING, "", purpose, cure, needed)
         return
-    yield Finding(MACHINE, "git identity", OK, name, purpose, needed=needed)
+    yield DoctorFinding(MACHINE, "git identity", OK, name, purpose, needed=needed)
 
 
-def _finding(program: Program, used: str) -> Finding:
+def _finding(program: Program, used: str) -> DoctorFinding:
     needed = ALWAYS if program.name == "bash" else used
     cure = program.cure or f"apt-get install {program.package}"
-    found = Finding(MACHINE, program.name, MISSING, "", program.purpose, cure, needed)
+    found = DoctorFinding(MACHINE, program.name, MISSING, "", program.purpose, cure, needed)
     path = find_program(os.environ) if program.name == ANSIBLE else shutil.which(program.name)
     if not path:
         return found
@@ -165,7 +165,7 @@ PURPOSES: Mapping[str, tuple[str, str]] = {
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?:>=\s*(?P<least>[0-9.]+))?")
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class RequiredPackage(msgspec.Struct, frozen=True):
     """A package as the program's own metadata ask for it: the least version, and whether an extra brings it."""
 
     name: str
@@ -173,33 +173,33 @@ class Wanted(msgspec.Struct, frozen=True):
     is_extra: bool
 
 
-def find_packages(used: Mapping[str, str]) -> Iterator[Finding]:
+def find_packages(used: Mapping[str, str]) -> Iterator[DoctorFinding]:
     """Look at the program and its packages; ``used`` says what of the ensemble uses a package, by its name."""
-    yield Finding(PROGRAM, "ordito", OK, __version__)
-    yield Finding(PROGRAM, "Python", OK, platform.python_version())
+    yield DoctorFinding(PROGRAM, "ordito", OK, __version__)
+    yield DoctorFinding(PROGRAM, "Python", OK, platform.python_version())
     for package in _wanted():
         if not package.is_extra or package.name in PURPOSES:
             yield _package_finding(package, used)
 
 
-def _wanted() -> list[Wanted]:
+def _wanted() -> list[RequiredPackage]:
     try:
         lines = metadata.requires("ordito") or []
     except metadata.PackageNotFoundError:
         # It runs from its sources: what it cannot do without is there, since this runs.
-        return [Wanted(name, "", is_extra=True) for name in PURPOSES]
+        return [RequiredPackage(name, "", is_extra=True) for name in PURPOSES]
     found = [(_REQUIREMENT.match(line), "extra ==" in line) for line in lines]
-    return [Wanted(match["name"].lower(), match["least"] or "", extra) for match, extra in found if match]
+    return [RequiredPackage(match["name"].lower(), match["least"] or "", extra) for match, extra in found if match]
 
 
-def _package_finding(package: Wanted, used: Mapping[str, str]) -> Finding:
+def _package_finding(package: RequiredPackage, used: Mapping[str, str]) -> DoctorFinding:
     extra, purpose = PURPOSES.get(package.name, ("", ""))
     needed = used.get(package.name, "") if package.is_extra else ALWAYS_USED
     cure = f"pip install 'ordito[{extra}]'" if extra else "pip install --force-reinstall ordito"
     try:
         version = metadata.version(package.name)
     except metadata.PackageNotFoundError:
-        return Finding(PROGRAM, package.name, MISSING, "", purpose, cure, needed)
+        return DoctorFinding(PROGRAM, package.name, MISSING, "", purpose, cure, needed)
     if is_older(version, package.least):
-        return Finding(PROGRAM, package.name, OLD, f"{version}, below {package.least}", purpose, cure, needed)
-    return Finding(PROGRAM, package.name, OK, version, purpose, "", needed)
+        return DoctorFinding(PROGRAM, package.name, OLD, f"{version}, below {package.least}", purpose, cure, needed)
+    return DoctorFinding(PROGRAM, package.name, OK, version, purpose, "", needed)

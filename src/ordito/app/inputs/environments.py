@@ -33,7 +33,7 @@ RESERVED = frozenset({*NODE_VARIABLES, *RELATIONSHIP_VARIABLES})
 OWN_PREFIX = "ORDITO_"
 
 
-class Connection(msgspec.Struct, frozen=True):
+class EnvironmentConnection(msgspec.Struct, frozen=True):
     """How something outside is reached: properties, as they are written, and the data type that they are of, ""  for
     none, with its place. ``span`` is where the connection is named."""
 
@@ -44,20 +44,20 @@ class Connection(msgspec.Struct, frozen=True):
     type_span: Span | None = None
 
 
-class Section(msgspec.Struct, frozen=True):
+class EnvironmentSection(msgspec.Struct, frozen=True):
     """What holds in an environment, as it is written: inputs, variables of every operation, connections, and how clones
     are kept from working at the same time (``lock``: git, none, or "" where nothing is said). ``hosts`` is the path of
     the inventory."""
 
     inputs: Mapping[str, Node] = {}
     variables: Mapping[str, Node] = {}
-    connections: Mapping[str, Connection] = {}
+    connections: Mapping[str, EnvironmentConnection] = {}
     lock: str = ""
     hosts: Node | None = None
 
-    def over(self, common: Section) -> Section:
+    def over(self, common: EnvironmentSection) -> EnvironmentSection:
         """This one where it says something, and what is common to all where it does not."""
-        return Section(
+        return EnvironmentSection(
             {**common.inputs, **self.inputs},
             {**common.variables, **self.variables},
             {**common.connections, **self.connections},
@@ -70,15 +70,15 @@ class Environment(msgspec.Struct, frozen=True):
     """The environment that a command works in: its name, "" for none, and what holds in it."""
 
     name: str = ""
-    section: Section = Section()
+    section: EnvironmentSection = EnvironmentSection()
 
 
 class Environments(msgspec.Struct, frozen=True):
     """The environments of an ensemble: what is ``common`` to all, each by its name, and the one that is deployed first
     where no other is named (``first``, "" where none is)."""
 
-    common: Section = Section()
-    by_name: Mapping[str, Section] = {}
+    common: EnvironmentSection = EnvironmentSection()
+    by_name: Mapping[str, EnvironmentSection] = {}
     first: str = ""
 
     @property
@@ -113,13 +113,13 @@ class Environments(msgspec.Struct, frozen=True):
 # ---------------------------------------------------------------------------------------------------------- reading
 
 
-def read_section(entries: Mapping[str, Node], diagnostics: Diagnostics) -> Section:
+def read_section(entries: Mapping[str, Node], diagnostics: Diagnostics) -> EnvironmentSection:
     """What the entries of a map say of an environment; other entries are none of its business."""
     lock = entries.get("lock")
     text = lock.text if isinstance(lock, Scalar) and not is_null(lock) else ""
     if lock is not None and not is_null(lock) and text not in LOCKS:
         diagnostics.unknown("bad-value", "lock", text, lock.span, LOCKS)
-    return Section(
+    return EnvironmentSection(
         entries_of(entries.get("inputs"), '"inputs"', diagnostics),
         _variables(entries.get("variables"), diagnostics),
         _connections(entries.get("connections"), diagnostics),
@@ -130,7 +130,7 @@ def read_section(entries: Mapping[str, Node], diagnostics: Diagnostics) -> Secti
 
 def read_environments(spec: Mapping[str, Node], diagnostics: Diagnostics) -> Environments:
     """The environments that `spec` describes."""
-    found: dict[str, Section] = {}
+    found: dict[str, EnvironmentSection] = {}
     for name, node in entries_of(spec.get("environments"), '"environments"', diagnostics).items():
         entries = entries_of(node, f'the environment "{name}"', diagnostics, SECTION)
         found[name] = read_section(entries, diagnostics)
@@ -179,8 +179,8 @@ def unfit(name: str) -> str:
     return f"begins with {OWN_PREFIX}, as only variables of Ordito itself do" if name.startswith(OWN_PREFIX) else ""
 
 
-def _connections(node: Node | None, diagnostics: Diagnostics) -> Mapping[str, Connection]:
-    found: dict[str, Connection] = {}
+def _connections(node: Node | None, diagnostics: Diagnostics) -> Mapping[str, EnvironmentConnection]:
+    found: dict[str, EnvironmentConnection] = {}
     variables: dict[str, str] = {}
     for name, value in entries_of(node, '"connections"', diagnostics).items():
         connection = _connection(name, value, diagnostics)
@@ -198,14 +198,14 @@ def _connections(node: Node | None, diagnostics: Diagnostics) -> Mapping[str, Co
     return found
 
 
-def _connection(name: str, node: Node, diagnostics: Diagnostics) -> Connection:
+def _connection(name: str, node: Node, diagnostics: Diagnostics) -> EnvironmentConnection:
     entries = entries_of(node, f'the connection "{name}"', diagnostics, ("type", "properties"))
     type_ = entries.get("type")
     if type_ is not None and not isinstance(type_, Scalar):
         diagnostics.error("bad-value", f'"type" is the name of a data type, not {type_.kind}', type_.span)
     properties = entries.get("properties")
     written = type_ if isinstance(type_, Scalar) and not is_null(type_) else None
-    return Connection(
+    return EnvironmentConnection(
         entries_of(properties, '"properties"', diagnostics),
         node.span,
         properties if isinstance(properties, MappingNode) else None,

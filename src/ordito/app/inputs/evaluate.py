@@ -11,7 +11,7 @@ import msgspec
 from ordito.app.inputs.sources import LITERAL, TEMPLATE_MARKS, Sources, kind_of, located
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
-from ordito.base.templating.written import Written
+from ordito.base.templating.written import WrittenNumber
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, Sequence
 from ordito.source.scalars import core_value
@@ -26,7 +26,7 @@ SHORTEST_HIDDEN = 4
 """Characters from which a value is looked for anywhere in a message; shorter ones are words of it too."""
 
 
-class Evaluated(msgspec.Struct, frozen=True):
+class EvaluatedValues(msgspec.Struct, frozen=True):
     """Values by name, located; the names of those that came, wholly or in part, from a secret; and from which other
     inputs each was made, directly or through others."""
 
@@ -35,14 +35,14 @@ class Evaluated(msgspec.Struct, frozen=True):
     made_of: Mapping[str, frozenset[str]] = {}
 
 
-class Given(msgspec.Struct, frozen=True):
+class GivenInput(msgspec.Struct, frozen=True):
     """An input that is not evaluated, since a command gave it: plain data, and whether it is secret."""
 
     value: object
     secret: bool = False
 
 
-class Names(msgspec.Struct, frozen=True):
+class TemplateNames(msgspec.Struct, frozen=True):
     """What templates may name besides inputs: environment variables, the environment's name ("" for none), and the
     ensemble's directory and name."""
 
@@ -67,38 +67,38 @@ class _Outcome(msgspec.Struct, frozen=True):
     inputs: frozenset[str]
 
 
-class Evaluation:
+class UserPartEvaluation:
     """Evaluates values for one command. The depth of documents is bounded where they are read, so it may recurse.
 
     ``inputs`` are the inputs as they are written; those that a command gave are ``given``. Each is evaluated once, and
     only when it is asked for.
     """
 
-    def __init__(self, sources: Sources, names: Names, diagnostics: Diagnostics) -> None:
+    def __init__(self, sources: Sources, names: TemplateNames, diagnostics: Diagnostics) -> None:
         self._sources = sources
         self._names = names
         self._diagnostics = diagnostics
         self._inputs: Mapping[str, Node] = {}
-        self._given: Mapping[str, Given] = {}
+        self._given: Mapping[str, GivenInput] = {}
         self._done: dict[str, _Outcome] = {}
         self._open: list[str] = []
         self._frame = _Frame()
         self._sandbox: Sandbox | None = None
 
-    def inputs(self, written: Mapping[str, Node], given: Mapping[str, Given]) -> Evaluated:
+    def inputs(self, written: Mapping[str, Node], given: Mapping[str, GivenInput]) -> EvaluatedValues:
         """The values of inputs; those that have none are reported, and left out. What is ``given`` is not evaluated,
         and is what templates see of these inputs."""
         self._inputs, self._given = written, given
         return self._all({name: self._input(name) for name in written if name not in given})
 
-    def others(self, written: Mapping[str, Node]) -> Evaluated:
+    def others(self, written: Mapping[str, Node]) -> EvaluatedValues:
         """Values that no template can name, by their names."""
         return self._all({name: self._one(node) for name, node in written.items()})
 
-    def _all(self, found: Mapping[str, _Outcome]) -> Evaluated:
+    def _all(self, found: Mapping[str, _Outcome]) -> EvaluatedValues:
         values = {name: outcome.value for name, outcome in found.items() if outcome.value is not None}
         secret = frozenset(name for name, outcome in found.items() if outcome.secret)
-        return Evaluated(values, secret, {name: o.inputs for name, o in found.items() if o.inputs})
+        return EvaluatedValues(values, secret, {name: o.inputs for name, o in found.items() if o.inputs})
 
     def _input(self, name: str) -> _Outcome:
         if name not in self._done:
@@ -177,14 +177,16 @@ class Evaluation:
     def _templates(self) -> Sandbox:
         """The sandbox, made for the first template: others need not wait for its import."""
         if self._sandbox is None:
-            from ordito.base.templating.sandbox import Absent, Known, Sandbox
+            from ordito.base.templating.sandbox import Absent, LookedUpValues, Sandbox
 
             names = self._names
             environment: object = names.environment or Absent("no environment is chosen: choose one with --env NAME")
             self._sandbox = Sandbox(
                 {
-                    "inputs": Known("inputs", "input", self._input_names, self._input_value),
-                    "env": Known("env", "environment variable", lambda: names.variables, names.variables.__getitem__),
+                    "inputs": LookedUpValues("inputs", "input", self._input_names, self._input_value),
+                    "env": LookedUpValues(
+                        "env", "environment variable", lambda: names.variables, names.variables.__getitem__
+                    ),
                     "environment": environment,
                     "ensemble": dict(names.ensemble),
                 }
@@ -249,11 +251,11 @@ def _shown(text: str) -> str:
 # Values of the user's part as templates compute with them.
 
 
-class WrittenInt(int, Written):
+class WrittenInt(int, WrittenNumber):
     """A whole number as it was written."""
 
 
-class WrittenFloat(float, Written):
+class WrittenFloat(float, WrittenNumber):
     """A number with a point as it was written."""
 
 

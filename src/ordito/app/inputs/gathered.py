@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.environments import Environment
-from ordito.app.inputs.evaluate import Evaluation, Given, computable
+from ordito.app.inputs.evaluate import GivenInput, UserPartEvaluation, computable
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.sensitive import is_sensitive, revealed
 from ordito.base.span import SourceText
@@ -41,7 +41,7 @@ def gather_inputs(
     environment: Environment,
     remembered: Mapping[str, GivenValue],
     given: GivenInputs,
-    evaluation: Evaluation,
+    evaluation: UserPartEvaluation,
     diagnostics: Diagnostics,
 ) -> GatheredInputs:
     """Bring values together. What a command says wins over what is written, for as long as that stays as it was at the
@@ -70,15 +70,15 @@ def gather_inputs(
     return GatheredInputs(environment.name, written, kept, asked, values, own.secret, own.made_of)
 
 
-def _seen(value: object) -> Given:
+def _seen(value: object) -> GivenInput:
     """A value that was given, as templates see it."""
     if isinstance(value, str):
         # As if it were written without quotes, but no text becomes nothing.
         source = SourceText("", value)
-        return Given(computable(Scalar(source, 1, 1, 1, 1, value, value not in NULLS)))
+        return GivenInput(computable(Scalar(source, 1, 1, 1, 1, value, value not in NULLS)))
     if isinstance(value, Scalar | Sequence | MappingNode):
-        return Given(computable(value))
-    return Given(revealed(value), is_sensitive(value))
+        return GivenInput(computable(value))
+    return GivenInput(revealed(value), is_sensitive(value))
 
 
 def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object]:

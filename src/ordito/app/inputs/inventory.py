@@ -19,9 +19,9 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.inputs.environments import Environment
-from ordito.app.inputs.evaluate import Evaluation, Names
+from ordito.app.inputs.evaluate import TemplateNames, UserPartEvaluation
 from ordito.app.inputs.gathered import hide_values
-from ordito.app.inputs.sources import TEMPLATE_MARKS, Reach, Sources, kind_of, secrets_of
+from ordito.app.inputs.sources import TEMPLATE_MARKS, ReadableFiles, Sources, kind_of, secrets_of
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import Place, relative_to
 from ordito.base.diagnostics import Diagnostics, InvalidDocument, Severity
@@ -38,7 +38,7 @@ from ordito.providers.registry import (
     section_names,
     section_of,
 )
-from ordito.providers.shapes import NoValue, Section
+from ordito.providers.shapes import InventorySection, NoValue
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.source.package import load_file
@@ -129,16 +129,16 @@ def inventory_again(place: Place, seen: str) -> InventoryFile:
 DEFAULTS_KEY, PROVIDE = "defaults", "provide"
 
 
-class Inventory(msgspec.Struct, frozen=True):
+class HostInventory(msgspec.Struct, frozen=True):
     """An inventory: its ``file``, the ``sections`` of those providers that it has something to say of, by their names,
     and the names of the providers of nodes that it chooses, by node template or type (``chosen``), which stand there
     ``chosen_at``. ``has_credentials`` is whether a credential is written out in it, instead of where it is kept."""
 
     file: InventoryFile = NO_FILE
-    sections: Mapping[str, Section] = {}
+    sections: Mapping[str, InventorySection] = {}
     chosen: Mapping[str, str] = {}
     chosen_at: Mapping[str, Span] = {}
-    defaults: Section | None = None
+    defaults: InventorySection | None = None
     diagnostics: Diagnostics = msgspec.field(default_factory=Diagnostics)
     has_credentials: bool = False
 
@@ -173,18 +173,18 @@ class Inventory(msgspec.Struct, frozen=True):
             return None
 
 
-NO_INVENTORY = Inventory()
+NO_INVENTORY = HostInventory()
 
 OF_PLUGINS = "the section of a provider that is a plug-in is known once that is installed beside Ordito"
 
 
-def read_inventory(place: Place, file: InventoryFile, environment: str) -> Inventory:
+def read_inventory(place: Place, file: InventoryFile, environment: str) -> HostInventory:
     """Read an inventory; what is wrong with it is reported once its providers are made, together with what they
     find. ``environment`` is the name of the one that is worked in, for templates."""
     if file.path is None:
-        return Inventory()
+        return HostInventory()
     diagnostics = Diagnostics()
-    inventory = Inventory(file, diagnostics=diagnostics)
+    inventory = HostInventory(file, diagnostics=diagnostics)
     document = load_file(file.shown if Path(file.shown).is_file() else str(file.path), diagnostics)
     hide_values(diagnostics)
     root = document.root if document is not None else None
@@ -224,23 +224,23 @@ class Elsewhere:
         """The value that is meant, and whether it is secret. Raises ``NoValue``."""
         diagnostics = Diagnostics()
         layout = self._place.layout
-        reach = Reach(self._folder, self._shown)
+        reach = ReadableFiles(self._folder, self._shown)
         sources = Sources(reach, os.environ, secrets_of(layout), diagnostics)
-        names = Names(os.environ, self._environment, {"directory": str(layout.root), "name": layout.root.name})
-        found = Evaluation(sources, names, diagnostics).others({"": node})
+        names = TemplateNames(os.environ, self._environment, {"directory": str(layout.root), "name": layout.root.name})
+        found = UserPartEvaluation(sources, names, diagnostics).others({"": node})
         for problem in diagnostics.sorted():
             if problem.severity is Severity.ERROR:
                 raise NoValue(f"{problem.span}: {problem.message}" + (f"; {problem.hint}" if problem.hint else ""))
         return found.values[""], bool(found.secret)
 
 
-def _with_sections(inventory: Inventory, root: MappingNode, elsewhere: Elsewhere) -> Inventory:
+def _with_sections(inventory: HostInventory, root: MappingNode, elsewhere: Elsewhere) -> HostInventory:
     diagnostics, path = inventory.diagnostics, inventory.file.path or Path()
     defaults = root.values.get(DEFAULTS_KEY)
 
-    def section(name: str) -> Section:
+    def section(name: str) -> InventorySection:
         node = root.values.get(name)
-        return Section(
+        return InventorySection(
             name=name,
             node=None if node is None or is_null(node) else node,
             diagnostics=diagnostics,

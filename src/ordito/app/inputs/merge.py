@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.inputs.sources import Reach, Unreadable
+from ordito.app.inputs.sources import ReadableFiles, Unreadable
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.source.loader import MOST_DEPTH, load
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null, same_data
@@ -51,19 +51,19 @@ class _Layer(msgspec.Struct, frozen=True):
 _Stack = list[_Layer]
 
 
-def merged(root: Node, reach: Reach, diagnostics: Diagnostics) -> Merged:
+def merged(root: Node, reach: ReadableFiles, diagnostics: Diagnostics) -> Merged:
     """A document of the ensemble's directory with everything it brings in; with errors only a part of that."""
     if not has_directives(root):
         return Merged(root)
     return _Merging(reach, diagnostics).run(root)
 
 
-class _Refused(Exception):
+class _RefusedMerge(Exception):
     """What was to be brought in leads back to itself, or is too much; it is reported."""
 
 
 class _Merging:
-    def __init__(self, reach: Reach, diagnostics: Diagnostics) -> None:
+    def __init__(self, reach: ReadableFiles, diagnostics: Diagnostics) -> None:
         self._reach = reach
         self._diagnostics = diagnostics
         self._documents: dict[Path, _Document] = {}
@@ -84,7 +84,7 @@ class _Merging:
                 self._diagnostics.error("bad-merge", said, place, hint="remove it here")
             stack = self._stack(root, document)
             return Merged(self._built(stack, 0) if stack else root, tuple(self._files))
-        except _Refused:
+        except _RefusedMerge:
             return Merged(root, tuple(self._files))
 
     # ------------------------------------------------------------------------------------------------- stacks
@@ -126,7 +126,7 @@ class _Merging:
             place,
             hint="name a part that does not bring in this one",
         )
-        raise _Refused
+        raise _RefusedMerge
 
     def _directives(self, node: Mapping) -> Iterator[Directive]:
         yield from directives_of(node, Diagnostics())
@@ -175,7 +175,7 @@ class _Merging:
         if len(self._files) > MOST_FILES:
             said = f"more than {MOST_FILES} files are brought in"
             self._diagnostics.error("bad-merge", said, directive.key.span, hint="put them together")
-            raise _Refused
+            raise _RefusedMerge
         loaded = load(self._reach.name(path), content, self._diagnostics)
         found = _Document(path.parent, loaded.root if loaded is not None else None)
         self._documents[path.resolve()] = found
@@ -222,7 +222,7 @@ class _Merging:
         if self._nodes > MOST_NODES or depth > MOST_DEPTH:
             said = f"merged, this has more than {MOST_NODES:,} values or {MOST_DEPTH} levels"
             self._diagnostics.error("bad-merge", said, top.span, hint="bring in less")
-            raise _Refused
+            raise _RefusedMerge
         if isinstance(top, Scalar):
             return top
         self._enter(stack)
@@ -241,7 +241,7 @@ class _Merging:
                 self._diagnostics.error(
                     "bad-merge", said, layer.node.span, hint="name a part that does not hold this one"
                 )
-                raise _Refused
+                raise _RefusedMerge
         for layer in stack:
             self._within[id(layer.node)] = layer.node
 
@@ -287,7 +287,7 @@ class _Merging:
     def _refuse_inside(self, node: Node) -> None:
         said = "what is brought in would stand inside itself, again and again"
         self._diagnostics.error("bad-merge", said, node.span, hint="name a part that does not hold this one")
-        raise _Refused
+        raise _RefusedMerge
 
 
 def _entries(stack: _Stack, step: str) -> Iterator[tuple[Scalar, Node, _Document]]:

@@ -12,7 +12,7 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, suggestion
 from ordito.base.span import Span
-from ordito.base.templating.written import Written
+from ordito.base.templating.written import WrittenNumber
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import SecretsFile
@@ -54,7 +54,7 @@ class NoSecret(Exception):
         self.hint = hint
 
 
-class Found(msgspec.Struct, frozen=True):
+class SourcedValue(msgspec.Struct, frozen=True):
     """A value that stood elsewhere, located where that can be; whether it is ``secret``; and whether it was ``written``
     in `ensemble.yaml` after all, as a default, and means what such values mean."""
 
@@ -66,18 +66,20 @@ class Found(msgspec.Struct, frozen=True):
 class Sources:
     """Reads what stands elsewhere; what is wrong is reported where the value is asked for."""
 
-    def __init__(self, reach: Reach, variables: Mapping[str, str], secrets: Secrets, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self, reach: ReadableFiles, variables: Mapping[str, str], secrets: Secrets, diagnostics: Diagnostics
+    ) -> None:
         self._reach = reach
         self._variables = variables
         self._secrets = secrets
         self._diagnostics = diagnostics
-        self._readers: Mapping[str, Callable[[MappingNode, Scalar], Found | None]] = {
+        self._readers: Mapping[str, Callable[[MappingNode, Scalar], SourcedValue | None]] = {
             "env": self._variable,
             "file": self._file,
             "secret": self._secret,
         }
 
-    def read(self, node: MappingNode, kind: str) -> Found | None:
+    def read(self, node: MappingNode, kind: str) -> SourcedValue | None:
         """The value that a map asks for which ``kind_of`` has found to be one; None where there is none, which is
         reported."""
         before = self._diagnostics.errors
@@ -94,11 +96,11 @@ class Sources:
             return None
         return self._readers[kind](node, name)
 
-    def _variable(self, node: MappingNode, name: Scalar) -> Found | None:
+    def _variable(self, node: MappingNode, name: Scalar) -> SourcedValue | None:
         text = self._variables.get(name.text)
         if text is None:
             if "default" in node.values:
-                return Found(node.values["default"], written=True)
+                return SourcedValue(node.values["default"], written=True)
             known = suggestion(name.text, self._variables) if len(name.text) > 2 else ""
             self._diagnostics.error(
                 "unset-variable",
@@ -113,12 +115,12 @@ class Sources:
             return None
         return self._formed(node, name.span, text, f"${name.text}")
 
-    def _file(self, node: MappingNode, name: Scalar) -> Found | None:
+    def _file(self, node: MappingNode, name: Scalar) -> SourcedValue | None:
         try:
             content = self._reach.read(name.text, None, MOST_BYTES)
         except Unreadable as error:
             if error.missing and "default" in node.values:
-                return Found(node.values["default"], written=True)
+                return SourcedValue(node.values["default"], written=True)
             self._diagnostics.error("missing-file", error.message, name.span, hint=error.hint)
             return None
         shown = self._reach.name(self._reach.find(name.text))
@@ -129,15 +131,17 @@ class Sources:
             return None
         return self._formed(node, name.span, text, shown, strip=True)
 
-    def _secret(self, node: MappingNode, name: Scalar) -> Found | None:
+    def _secret(self, node: MappingNode, name: Scalar) -> SourcedValue | None:
         try:
             value = self._secrets.value(name.text)
         except NoSecret as error:
             self._diagnostics.error("missing-secret", error.message, name.span, hint=error.hint)
             return None
-        return Found(located(value, node), secret=True)
+        return SourcedValue(located(value, node), secret=True)
 
-    def _formed(self, node: MappingNode, span: Span, text: str, shown: str, *, strip: bool = False) -> Found | None:
+    def _formed(
+        self, node: MappingNode, span: Span, text: str, shown: str, *, strip: bool = False
+    ) -> SourcedValue | None:
         """What a text means in the format that is asked for."""
         form = node.values.get("format")
         name = form.text if isinstance(form, Scalar) else "" if form is not None else "text"
@@ -149,11 +153,11 @@ class Sources:
             self._diagnostics.error("encoding", f"{shown} holds bytes that are no UTF-8", span, hint="give UTF-8")
             return None
         if name == "text":
-            return Found(_scalar(_without_end(text) if strip else text, node))
+            return SourcedValue(_scalar(_without_end(text) if strip else text, node))
         if name == "json" and not self._is_json(text, shown, span):
             return None
         document = load_text(shown, text, self._diagnostics)
-        return Found(document.root) if document is not None else None
+        return SourcedValue(document.root) if document is not None else None
 
     def _is_json(self, text: str, shown: str, span: Span) -> bool:
         try:
@@ -205,7 +209,7 @@ def located(value: object, at: Node) -> Node:
         return Sequence(at.source, at.line, at.column, at.end_line, at.end_column, items)
     if isinstance(value, str):
         return _scalar(value, at)
-    if isinstance(value, Written):
+    if isinstance(value, WrittenNumber):
         return _scalar(value.written, at)
     return _scalar(msgspec.json.encode(value).decode(), at, null=value is None)
 
@@ -245,7 +249,7 @@ class Unreadable(Exception):
         self.missing = missing
 
 
-class Reach(msgspec.Struct, frozen=True):
+class ReadableFiles(msgspec.Struct, frozen=True):
     """The files that can be named relative to the ensemble ``root``, whose directory people know as ``shown``.
 
     Relative paths stay in the ensemble's directory, or in the git working tree that it is a part of: what is read comes
@@ -322,10 +326,10 @@ def _hint(error: OSError | ValueError) -> str:
 
 def secrets_of(layout: Layout) -> Secrets:
     """The secrets of an ensemble."""
-    return _Kept(layout)
+    return _KeptSecrets(layout)
 
 
-class _Kept:
+class _KeptSecrets:
     """What `secrets.yaml` holds."""
 
     def __init__(self, layout: Layout) -> None:

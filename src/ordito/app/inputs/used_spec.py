@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.inputs.environments import Environment
-from ordito.app.inputs.inventory import NO_INVENTORY, Inventory, find_inventory, read_inventory
+from ordito.app.inputs.inventory import NO_INVENTORY, HostInventory, find_inventory, read_inventory
 from ordito.app.inputs.user_part import UserPart, read_user_part
 from ordito.app.inputs.variables import variables_of
 from ordito.app.place import Place
@@ -23,7 +23,7 @@ class UsedSpec(msgspec.Struct, frozen=True):
     user: UserPart = UserPart()
     environment: Environment = Environment()
     before: str | None = None
-    inventory: Inventory = NO_INVENTORY
+    inventory: HostInventory = NO_INVENTORY
 
     def variables(self, service: Service) -> dict[str, object]:
         """The variables that every operation of a service finds in its environment, by name; what came from a secret is

@@ -19,7 +19,7 @@ import msgspec
 
 from ordito.app.inputs.environments import SECTION, Environments, entries_of, read_environments
 from ordito.app.inputs.merge import merged
-from ordito.app.inputs.sources import Reach, as_literal
+from ordito.app.inputs.sources import ReadableFiles, as_literal
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.span import SourceText
 from ordito.ensemble.errors import EnsembleError
@@ -99,7 +99,7 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
     diagnostics.extend(map(_with_quotes, found))
     if document is None:
         return UserPart(exists=True)
-    whole = merged(document.root, Reach(layout.root, os.path.dirname(shown) or "."), diagnostics)  # noqa: PTH120
+    whole = merged(document.root, ReadableFiles(layout.root, os.path.dirname(shown) or "."), diagnostics)  # noqa: PTH120
     if diagnostics.has_errors:
         return UserPart(exists=True)
     if whole.root is not document.root:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from ordito.app.inputs.environments import Connection, Environment, variable_of
-from ordito.app.inputs.evaluate import Evaluation, Names
+from ordito.app.inputs.environments import Environment, EnvironmentConnection, variable_of
+from ordito.app.inputs.evaluate import TemplateNames, UserPartEvaluation
 from ordito.app.inputs.gathered import plain
-from ordito.app.inputs.sources import Reach, Sources, secrets_of
+from ordito.app.inputs.sources import ReadableFiles, Sources, secrets_of
 from ordito.app.place import Place
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed
@@ -47,7 +47,11 @@ def _text(node: Node) -> str | None:
 
 
 def _properties(
-    name: str, connection: Connection, evaluation: Evaluation, service: Service, diagnostics: Diagnostics
+    name: str,
+    connection: EnvironmentConnection,
+    evaluation: UserPartEvaluation,
+    service: Service,
+    diagnostics: Diagnostics,
 ) -> dict[str, object]:
     evaluated = evaluation.others(connection.properties)
     secret = set(evaluated.secret)
@@ -66,7 +70,7 @@ def _properties(
 
 def _typed(
     name: str,
-    connection: Connection,
+    connection: EnvironmentConnection,
     values: Mapping[str, Node],
     secret: bool,
     service: Service,
@@ -107,9 +111,11 @@ def _typed(
 NO_ENVIRONMENT = Environment()
 
 
-def evaluation_of(place: Place, diagnostics: Diagnostics, environment: Environment = NO_ENVIRONMENT) -> Evaluation:
+def evaluation_of(
+    place: Place, diagnostics: Diagnostics, environment: Environment = NO_ENVIRONMENT
+) -> UserPartEvaluation:
     """What evaluates the values of an ensemble, in an environment."""
-    sources = Sources(Reach(place.layout.root, place.shown), os.environ, secrets_of(place.layout), diagnostics)
+    sources = Sources(ReadableFiles(place.layout.root, place.shown), os.environ, secrets_of(place.layout), diagnostics)
     root = place.layout.root
-    names = Names(os.environ, environment.name, {"directory": str(root), "name": root.name})
-    return Evaluation(sources, names, diagnostics)
+    names = TemplateNames(os.environ, environment.name, {"directory": str(root), "name": root.name})
+    return UserPartEvaluation(sources, names, diagnostics)

@@ -9,7 +9,7 @@ from ordito.app.errors import Refused
 from ordito.app.job.jobs import OpenJob, ensemble_place, find_job, open_job
 from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_rest
-from ordito.app.job.running import Limits
+from ordito.app.job.running import CancelLimits
 from ordito.app.place import Place
 from ordito.ensemble.owner import CANCEL, NOW, Locked, ask
 from ordito.ensemble.store import Ensemble, open_ensemble
@@ -53,7 +53,7 @@ def cancel(request: CancelRequest, conversation: Conversation) -> CancelResult:
         if ensemble.unfinished is None:
             return CancelResult()
         _check(place, request.job or found.job, open_job(place))
-        limits = Limits(cancelled=True)
+        limits = CancelLimits(cancelled=True)
         report = run_rest(ensemble, place, ensemble.unfinished, conversation, limits, commit=request.commit)
         return CancelResult(found.job, report)
 

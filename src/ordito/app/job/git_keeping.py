@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.inputs.inventory import Inventory
+from ordito.app.inputs.inventory import HostInventory
 from ordito.base.git_process import Git, GitFailed, NoGit
 from ordito.ensemble.git.job_files import stamp_of
 from ordito.ensemble.git.keeper import ALWAYS, NEVER, GitKeeper, JobFiles, home_of, obstacles
@@ -22,7 +22,7 @@ def keeper_of(layout: Layout, header: JobHeader, service: str, mode: str = "") -
     return GitKeeper(layout, header, service, mode=mode)
 
 
-def with_inventory(sources: JobSources, inventory: Inventory) -> JobSources:
+def with_inventory(sources: JobSources, inventory: HostInventory) -> JobSources:
     """The same with the inventory of hosts, which decides where things are made. One that git does not know is added,
     unless a credential is written out in it."""
     path = inventory.file.path

@@ -20,7 +20,7 @@ from ordito.ensemble.replay import rebuild
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
-from ordito.operations.hook_contexts import Before, HookContexts, RemembersRemoved, nothing_removed
+from ordito.operations.hook_contexts import DeployedBefore, HookContexts, RemembersRemoved, nothing_removed
 from ordito.operations.hook_runs import HookRuns
 from ordito.work.hooks import Block, Decided, Moment, Transition
 from ordito.work.plan import Plan
@@ -63,7 +63,7 @@ def hook_runs(  # noqa: PLR0913  (what a job is)
     are the wanted numbers of instances of nodes about which the plan says nothing."""
     evaluator = Evaluator(service, snapshot, header.inputs, root=root)
 
-    def before() -> Before | None:
+    def before() -> DeployedBefore | None:
         form = header.forms.get(header.base)
         if form is None:
             return None
@@ -71,7 +71,7 @@ def hook_runs(  # noqa: PLR0913  (what a job is)
             read = read_pinned(place, form)
         except (EnsembleError, InvalidDocument):
             return None  # Its files are not there any more, so nothing is known of it.
-        return Before(read.service, form.inputs)
+        return DeployedBefore(read.service, form.inputs)
 
     def folder_of(block: Block) -> str:
         return str(Path(place.layout.artifacts, block.root, block.folder)) if block.root else root

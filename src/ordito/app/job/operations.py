@@ -8,14 +8,14 @@ import msgspec
 
 from ordito.app.plugins import Plugins
 from ordito.app.services.compiled import compiled
-from ordito.app.services.earlier_forms import EarlierForms, Seen, linked, owners, with_mixed_forms
-from ordito.app.services.left_behind import Whole
+from ordito.app.services.earlier_forms import DeployedForm, EarlierForms, linked, owners, with_mixed_forms
+from ordito.app.services.left_behind import ServiceWithOrphans
 from ordito.base.masking import Masking
 from ordito.ensemble.store import Ensemble
 from ordito.ensemble.vault import Vault
 from ordito.model.service import Service
 from ordito.operations.formed_operations import FormedOperations
-from ordito.operations.operations import Operations
+from ordito.operations.operations import PlanOperations
 from ordito.work.forms import forms_in_use
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader
@@ -28,12 +28,12 @@ class JobOperations(msgspec.Struct, frozen=True):
 
     ensemble: Ensemble
     header: JobHeader
-    whole: Whole
+    whole: ServiceWithOrphans
     root: str
     forms: EarlierForms
     plugins: Plugins
 
-    def of(self, plan: Plan) -> FormedOperations | Operations:
+    def of(self, plan: Plan) -> FormedOperations | PlanOperations:
         """What the steps of a plan mean. A rollback may lead to an earlier form, though no step does before it. Raises
         ``EnsembleError`` and ``InvalidDocument`` where a form cannot be read by which there are steps."""
         header, forms = self.header, {call.form for call in plan.calls} - {"", self.header.id}
@@ -45,8 +45,8 @@ class JobOperations(msgspec.Struct, frozen=True):
         return FormedOperations(own, plan, self._formed, header.id)
 
     @property
-    def _own(self) -> Seen:
-        return Seen("", self.whole.service, self.header.inputs, self.root)
+    def _own(self) -> DeployedForm:
+        return DeployedForm("", self.whole.service, self.header.inputs, self.root)
 
     @property
     def _is_about_what_runs(self) -> bool:
@@ -63,14 +63,14 @@ class JobOperations(msgspec.Struct, frozen=True):
         keep = owners(self.whole.service, (call for call in plan.calls if not call.form))
         return with_mixed_forms(self._own, self._own, self.forms, snapshot, keep)
 
-    def _formed(self, form: str, plan: Plan, masking: Masking) -> Operations:
+    def _formed(self, form: str, plan: Plan, masking: Masking) -> PlanOperations:
         """What the steps of a plan mean in an earlier form of the service."""
         service = self.forms.whole(form, self.whole, self.header.inputs, self.root)
         inputs, root = self.forms.form(form).inputs, self.forms.read(form).package.root
         if self._is_about_what_runs:
             # A link of this form may be that of an instance which a job that failed has left in an earlier one.
             keep = linked(service, (call for call in plan.calls if call.form == form))
-            seen = Seen(form, service, inputs, root)
+            seen = DeployedForm(form, service, inputs, root)
             service = with_mixed_forms(seen, self._own, self.forms, self.ensemble.snapshot, keep)
         return self._made(plan, service, inputs, root, form, masking)
 
@@ -82,9 +82,9 @@ class JobOperations(msgspec.Struct, frozen=True):
         root: str,
         form: str = "",
         masking: Masking | None = None,
-    ) -> Operations:
+    ) -> PlanOperations:
         header, ensemble = self.header, self.ensemble
-        return Operations(
+        return PlanOperations(
             service,
             ensemble.snapshot,
             plan,

@@ -17,10 +17,17 @@ from ordito.base.change_ids import is_change_id
 from ordito.base.clock import Clock, SystemClock
 from ordito.base.diagnostics import InvalidDocument
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.keeping import NOTHING, JobEnd, Kept
+from ordito.ensemble.keeping import NOTHING, JobEnd, KeptCommits
 from ordito.ensemble.manifest import read_rows
 from ordito.ensemble.manifest_rows import StatusRow, instance_rows, status_row
-from ordito.ensemble.rebuilding import Difference, Rebuilding, differences, join_forks, open_rebuilding, write_rebuilt
+from ordito.ensemble.rebuilding import (
+    Rebuilding,
+    StatusDifference,
+    differences,
+    join_forks,
+    open_rebuilding,
+    write_rebuilt,
+)
 from ordito.ensemble.replay import Clash, Fork, Problem, Rebuilt, rebuild
 from ordito.ensemble.status import deployed_form
 from ordito.instances.outlining import outline_of
@@ -53,14 +60,14 @@ class ReplayResult(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     forks: tuple[Fork, ...] = ()
     clashes: tuple[Clash, ...] = ()
-    differs: tuple[Difference, ...] = ()
+    differs: tuple[StatusDifference, ...] = ()
     more: int = 0
     unreadable: str = ""
     caveat: str = ""
     state: StatusRow | None = None
     written: bool = False
     joined: str = ""
-    kept: Kept = NOTHING
+    kept: KeptCommits = NOTHING
 
     @property
     def agrees(self) -> bool:
@@ -172,7 +179,7 @@ def _write(place: Place, request: ReplayRequest, clock: Clock) -> ReplayResult:
         return msgspec.structs.replace(result, written=True, joined=joined, clashes=clashes, caveat=caveat, kept=kept)
 
 
-def _keep(rebuilding: Rebuilding, rebuilt: Rebuilt, options: JobOptions) -> Kept:
+def _keep(rebuilding: Rebuilding, rebuilt: Rebuilt, options: JobOptions) -> KeptCommits:
     """Commit what was written, and give it to the clones that share a lock."""
     job = max(rebuilt.jobs, default="")
     header = JobHeader(id=job, workflow="jobs replay", service="", main="", began=0.0, inputs={}, options=options)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.ensemble.keeping import NOTHING, Kept
+from ordito.ensemble.keeping import NOTHING, KeptCommits
 from ordito.work.events import StepFailed
 
 
@@ -41,7 +41,7 @@ class JobReport(msgspec.Struct, frozen=True):
     left: int = 0
     crash_file: str = ""
     changed_files: tuple[str, ...] = ()
-    kept: Kept = NOTHING
+    kept: KeptCommits = NOTHING
     timed_out: bool = False
     rollback: str = ""
     remains: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from ordito.app.place import Place
 from ordito.app.plan_options import plan_options
 from ordito.app.plugins import Plugins
 from ordito.app.services.earlier_forms import EarlierForms
-from ordito.app.services.left_behind import Whole, left_behind, whole_service
+from ordito.app.services.left_behind import ServiceWithOrphans, left_behind, whole_service
 from ordito.app.services.pinned import measured_files
 from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
@@ -27,7 +27,7 @@ from ordito.planning.undo_hooks import cannot_be_undone
 from ordito.planning.workflows import ROLLBACK_OF_JOB, UNDOING, plan
 from ordito.work.forms import not_made
 from ordito.work.hooks import DoneHook
-from ordito.work.plan import Kind, Plan
+from ordito.work.plan import ChangeKind, Plan
 from ordito.work.records import JobHeader
 from ordito.work.rollback import WayBack
 from ordito.work.workflows import ROLLBACK, workflow_of
@@ -37,7 +37,7 @@ def way_back(  # noqa: PLR0913  (what a job is)
     layout: Layout,
     plugins: Plugins,
     read: ReadService,
-    whole: Whole,
+    whole: ServiceWithOrphans,
     snapshot: Snapshot,
     header: JobHeader,
     new: frozenset[str],
@@ -84,7 +84,7 @@ class ToBase(msgspec.Struct, frozen=True):
     plugins: Plugins
     header: JobHeader
     read: ReadService
-    whole: Whole
+    whole: ServiceWithOrphans
     forms: EarlierForms
     snapshot: Snapshot
     status: Status
@@ -115,7 +115,9 @@ class ToBase(msgspec.Struct, frozen=True):
             return tuple(_problems(refused))
         # What nothing is to be done about, and of which nothing has to be recorded, is as it was.
         at_work = {step.instance for step in left.steps}
-        return tuple(f"{c.instance}: {c.reason}" for c in left.changes if c.kind != Kind.ADOPT or c.instance in at_work)
+        return tuple(
+            f"{c.instance}: {c.reason}" for c in left.changes if c.kind != ChangeKind.ADOPT or c.instance in at_work
+        )
 
     def _plan(self, hooking: Hooking, absent: tuple[Instance, ...] = (), *, spares: bool = False) -> Plan:
         """What leads back. It ``spares`` what was found to be absent, before or meanwhile, and keeps data: nobody is

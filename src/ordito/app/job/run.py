@@ -13,7 +13,7 @@ from ordito.app.errors import Refused
 from ordito.app.inputs.inventory import inventory_again, read_inventory
 from ordito.app.job.git_keeping import refuse_uncommittable, shared_options, with_inventory
 from ordito.app.job.report import JobReport
-from ordito.app.job.running import NO_LIMITS, Limits, RunningJob, Subject
+from ordito.app.job.running import NO_LIMITS, CancelLimits, JobSubject, RunningJob
 from ordito.app.place import Place, place_of
 from ordito.app.proposal import Proposal
 from ordito.app.services.earlier_forms import EarlierForms
@@ -63,8 +63,8 @@ def run_new(
     change_ids = ensemble.change_ids(now, _most_tasks(proposal, options))
     header = _header(ensemble, proposal, pinned, options, sources, change_ids, now)
     forms = EarlierForms(place_of(str(ensemble.layout.root)), header.forms, known=proposal.earlier)
-    subject = Subject(proposal.read, proposal.whole, pinned.root, forms)
-    job = RunningJob(ensemble, header, proposal.plan, subject, Limits(options.timeout), proposal.inventory)
+    subject = JobSubject(proposal.read, proposal.whole, pinned.root, forms)
+    job = RunningJob(ensemble, header, proposal.plan, subject, CancelLimits(options.timeout), proposal.inventory)
     begins(header.id)
     ensemble.name_job(header.id)
     return job.run(change_ids, conversation, None)
@@ -140,7 +140,7 @@ def run_rest(
     place: Place,
     unfinished: UnfinishedJob,
     conversation: Conversation,
-    limits: Limits = NO_LIMITS,
+    limits: CancelLimits = NO_LIMITS,
     *,
     commit: str = "",
 ) -> JobReport:
@@ -155,7 +155,7 @@ def run_rest(
     used = [record.change for record in unfinished.records if isinstance(record, StepRecord) and record.change]
     change_ids = ChangeIds(header.id, header.ticks, used=used)
     whole = whole_service(place, read.service, header.left, read.package.root)
-    subject = Subject(read, whole, read.package.root, EarlierForms(place, header.forms))
+    subject = JobSubject(read, whole, read.package.root, EarlierForms(place, header.forms))
     inventory = read_inventory(place, inventory_again(place, header.hosts), header.environment)
     job = RunningJob(ensemble, header, unfinished.plan, subject, limits, inventory)
     return job.run(change_ids, conversation, unfinished.records, commit=commit)

@@ -12,7 +12,7 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.given_changes import words_of_steps
 from ordito.app.given_part import part_as_told
-from ordito.app.inputs.inventory import Inventory
+from ordito.app.inputs.inventory import HostInventory
 from ordito.app.job.git_keeping import keeper_of
 from ordito.app.job.hook_runs import hook_runs
 from ordito.app.job.operations import JobOperations
@@ -21,7 +21,7 @@ from ordito.app.job.rollback import ToBase, leads_to_base, way_back
 from ordito.app.place import place_of
 from ordito.app.plugins import plugins_of
 from ordito.app.services.earlier_forms import EarlierForms
-from ordito.app.services.left_behind import Whole
+from ordito.app.services.left_behind import ServiceWithOrphans
 from ordito.app.services.read import ReadService
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
@@ -44,7 +44,7 @@ from ordito.instances.records import Snapshot
 from ordito.instances.status import DEGRADED, effective_statuses
 from ordito.operations.formed_operations import FormedOperations
 from ordito.operations.hook_runs import HookRuns
-from ordito.operations.operations import Operations
+from ordito.operations.operations import PlanOperations
 from ordito.planning.decide import is_lacking
 from ordito.planning.operation_steps import can_be_undone
 from ordito.providers.registry import POOL
@@ -61,28 +61,28 @@ from ordito.work.records import (
     StepProcessRecord,
 )
 from ordito.work.rollback import WayBack
-from ordito.work.targets import HOST, Target, Unreachable
+from ordito.work.targets import HOST, HostTarget, Unreachable
 from ordito.work.workflows import workflow_of
 
 OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
 
 
-class Limits(msgspec.Struct, frozen=True):
+class CancelLimits(msgspec.Struct, frozen=True):
     """When a job is cancelled though nobody interrupts it: after so many seconds, or before anything starts."""
 
     timeout: float | None = None
     cancelled: bool = False
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = CancelLimits()
 
 
-class Subject(msgspec.Struct, frozen=True):
+class JobSubject(msgspec.Struct, frozen=True):
     """What a job is about: the service, with what it has left behind, the folder of its pinned files, and earlier forms
     of it."""
 
     read: ReadService
-    whole: Whole
+    whole: ServiceWithOrphans
     root: str
     forms: EarlierForms
 
@@ -95,9 +95,9 @@ class RunningJob:
         ensemble: Ensemble,
         header: JobHeader,
         plan: Plan,
-        subject: Subject,
-        limits: Limits,
-        inventory: Inventory,
+        subject: JobSubject,
+        limits: CancelLimits,
+        inventory: HostInventory,
     ) -> None:
         self._ensemble = ensemble
         self._limits = limits
@@ -198,7 +198,7 @@ class RunningJob:
 
     async def _run(
         self,
-        operations: FormedOperations | Operations,
+        operations: FormedOperations | PlanOperations,
         change_ids: ChangeIds,
         conversation: Conversation,
         canceller: Canceller,
@@ -236,10 +236,12 @@ class RunningJob:
                 await plugins.leave(header.ensemble, header.id, self._hosts_before(operations, records or ()))
                 return result
 
-    def _hosts_before(self, operations: FormedOperations | Operations, records: Sequence[Record]) -> list[Target]:
+    def _hosts_before(
+        self, operations: FormedOperations | PlanOperations, records: Sequence[Record]
+    ) -> list[HostTarget]:
         """The hosts on which the job had something at work before it was cut off, as far as they are known still."""
         steps = {record.step for record in records if isinstance(record, StepProcessRecord)}
-        found: dict[str, Target] = {}
+        found: dict[str, HostTarget] = {}
         for compute in {self._plan.steps[index].runs_on for index in steps if index < len(self._plan.steps)}:
             with contextlib.suppress(Unreachable):
                 if (target := operations.target_of(compute)) is not None:
@@ -345,7 +347,7 @@ CREDENTIALS = ("identity", "password")
 
 
 def locked_hosts(
-    failures: Iterable[StepFailed], plan: Plan, snapshot: Snapshot, inventory: Inventory
+    failures: Iterable[StepFailed], plan: Plan, snapshot: Snapshot, inventory: HostInventory
 ) -> dict[str, str]:
     """The hosts of the pool that were tried and let nobody in, each with the place in the inventory of what says by
     which key or password: one that is away is not among them, save where an instance keeps it since there is no
@@ -363,7 +365,7 @@ def locked_hosts(
     return found
 
 
-def place_of_credentials(inventory: Inventory, host: str) -> str:
+def place_of_credentials(inventory: HostInventory, host: str) -> str:
     """Where the key or the password of a host stands, as ``FILE:LINE``: with the host, else in the defaults; where
     neither names one, where the host stands."""
     section = inventory.sections.get(POOL)

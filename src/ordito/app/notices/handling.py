@@ -22,14 +22,14 @@ from ordito.app.job.jobs import ensemble_place
 from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_new
 from ordito.app.place import Place
-from ordito.app.proposal import Known, Proposal, known_of, propose
+from ordito.app.proposal import PlanningContext, Proposal, known_of, propose
 from ordito.app.proposals.tell import TellAsked
 from ordito.app.proposals.trigger import TriggerAsked
 from ordito.app.state.edit import Edit, Record, copied, deployed, write_down
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.sensitive import shown
 from ordito.base.text import listed
-from ordito.ensemble.inbox import DECIDED, WAITING, Entry, Firing, Inbox
+from ordito.ensemble.inbox import DECIDED, WAITING, Firing, Inbox, InboxEntry
 from ordito.ensemble.job_history import job_lines
 from ordito.ensemble.owner import Locked
 from ordito.ensemble.status import WELL
@@ -44,7 +44,7 @@ from ordito.planning.refused import PlanRefused
 from ordito.syntax.expressions import Value
 from ordito.work.attribute_values import WrongValue
 from ordito.work.notices import NotHeard, Notice, changes_of
-from ordito.work.plan import Call
+from ordito.work.plan import OperationCall
 from ordito.work.records import USUAL, JobOptions
 from ordito.work.telling import has_listeners
 from ordito.work.triggers import Decision, decide, hearing
@@ -87,23 +87,23 @@ class Handling(msgspec.Struct, frozen=True):
 class Onlooker(Protocol):
     """The other side of who handles what waits."""
 
-    def received(self, entry: Entry) -> None:
+    def received(self, entry: InboxEntry) -> None:
         """A notice is recorded, or dropped (``said`` says why), and what triggers make of it is decided."""
 
-    def acting(self, entry: Entry, firing: Firing) -> Conversation:
+    def acting(self, entry: InboxEntry, firing: Firing) -> Conversation:
         """The actions of a trigger are about to be planned; gives who is told of that."""
 
-    def acted(self, entry: Entry, firing: Firing, report: JobReport | None) -> None:
+    def acted(self, entry: InboxEntry, firing: Firing, report: JobReport | None) -> None:
         """Actions were carried out; ``report`` is None where there was nothing to do."""
 
-    def refused(self, entry: Entry, firing: Firing, refusal: Refusal) -> None:
+    def refused(self, entry: InboxEntry, firing: Firing, refusal: Refusal) -> None:
         """The actions of a trigger make no sense now: none was carried out, and none will be."""
 
-    def telling(self, entry: Entry) -> Conversation:
+    def telling(self, entry: InboxEntry) -> Conversation:
         """Instances are about to be told of what has changed by a notice, and by what triggers did about it; gives who
         is told of that."""
 
-    def told(self, entry: Entry, report: JobReport | Refusal) -> None:
+    def told(self, entry: InboxEntry, report: JobReport | Refusal) -> None:
         """Instances were told, or could not be."""
 
 
@@ -176,7 +176,7 @@ class _Handler:
         else:
             self._finish(ensemble, entry)
 
-    def _receive(self, ensemble: Ensemble, entry: Entry) -> None:
+    def _receive(self, ensemble: Ensemble, entry: InboxEntry) -> None:
         came_of_it = receive(self._place, ensemble, self._inbox, entry, self._request.options.commit)
         known = self._inbox.entry(entry.number)
         if known is not None:
@@ -186,7 +186,7 @@ class _Handler:
         elif came_of_it is Reception.RECORDED:
             self._no_news.add(entry.number)
 
-    def _fire(self, ensemble: Ensemble, entry: Entry, firing: Firing) -> None:
+    def _fire(self, ensemble: Ensemble, entry: InboxEntry, firing: Firing) -> None:
         if firing.job and firing.job in self._place.layout.job_ids():
             ended = next((line.outcome for line in job_lines(self._place.layout) if line.id == firing.job), "")
             self._after(firing, firing.job, ended)
@@ -215,9 +215,9 @@ class _Handler:
     def _run(
         self,
         ensemble: Ensemble,
-        entry: Entry,
+        entry: InboxEntry,
         firing: Firing,
-        known: Known,
+        known: PlanningContext,
         proposal: Proposal,
         conversation: Conversation,
     ) -> JobReport | None:
@@ -247,14 +247,14 @@ class _Handler:
         else:
             self._inbox.end(firing.number, f"job {job} {ended}")
 
-    def _finish(self, ensemble: Ensemble, entry: Entry) -> None:
+    def _finish(self, ensemble: Ensemble, entry: InboxEntry) -> None:
         # What was told is recorded, so that who does this once more after a crash finds nobody to tell.
         if entry.number not in self._no_news:
             self._tell(ensemble, entry)
         self._inbox.finish(entry.number)
         self._handled.append(entry.number)
 
-    def _tell(self, ensemble: Ensemble, entry: Entry) -> None:
+    def _tell(self, ensemble: Ensemble, entry: InboxEntry) -> None:
         """Tell those who know something that is not so any more."""
         try:
             known = known_of(self._place, ensemble.snapshot, ensemble.status, None)
@@ -291,7 +291,7 @@ class Reception(Enum):
     NEWS = "news"
 
 
-def receive(place: Place, ensemble: Ensemble, inbox: Inbox, entry: Entry, commit: str) -> Reception:
+def receive(place: Place, ensemble: Ensemble, inbox: Inbox, entry: InboxEntry, commit: str) -> Reception:
     """Record a notice, whose attributes have their new values afterwards, and write down what triggers make of it.
     What it is about may have gone while it waited; it is dropped then.
 
@@ -335,7 +335,7 @@ def _decisions(evaluator: Evaluator, notice: Notice, inbox: Inbox) -> list[Decis
     return [ruled(decision, evaluator, notice) for decision in decisions]
 
 
-def _decided(entry: Entry) -> list[Decision]:
+def _decided(entry: InboxEntry) -> list[Decision]:
     return [Decision(f.policy, f.trigger, acts=not f.is_done, said=f.said) for f in entry.firings]
 
 
@@ -345,9 +345,9 @@ def _summary(decisions: list[Decision]) -> str:
     return "; ".join(said) or "no trigger waits for it"
 
 
-def _call(notice: Notice) -> Call:
+def _call(notice: Notice) -> OperationCall:
     owner, side = (notice.node, "") if notice.node else (notice.relationship, "source")
-    return Call(owner, side, notice.interface or "event", notice.name)
+    return OperationCall(owner, side, notice.interface or "event", notice.name)
 
 
 # What rules of others say to what triggers want to do (R-12-16).

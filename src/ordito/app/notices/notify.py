@@ -16,13 +16,13 @@ from ordito.app.errors import Refused
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.gathered import plain, read_given
 from ordito.app.job.jobs import ensemble_place
-from ordito.app.names import Names, notification_named
+from ordito.app.names import InstanceNames, notification_named
 from ordito.app.notices.handling import Handling, HandlingRequest, Onlooker, handle_waiting
 from ordito.app.services.in_use import ServiceInUse, service_in_use
 from ordito.base.clock import SystemClock
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.suggest import nearest
-from ordito.ensemble.inbox import HANDLED, Entry, Inbox
+from ordito.ensemble.inbox import HANDLED, Inbox, InboxEntry
 from ordito.ensemble.store import read_ensemble
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot, link_id
@@ -61,7 +61,7 @@ class NotifyResult(msgspec.Struct, frozen=True):
 
     number: int
     handling: Handling
-    entry: Entry | None
+    entry: InboxEntry | None
 
     @property
     def is_handled(self) -> bool:
@@ -119,7 +119,7 @@ def _about(text: str, service: Service, snapshot: Snapshot, now: float) -> Notic
     if pair is not None:
         relationship, source, target = pair
         return Notice(text, "", now, relationship=relationship.key, source=source, target=target)
-    named = Names(service, snapshot).find(text)
+    named = InstanceNames(service, snapshot).find(text)
     if named.instance:
         return Notice(named.instance, "", now, node=snapshot.instances[named.instance].node)
     ids = snapshot.ids_of(named.node)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from ordito.app.errors import Refused
-from ordito.app.proposal import Known, Proposal
-from ordito.app.proposals.to_a_description import SERVICE_FILE, Named, ToDescriptionAsked, is_same
+from ordito.app.proposal import PlanningContext, Proposal
+from ordito.app.proposals.to_a_description import SERVICE_FILE, NamedService, ToDescriptionAsked, is_same
 from ordito.work.workflows import DEPLOY
 
 
@@ -17,13 +17,13 @@ class DeployAsked(ToDescriptionAsked, frozen=True):
     workflow: ClassVar[str] = DEPLOY
     makes_ensemble: ClassVar[bool] = True
 
-    def _service_to_keep(self, known: Known, proposal: Proposal) -> str:
+    def _service_to_keep(self, known: PlanningContext, proposal: Proposal) -> str:
         # An ensemble names its service itself.
         if proposal.user_part is None:
             return ""
         return self.service or str(Path(known.place.shown) / SERVICE_FILE)
 
-    def named(self, known: Known) -> Named:
+    def named(self, known: PlanningContext) -> NamedService:
         """The service to deploy. An ensemble deploys one service; another one needs the user's word in its file, or an
         upgrade."""
         place, user, asked = known.place, known.spec.user, self.service
@@ -39,7 +39,7 @@ class DeployAsked(ToDescriptionAsked, frozen=True):
             beside = Path(place.shown) / SERVICE_FILE
             if asked or beside.is_file():
                 # What `init` makes is deployed where it lies.
-                return Named(asked or str(beside))
+                return NamedService(asked or str(beside))
             raise Refused(
                 "no-service",
                 f"no service is named, and {place.shown} is not an ensemble yet",
@@ -53,15 +53,15 @@ class DeployAsked(ToDescriptionAsked, frozen=True):
             by = f'"service" in {place.manifest} names it' if remembered is None else "an upgrade has named it"
             raise Refused("file-not-found", f"this ensemble deploys {current}, and there is no such file or folder", by)
         if not asked or is_same(asked, current):
-            return Named(current, remembered)
+            return NamedService(current, remembered)
         if not Path(asked).exists():
             # The reader says what is the matter with it.
-            return Named(asked)
+            return NamedService(asked)
         exist = any(instance.exists for instance in known.snapshot.instances.values())
         written = user.written_path(place.layout, place.shown)
         if not exist and is_same(asked, written):
             # With nothing left of what it was upgraded to, the user's own word is as good.
-            return Named(written)
+            return NamedService(written)
         hint = f'to deploy the other one here, change "service" in {place.manifest}; '
         hint += "to deploy both, give it a directory of its own with -e DIR"
         raise Refused(

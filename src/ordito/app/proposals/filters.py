@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.names import INSTANCE, MOST_NAMED, NODE, Names
+from ordito.app.names import INSTANCE, MOST_NAMED, NODE, InstanceNames
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.suggest import nearest
 from ordito.base.text import listed
@@ -16,7 +16,7 @@ from ordito.instances.states import INITIAL
 from ordito.model.service import Service
 
 
-class Filters(msgspec.Struct, frozen=True):
+class InstanceFilters(msgspec.Struct, frozen=True):
     """Names of node templates, ids of instances, and node types, by their full names or the last part of these; types
     derived from them count too. A filter that names nothing lets everything pass."""
 
@@ -30,13 +30,15 @@ class Filters(msgspec.Struct, frozen=True):
         return " ".join([*parts, *(f"--type {t}" for t in self.types)])
 
 
-def filtered(filters: Filters, service: Service, snapshot: Snapshot, diagnostics: Diagnostics) -> list[Instance]:
+def filtered(
+    filters: InstanceFilters, service: Service, snapshot: Snapshot, diagnostics: Diagnostics
+) -> list[Instance]:
     """The existing instances that pass all filters and have been begun, in the order of the nodes and of their slots.
 
     Where none is left, a note says why, and nothing is to be done. Raises ``Refused`` for names that mean nothing, and
     for an instance that is named and was never begun.
     """
-    names = Names(service, snapshot)
+    names = InstanceNames(service, snapshot)
     nodes = {names.find(f"{NODE}{n.removeprefix(NODE)}").node for n in filters.nodes}
     ids = {names.find(f"{INSTANCE}{i.removeprefix(INSTANCE)}").instance for i in filters.instances}
     types = {_type(t, service) for t in filters.types}
@@ -83,7 +85,7 @@ def _type(text: str, service: Service) -> str:
     )
 
 
-def _note_nothing_left(filters: Filters, clashes: list[str], diagnostics: Diagnostics) -> None:
+def _note_nothing_left(filters: InstanceFilters, clashes: list[str], diagnostics: Diagnostics) -> None:
     if clashes:
         diagnostics.note(
             "nothing-left",

@@ -11,8 +11,8 @@ import msgspec
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.given_changes import told_again, words_of_losing
-from ordito.app.names import INSTANCE, Names
-from ordito.app.proposal import KeptAsItIs, Known, Proposal
+from ordito.app.names import INSTANCE, InstanceNames
+from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.move import nothing_deployed
 from ordito.base.collector import paused_collector
@@ -50,7 +50,7 @@ class HealAsked(KeptAsItIs, frozen=True):
     may_lose: tuple[str, ...] = ()
     allow_changed: bool = False
 
-    def propose(self, known: Known) -> Proposal:
+    def propose(self, known: PlanningContext) -> Proposal:
         """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
         status = known.status
         if not status.service:
@@ -132,7 +132,7 @@ def failed_links(proposal: Proposal, instance: str) -> tuple[str, ...]:
 def one_by_one(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[HealAsked, ...]:
     """What is asked for, one after the other, each of which may turn out not to need it: what others require comes
     before these. Whole hosts are healed host by host, and all at once where nobody is asked first."""
-    names = Names(service, snapshot, deleted=True)
+    names = InstanceNames(service, snapshot, deleted=True)
     records = {record.id: record for text in asked.names for record in _named(names, text)}
     if not asked.reinstall:
         _refuse_in_vain(asked, service, snapshot, records)
@@ -151,7 +151,7 @@ def one_by_one(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[
 
 
 def _chosen(asked: HealAsked, service: Service, snapshot: Snapshot) -> Mapping[str, Instance]:
-    names = Names(service, snapshot, deleted=True)
+    names = InstanceNames(service, snapshot, deleted=True)
     chosen = {record.id: record for text in asked.names for record in _named(names, text)}
     whole = asked.scope == WHOLE_HOST
     asked_first: dict[str, str] = {}
@@ -261,7 +261,7 @@ def _required_not_ok(service: Service, snapshot: Snapshot, chosen: Mapping[str, 
     return list(found.values())
 
 
-def _named(names: Names, text: str) -> list[Instance]:
+def _named(names: InstanceNames, text: str) -> list[Instance]:
     """The instance that a text means."""
     found = [record for record in names.instances((text,)) if not record.was_scaled_in]
     if len(found) > 1:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.proposal import Known
+from ordito.app.proposal import PlanningContext
 from ordito.app.services.read import ReadService
 from ordito.app.services.step_blocks import in_pin
 from ordito.ensemble.done_hooks import attempts
@@ -32,7 +32,7 @@ def named_files(read: ReadService, pinned: Pinned) -> dict[str, dict[str, str]]:
     return {step: {path: pinned.digests[path] for path in paths} for step, paths in read.steps.paths.items()}
 
 
-def for_workflow(hooking: Hooking, known: Known, workflow: str) -> Hooking:
+def for_workflow(hooking: Hooking, known: PlanningContext, workflow: str) -> Hooking:
     """The same as a plan of a workflow is told it: which transition that is, and what was done in earlier attempts at
     it. Raises ``EnsembleError``."""
     made = workflow_of(workflow)

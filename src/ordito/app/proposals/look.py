@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ordito.app.names import Names
-from ordito.app.proposal import KeptAsItIs, Known, Proposal
+from ordito.app.names import InstanceNames
+from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.base.collector import paused_collector
 from ordito.instances.records import Snapshot
@@ -21,7 +21,7 @@ class LookAsked(KeptAsItIs, frozen=True):
     workflow: str
     names: tuple[str, ...] = ()
 
-    def propose(self, known: Known) -> Proposal | None:
+    def propose(self, known: PlanningContext) -> Proposal | None:
         """The plan; None where nothing was ever deployed. Raises ``InvalidDocument``, ``Refused`` and
         ``EnsembleError``."""
         status = known.status
@@ -42,4 +42,4 @@ def chosen_instances(asked: LookAsked, proposal: Proposal) -> frozenset[str] | N
 def _chosen(asked: LookAsked, service: Service, snapshot: Snapshot) -> frozenset[str] | None:
     if not asked.names:
         return None
-    return frozenset(i.id for i in Names(service, snapshot, deleted=True).instances(asked.names))
+    return frozenset(i.id for i in InstanceNames(service, snapshot, deleted=True).instances(asked.names))

@@ -9,12 +9,12 @@ import msgspec
 
 from ordito.app.plan_options import plan_options
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Grounds, Known, Proposal
+from ordito.app.proposal import Grounds, PlanningContext, Proposal
 from ordito.app.proposals.hooking import for_workflow, hooking_of
 from ordito.app.proposals.missing_providers import refuse_missing_providers
 from ordito.app.proposals.provider_forecast import foresee
 from ordito.app.services.earlier_forms import EarlierForms
-from ordito.app.services.left_behind import Whole, whole_service, with_removed
+from ordito.app.services.left_behind import ServiceWithOrphans, whole_service, with_removed
 from ordito.app.services.pinned import PinnedService, main_in_pin, measured_files, read_pinned
 from ordito.app.services.read import ReadService
 from ordito.ensemble.status import current_form, deployed_form, known_forms
@@ -27,14 +27,14 @@ from ordito.work.records import Form
 from ordito.work.workflows import workflow_of
 
 
-class Made(msgspec.Struct, frozen=True):
+class MadePlan(msgspec.Struct, frozen=True):
     """A plan, the digest of the files that it was made for and those of each of them, and the service with what it has
     left behind. ``earlier`` are the earlier forms of it that were read for that."""
 
     plan: Plan
     measured: str
     contents: Mapping[str, str]
-    whole: Whole
+    whole: ServiceWithOrphans
     earlier: Mapping[str, ReadService] = {}
 
 
@@ -44,7 +44,7 @@ def _as_told(_: Service, options: PlanOptions) -> PlanOptions:
 
 
 def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
-    known: Known,
+    known: PlanningContext,
     workflow: str,
     read: ReadService,
     inputs: Mapping[str, object],
@@ -56,7 +56,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     include_unmanaged: bool = False,
     reset_counts: bool = False,
     choose: Callable[[Service, PlanOptions], PlanOptions] = _as_told,
-) -> Made:
+) -> MadePlan:
     """The plan of a workflow; the words are those of ``PlanOptions``, save that with ``reset_counts`` no number of
     instances is kept that was set by scaling. What needs the whole service to be known is said by ``choose``. Raises
     ``PlanRefused``, ``Refused`` and ``EnsembleError``, and what choosing raises."""
@@ -87,15 +87,15 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     plugins = plugins_of(known.place.layout, known.spec.inventory)
     refuse_missing_providers(plugins.providers, known.snapshot, made, known.spec.inventory.file)
     foresee(plugins, whole.service, known.snapshot, made, inputs, known.status.ensemble)
-    return Made(made, measured.digest, measured.contents, whole, forms.known)
+    return MadePlan(made, measured.digest, measured.contents, whole, forms.known)
 
 
-def read_deployed(known: Known) -> ReadService:
+def read_deployed(known: PlanningContext) -> ReadService:
     """The service as it was deployed last. Raises ``InvalidDocument`` and ``EnsembleError``."""
     return read_pinned(known.place, deployed_form(known.status))
 
 
-def for_deployed(known: Known, workflow: str, read: ReadService, made: Made) -> Proposal:
+def for_deployed(known: PlanningContext, workflow: str, read: ReadService, made: MadePlan) -> Proposal:
     """A proposal about the service as it was deployed last, from a plan for it."""
     status = known.status
     return Proposal(
@@ -113,7 +113,7 @@ def for_deployed(known: Known, workflow: str, read: ReadService, made: Made) -> 
     )
 
 
-def options_of(known: Known, whole: Whole, digests: Mapping[str, str]) -> PlanOptions:
+def options_of(known: PlanningContext, whole: ServiceWithOrphans, digests: Mapping[str, str]) -> PlanOptions:
     """What planning is told besides a service; ``digests`` are those of the files that it names itself."""
     plugins = plugins_of(known.place.layout, known.spec.inventory)
     return replace(plan_options(known.place.layout, plugins, whole, digests), kept=known.status.kept)

@@ -8,8 +8,8 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.given_changes import told_again
-from ordito.app.names import Names
-from ordito.app.proposal import KeptAsItIs, Known, Proposal
+from ordito.app.names import InstanceNames
+from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.base.collector import paused_collector
 from ordito.instances.records import Snapshot
@@ -26,7 +26,7 @@ class MoveAsked(KeptAsItIs, frozen=True):
     names: tuple[str, ...] = ()
     everything: bool = False
 
-    def propose(self, known: Known) -> Proposal:
+    def propose(self, known: PlanningContext) -> Proposal:
         """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
         status = known.status
         if not status.service:
@@ -54,7 +54,7 @@ def _all(snapshot: Snapshot) -> frozenset[str]:
 
 
 def _named(asked: MoveAsked, service: Service, snapshot: Snapshot) -> frozenset[str]:
-    names = Names(service, snapshot)
+    names = InstanceNames(service, snapshot)
     found: set[str] = set()
     for text in asked.names:
         instances = names.instances((text,))

@@ -6,10 +6,10 @@ import dataclasses
 
 from ordito.app.errors import Refused
 from ordito.app.given_part import GivenPart
-from ordito.app.names import INSTANCE, NODE, Names
+from ordito.app.names import INSTANCE, NODE, InstanceNames
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
-from ordito.planning.options import Part, PlanOptions
+from ordito.planning.options import PlanOptions, ServicePart
 
 
 def with_part(options: PlanOptions, given: GivenPart, service: Service, snapshot: Snapshot) -> PlanOptions:
@@ -23,9 +23,9 @@ def with_part(options: PlanOptions, given: GivenPart, service: Service, snapshot
             f'workflow "{options.written}" of the template does this, and it is not for a part of the service',
             f"leave out {' '.join(given.words)}",
         )
-    names = Names(service, snapshot, deleted=True)
+    names = InstanceNames(service, snapshot, deleted=True)
     nodes = frozenset(names.find(f"{NODE}{n.removeprefix(NODE)}").node for n in given.nodes)
     instances = frozenset(names.find(f"{INSTANCE}{i.removeprefix(INSTANCE)}").instance for i in given.instances)
     if not (nodes or instances):
         nodes = frozenset(service.nodes)
-    return dataclasses.replace(options, part=Part(nodes, instances, given.skip_new))
+    return dataclasses.replace(options, part=ServicePart(nodes, instances, given.skip_new))

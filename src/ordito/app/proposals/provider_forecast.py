@@ -15,7 +15,7 @@ from ordito.model.service import NodeTemplate, Service
 from ordito.operations.kept_apart import kept_apart
 from ordito.planning.refused import PlanRefused
 from ordito.work.plan import Action, Plan
-from ordito.work.providing import Delegation, Foresees, Verb, recorded_with
+from ordito.work.providing import Delegation, Foresees, ProviderVerb, recorded_with
 
 
 def foresee(
@@ -90,7 +90,7 @@ class _Asking:
         return Delegation(
             instance,
             node.kinds,
-            Verb.CREATE,
+            ProviderVerb.CREATE,
             node=node.name,
             properties=self._properties[node.name],
             metadata=node.metadata,

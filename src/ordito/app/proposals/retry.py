@@ -15,7 +15,7 @@ from ordito.app.given_part import part_as_told
 from ordito.app.inputs.user_part import read_user_part
 from ordito.app.job.jobs import find_job, steps_of, unknown_step
 from ordito.app.place import Place
-from ordito.app.proposal import Known, Proposal, Risks
+from ordito.app.proposal import PlanningContext, Proposal, Risks
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.part import with_part
 from ordito.app.proposals.rollback import going_back, refuse_unknown_undo
@@ -59,7 +59,7 @@ class RetryAsked(msgspec.Struct, frozen=True):
     by_hand: str = ""
     may_lose: tuple[str, ...] = ()
 
-    def propose(self, known: Known) -> Proposal:
+    def propose(self, known: PlanningContext) -> Proposal:
         """What is left: the plan of the job's workflow as things are now, with the service and the inputs that it had.
 
         Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
@@ -68,7 +68,7 @@ class RetryAsked(msgspec.Struct, frozen=True):
             return _propose(self, known)
 
 
-def _propose(asked: RetryAsked, known: Known) -> Proposal:
+def _propose(asked: RetryAsked, known: PlanningContext) -> Proposal:
     place = known.place
     job = find_job(place, asked.job or _latest(place), None)
     record = read_job(place.layout, job)
@@ -110,7 +110,12 @@ def _propose(asked: RetryAsked, known: Known) -> Proposal:
 
 
 def _rest(
-    known: Known, read: ReadService, workflow: Workflow, job: str, record: RecordedJob, losing: Collection[str]
+    known: PlanningContext,
+    read: ReadService,
+    workflow: Workflow,
+    job: str,
+    record: RecordedJob,
+    losing: Collection[str],
 ) -> Choose:
     """What planning is told besides: what the job was told, or of what part of all that exists it was; ``losing`` names
     whose data may be lost."""
@@ -135,7 +140,7 @@ def _rest(
     return lambda service, options: rest_of_workflow(known.place, record, service, options)
 
 
-def _done(known: Known, record: RecordedJob) -> tuple[DoneHook, ...]:
+def _done(known: PlanningContext, record: RecordedJob) -> tuple[DoneHook, ...]:
     """The lifecycle steps that a rollback is to undo."""
     return done_since(known.place.layout, str(_told(record).get(TO, "")))
 
@@ -221,7 +226,7 @@ def _continues(workflow: str) -> bool:
     return workflow_of(workflow).continues or is_written(workflow)
 
 
-def _check_unchanged(known: Known, job: str, form: Form) -> None:
+def _check_unchanged(known: PlanningContext, job: str, form: Form) -> None:
     """Refuse where the service is another one than the job's: its plan would not be what the files say."""
     place = known.place
     user = read_user_part(place.layout, place.manifest, Diagnostics()).with_given(form.named)

@@ -12,10 +12,10 @@ import msgspec
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.given_changes import GivenChanges, told_to_lose
-from ordito.app.proposal import KeptAsItIs, Known, Proposal
+from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.to_a_description import changing
-from ordito.app.rollback_target import Target, made_again_since, target_of
+from ordito.app.rollback_target import RollbackTarget, made_again_since, target_of
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
@@ -58,7 +58,7 @@ class RollbackAsked(KeptAsItIs, frozen=True):
     without_steps: bool = False
     may_lose: tuple[str, ...] = ()
 
-    def propose(self, known: Known) -> Proposal:
+    def propose(self, known: PlanningContext) -> Proposal:
         """What going back would do: the upgrade to what was deployed then, without lifecycle steps, what came since
         being removed first.
 
@@ -76,7 +76,7 @@ class RollbackAsked(KeptAsItIs, frozen=True):
             return _propose(self, known, target)
 
 
-def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
+def _propose(asked: RollbackAsked, known: PlanningContext, target: RollbackTarget) -> Proposal:
     form = target.form
     read = read_pinned(known.place, form)
     choose = going_back(target.done, asked.max_unavailable)
@@ -115,7 +115,7 @@ def _propose(asked: RollbackAsked, known: Known, target: Target) -> Proposal:
     )
 
 
-def _begun_since(target: Target, snapshot: Snapshot) -> frozenset[str]:
+def _begun_since(target: RollbackTarget, snapshot: Snapshot) -> frozenset[str]:
     """The instances that were made by what is taken back and was never completed: as when a failed job is rolled back
     by itself, they go without a word."""
     records = snapshot.instances.values() if target.began else ()
@@ -139,7 +139,7 @@ def without_steps(service: Service, options: PlanOptions) -> PlanOptions:
     return dataclasses.replace(told, hooking=msgspec.structs.replace(told.hooking, undoes=False))
 
 
-def _would_lack(known: Known, target: Target) -> Refused:
+def _would_lack(known: PlanningContext, target: RollbackTarget) -> Refused:
     """Why going back would leave a service without what its lifecycle steps have done: an upgrade carries them out."""
     one = len(target.lost) == 1
     steps = listed([f'"{step}"' for step in target.lost], MOST_NAMED)
@@ -170,7 +170,7 @@ def refuse_unknown_undo(plan: Plan, done: tuple[DoneHook, ...]) -> None:
         )
 
 
-def _check_environment(known: Known, target: Target) -> None:
+def _check_environment(known: PlanningContext, target: RollbackTarget) -> None:
     """Refuse to go back in another environment than it was in: the variables of operations would be others."""
     wanted, chosen = target.form.environment, known.spec.environment.name
     if wanted == chosen:
@@ -183,7 +183,7 @@ def _check_environment(known: Known, target: Target) -> None:
     )
 
 
-def _not_taken_back(plan: Plan, target: Target, made: tuple[str, ...]) -> Diagnostics:
+def _not_taken_back(plan: Plan, target: RollbackTarget, made: tuple[str, ...]) -> Diagnostics:
     """What going back cannot bring back; ``made`` are the instances that were made again since."""
     found = Diagnostics()
     for step in target.lost:

@@ -13,8 +13,8 @@ from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.bound import CalledInputs
 from ordito.app.names import MOST_NAMED, operation_named
 from ordito.app.place import Place
-from ordito.app.proposal import Known, Proposal
-from ordito.app.proposals.filters import Filters, filtered
+from ordito.app.proposal import PlanningContext, Proposal
+from ordito.app.proposals.filters import InstanceFilters, filtered
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.stand_ins import stand_in, without_stand_ins
 from ordito.base.collector import paused_collector
@@ -38,12 +38,12 @@ class RunAsked(msgspec.Struct, frozen=True):
     makes_ensemble: ClassVar[bool] = False
 
     operation: str
-    filters: Filters = Filters()
+    filters: InstanceFilters = InstanceFilters()
     in_order: bool = False
     override: bool = False
     inputs: GivenInputs = GivenInputs()
 
-    def to_keep(self, known: Known, proposal: Proposal) -> RunAsked:
+    def to_keep(self, known: PlanningContext, proposal: Proposal) -> RunAsked:
         """The same, with values in the place of files."""
         values: dict[str, object] = {}
         for call in proposal.plan.calls:
@@ -56,7 +56,7 @@ class RunAsked(msgspec.Struct, frozen=True):
         """The same."""
         return self
 
-    def propose(self, known: Known) -> Proposal:
+    def propose(self, known: PlanningContext) -> Proposal:
         """The plan. Raises ``InvalidDocument``, ``Refused``, ``PlanRefused`` and ``EnsembleError``."""
         status = known.status
         if not status.service:

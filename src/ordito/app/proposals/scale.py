@@ -10,9 +10,9 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.given_changes import told_again
-from ordito.app.names import INSTANCE, NODE, Names
-from ordito.app.proposal import KeptAsItIs, Known, Proposal
-from ordito.app.proposals.making import Made, for_deployed, make_plan, read_deployed
+from ordito.app.names import INSTANCE, NODE, InstanceNames
+from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal
+from ordito.app.proposals.making import MadePlan, for_deployed, make_plan, read_deployed
 from ordito.app.proposals.scale_rest import begun_since, linked_with, unsettled
 from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
@@ -53,7 +53,7 @@ class ScaleAsked(KeptAsItIs, frozen=True):
     allow_changed: bool = False
     allow_large: bool = False
 
-    def propose(self, known: Known) -> Proposal | None:
+    def propose(self, known: PlanningContext) -> Proposal | None:
         """What scaling would do. Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``."""
         status = known.status
         is_gone = status.last_job is not None and workflow_of(status.last_job.workflow).removes
@@ -100,7 +100,7 @@ class ScaleAsked(KeptAsItIs, frozen=True):
             if is_given:
                 yield option
 
-    def _made(self, known: Known, read: ReadService, scaling: Scaling) -> Made:
+    def _made(self, known: PlanningContext, read: ReadService, scaling: Scaling) -> MadePlan:
         """The plan that scales so. Raises ``PlanRefused`` and ``Refused``."""
         if not any(_difference(goal, known.snapshot) for goal in scaling.goals):
             begun = _unfinished(scaling, known.status.kept, read.service, known.snapshot)
@@ -119,7 +119,7 @@ class ScaleAsked(KeptAsItIs, frozen=True):
             choose=lambda _, options: dataclasses.replace(options, scaling=scaling),
         )
 
-    def _made_alone(self, known: Known, read: ReadService, scaling: Scaling) -> Made | None:
+    def _made_alone(self, known: PlanningContext, read: ReadService, scaling: Scaling) -> MadePlan | None:
         """The plan that scales what is named without the Compute that contains it, None where there is none."""
         if not self.compute or all(goal.node in {*self.names, *self.counts} for goal in scaling.goals):
             return None
@@ -264,7 +264,7 @@ def _unknown(text: str, service: Service, snapshot: Snapshot) -> Refused:
         )
     near = nearest(text, [*service.nodes, *service.groups])
     try:
-        Names(service, snapshot).find(f"{NODE}{name}" if not near else text)
+        InstanceNames(service, snapshot).find(f"{NODE}{name}" if not near else text)
     except Refused as refused:
         if near and not refused.hint:
             refused.hint = f"did you mean {' or '.join(near)}?"

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from ordito.app.errors import Refused
 from ordito.app.inputs.bound import CalledInputs
 from ordito.app.names import MOST_NAMED, operation_named
-from ordito.app.proposals.filters import Filters
+from ordito.app.proposals.filters import InstanceFilters
 from ordito.app.services.workflows import bound_inputs
 from ordito.base.text import listed
 from ordito.model.service import Service
 from ordito.planning.options import OfStandIn
 
 
-def without_stand_ins(filters: Filters, service: Service) -> tuple[Filters, tuple[str, ...]]:
+def without_stand_ins(filters: InstanceFilters, service: Service) -> tuple[InstanceFilters, tuple[str, ...]]:
     """The filters without the names of nodes that topologies stand for, and these. Raises ``Refused`` where such a node
     is named together with instances or types, of which it has none."""
     stood_for = tuple(name for name in filters.nodes if name in service.substituted)
@@ -26,7 +26,7 @@ def without_stand_ins(filters: Filters, service: Service) -> tuple[Filters, tupl
             f"choose among those of {listed(service.substituted[stood_for[0]].nodes, MOST_NAMED)}",
         )
     nodes = tuple(name for name in filters.nodes if name not in stood_for)
-    return Filters(nodes, filters.instances, filters.types), stood_for
+    return InstanceFilters(nodes, filters.instances, filters.types), stood_for
 
 
 def stand_in(text: str, name: str, given: CalledInputs, service: Service, *, override: bool) -> tuple[str, OfStandIn]:

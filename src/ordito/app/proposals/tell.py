@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.base.collector import paused_collector
 from ordito.work.telling import has_listeners
@@ -18,7 +18,7 @@ class TellAsked(msgspec.Struct, frozen=True):
     workflow: ClassVar[str] = "tell"
     makes_ensemble: ClassVar[bool] = False
 
-    def propose(self, known: Known) -> Proposal | None:
+    def propose(self, known: PlanningContext) -> Proposal | None:
         """The plan; None where nothing is deployed, or nobody listens.
 
         Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.

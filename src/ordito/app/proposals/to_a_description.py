@@ -21,8 +21,8 @@ from ordito.app.inputs.user_part import new_user_part
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import Place, relative_to
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Known, Proposal
-from ordito.app.proposals.making import Made, make_plan
+from ordito.app.proposal import PlanningContext, Proposal
+from ordito.app.proposals.making import MadePlan, make_plan
 from ordito.app.proposals.part import with_part
 from ordito.app.services.chosen import check_choices, circumstances_of
 from ordito.app.services.existing_hosts import hosts_as_service, warn_of_unheeded
@@ -52,7 +52,7 @@ SERVICE_FILE = "service.yaml"
 """The service that is meant where none is named: the one in the ensemble's own directory."""
 
 
-class Named(msgspec.Struct, frozen=True):
+class NamedService(msgspec.Struct, frozen=True):
     """Where the service lies that is meant, as seen from here, and what the ensemble is to remember of that."""
 
     path: str
@@ -86,7 +86,7 @@ class ToDescriptionAsked(msgspec.Struct, frozen=True):
     hooks: GivenHooks = USUAL_HOOKS
     part: GivenPart = EVERYTHING
 
-    def to_keep(self, known: Known, proposal: Proposal) -> Self:
+    def to_keep(self, known: PlanningContext, proposal: Proposal) -> Self:
         """The same with values in the place of files of inputs, and paths as seen from the ensemble."""
         layout = known.place.layout
 
@@ -118,18 +118,18 @@ class ToDescriptionAsked(msgspec.Struct, frozen=True):
             **others,
         )
 
-    def _service_to_keep(self, known: Known, proposal: Proposal) -> str:
+    def _service_to_keep(self, known: PlanningContext, proposal: Proposal) -> str:
         """The path of the service that a saved plan has to name, "" where the ensemble names it itself."""
         return self.service
 
-    def named(self, known: Known) -> Named:
+    def named(self, known: PlanningContext) -> NamedService:
         """The service that is meant. Raises ``Refused`` where none is, or it is not to be deployed here."""
         raise NotImplementedError
 
-    def check(self, known: Known, service: Service) -> None:
+    def check(self, known: PlanningContext, service: Service) -> None:
         """Refuse what makes no sense for this service."""
 
-    def propose(self, known: Known) -> Proposal:
+    def propose(self, known: PlanningContext) -> Proposal:
         """What it would do. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
         with paused_collector():
             return _propose(self, known)
@@ -143,7 +143,9 @@ class _Described(msgspec.Struct, frozen=True):
     values: Mapping[str, object]
 
 
-def _described(asked: ToDescriptionAsked, known: Known, named: Named, diagnostics: Diagnostics) -> _Described:
+def _described(
+    asked: ToDescriptionAsked, known: PlanningContext, named: NamedService, diagnostics: Diagnostics
+) -> _Described:
     """Read the service that is meant, with its inputs. Raises ``InvalidDocument`` and ``Refused``."""
     place, status, environment = known.place, known.status, known.spec.environment
     evaluation = evaluation_of(place, diagnostics, environment)
@@ -170,7 +172,7 @@ def _described(asked: ToDescriptionAsked, known: Known, named: Named, diagnostic
     return _Described(read, bound, gathered.asked)
 
 
-def _warn_of_steps(asked: ToDescriptionAsked, known: Known, diagnostics: Diagnostics) -> None:
+def _warn_of_steps(asked: ToDescriptionAsked, known: PlanningContext, diagnostics: Diagnostics) -> None:
     """Warn where what runs has lifecycle steps of a file that its command named, and this one names none."""
     if asked.hooks.lifecycle or not known.status.form:
         return
@@ -185,7 +187,7 @@ def _warn_of_steps(asked: ToDescriptionAsked, known: Known, diagnostics: Diagnos
         )
 
 
-def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
+def _propose(asked: ToDescriptionAsked, known: PlanningContext) -> Proposal:
     place, user = known.place, known.spec.user
     diagnostics = Diagnostics()
     named = asked.named(known)
@@ -206,7 +208,11 @@ def _propose(asked: ToDescriptionAsked, known: Known) -> Proposal:
 
 
 def _planned(
-    asked: ToDescriptionAsked, known: Known, named: Named, described: _Described, diagnostics: Diagnostics
+    asked: ToDescriptionAsked,
+    known: PlanningContext,
+    named: NamedService,
+    described: _Described,
+    diagnostics: Diagnostics,
 ) -> Proposal:
     place, status, user = known.place, known.status, known.spec.user
     read, bound = described.read, described.bound
@@ -266,7 +272,7 @@ def _planned(
     )
 
 
-def _settled(made: Made, status: Status, diagnostics: Diagnostics) -> tuple[bool, bool]:
+def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[bool, bool]:
     """Whether a plan with nothing to do takes over the service's files, and whether it completes the last attempt."""
     if made.plan.is_part:
         return False, False
@@ -315,7 +321,7 @@ def _check_replaced(changes: GivenChanges, service: Service, diagnostics: Diagno
         raise InvalidDocument(diagnostics.sorted())
 
 
-def _hosts(known: Known) -> Callable[[], Service] | None:
+def _hosts(known: PlanningContext) -> Callable[[], Service] | None:
     """The hosts of the inventory as nodes that can be selected; None where there are none."""
     pool = plugins_of(known.place.layout, known.spec.inventory).providers.named(POOL)
     if not isinstance(pool, PoolProvider) or not pool.hosts:

@@ -13,7 +13,7 @@ from typing import ClassVar
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.driven import driven
 from ordito.app.proposals.heal import HealAsked
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
@@ -41,7 +41,7 @@ class TriggerAsked(msgspec.Struct, frozen=True):
         """The name of the job's workflow."""
         return f"trigger {self.policy}.{self.trigger}"
 
-    def propose(self, known: Known) -> Proposal | None:
+    def propose(self, known: PlanningContext) -> Proposal | None:
         """What the actions would do; None where there is no such part of them.
 
         Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.

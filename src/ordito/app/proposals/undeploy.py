@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from ordito.app.given_part import EVERYTHING, GivenPart
-from ordito.app.proposal import KeptAsItIs, Known, Proposal
+from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.part import with_part
 from ordito.app.services.workflows import in_place
@@ -32,7 +32,7 @@ class UndeployAsked(KeptAsItIs, frozen=True):
     allow_changed: bool = False
     part: GivenPart = EVERYTHING
 
-    def propose(self, known: Known) -> Proposal | None:
+    def propose(self, known: PlanningContext) -> Proposal | None:
         """What removing everything would do; None where nothing was ever deployed.
 
         Raises ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.

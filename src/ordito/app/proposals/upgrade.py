@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from ordito.app.errors import Refused
 from ordito.app.place import relative_to
-from ordito.app.proposal import Known
-from ordito.app.proposals.to_a_description import Named, ToDescriptionAsked, is_same
+from ordito.app.proposal import PlanningContext
+from ordito.app.proposals.to_a_description import NamedService, ToDescriptionAsked, is_same
 from ordito.app.services.workflows import overriding
 from ordito.model.service import Service
 from ordito.work.records import GivenService
@@ -21,7 +21,7 @@ class UpgradeAsked(ToDescriptionAsked, frozen=True):
 
     workflow: ClassVar[str] = UPGRADE
 
-    def named(self, known: Known) -> Named:
+    def named(self, known: PlanningContext) -> NamedService:
         """The service to upgrade to."""
         place, user, asked = known.place, known.spec.user, self.service
         if not is_deployed(known):
@@ -41,12 +41,12 @@ class UpgradeAsked(ToDescriptionAsked, frozen=True):
                     next_words=("upgrade", "SERVICE"),
                     purpose="SERVICE is a definitions file, or a folder that holds one",
                 )
-            return Named(user.service_path(place.layout, place.shown), remembered)
+            return NamedService(user.service_path(place.layout, place.shown), remembered)
         if user.written and is_same(asked, user.written_path(place.layout, place.shown)):
-            return Named(asked)
-        return Named(asked, GivenService(relative_to(place.layout, asked), user.written))
+            return NamedService(asked)
+        return NamedService(asked, GivenService(relative_to(place.layout, asked), user.written))
 
-    def check(self, known: Known, service: Service) -> None:
+    def check(self, known: PlanningContext, service: Service) -> None:
         """Refuse where the template has a way of its own to deploy: what that does cannot be compared."""
         found = overriding(service, DEPLOY)
         if found is not None:
@@ -60,7 +60,7 @@ class UpgradeAsked(ToDescriptionAsked, frozen=True):
             )
 
 
-def is_deployed(known: Known) -> bool:
+def is_deployed(known: PlanningContext) -> bool:
     """Whether anything is deployed that could be upgraded."""
     if not known.status.service:
         return False

@@ -11,7 +11,7 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.given_inputs import GivenInputs
 from ordito.app.place import Place
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.services.workflows import NAMED, bound_inputs, given_values, workflow_named
 from ordito.base.collector import paused_collector
@@ -32,7 +32,7 @@ class WorkflowAsked(msgspec.Struct, frozen=True):
         """What the job's record calls it."""
         return NAMED + self.name
 
-    def to_keep(self, known: Known, proposal: Proposal) -> WorkflowAsked:
+    def to_keep(self, known: PlanningContext, proposal: Proposal) -> WorkflowAsked:
         """The same, with values in the place of files."""
         return msgspec.structs.replace(self, inputs=GivenInputs(values=given_of(proposal)))
 
@@ -40,7 +40,7 @@ class WorkflowAsked(msgspec.Struct, frozen=True):
         """The same."""
         return self
 
-    def propose(self, known: Known) -> Proposal:
+    def propose(self, known: PlanningContext) -> Proposal:
         """The plan. Raises ``InvalidDocument``, ``Refused``, ``PlanRefused`` and ``EnsembleError``."""
         if not known.status.service:
             raise nothing_deployed(known.place.shown)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 import msgspec
 
 from ordito.app.place import Place
-from ordito.app.services.left_behind import Whole
+from ordito.app.services.left_behind import ServiceWithOrphans
 from ordito.app.services.pinned import measured_files, read_pinned
 from ordito.app.services.read import ReadService
 from ordito.base.diagnostics import InvalidDocument
@@ -20,7 +20,7 @@ from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
 from ordito.planning.options import Former, Forms
 from ordito.work.forms import forms_in_use, is_same
-from ordito.work.plan import Call
+from ordito.work.plan import OperationCall
 from ordito.work.records import Form
 
 
@@ -86,7 +86,12 @@ class EarlierForms:
         return Forms(self.former, base="" if is_own else self.current)
 
     def whole(
-        self, form: str, own: Whole, inputs: Mapping[str, object], root: str, only: Collection[str] | None = None
+        self,
+        form: str,
+        own: ServiceWithOrphans,
+        inputs: Mapping[str, object],
+        root: str,
+        only: Collection[str] | None = None,
     ) -> Service:
         """A form together with the nodes that it does not know and the service of the job does, which is ``own``, with
         its inputs and the folder of its pinned files; with ``only`` those of them, where others do not matter. Raises
@@ -107,7 +112,7 @@ class EarlierForms:
 # is what its instances were made with. A node with instances in several forms is seen as the service has it.
 
 
-class Seen(msgspec.Struct, frozen=True):
+class DeployedForm(msgspec.Struct, frozen=True):
     """A form of a service: its id, "" for the one that was deployed last; the service, its inputs, and the folder of
     its files."""
 
@@ -118,7 +123,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def with_mixed_forms(
-    seen: Seen, last: Seen, forms: EarlierForms, snapshot: Snapshot, keep: Collection[str] = ()
+    seen: DeployedForm, last: DeployedForm, forms: EarlierForms, snapshot: Snapshot, keep: Collection[str] = ()
 ) -> Service:
     """The service of a form with the nodes in its place whose instances are all in another one, save those that are to
     be kept; ``last`` is the form that was deployed last. What cannot be read any more is left as it is."""
@@ -139,7 +144,7 @@ def with_mixed_forms(
     return msgspec.structs.replace(joined, nodes={name: joined.nodes[name] for name in order})
 
 
-def _others(seen: Seen, snapshot: Snapshot, keep: Collection[str]) -> dict[str, frozenset[str]]:
+def _others(seen: DeployedForm, snapshot: Snapshot, keep: Collection[str]) -> dict[str, frozenset[str]]:
     """The nodes whose instances are all in one other form, by its id."""
     forms: dict[str, set[str]] = {}
     for record in snapshot.instances.values():
@@ -152,12 +157,12 @@ def _others(seen: Seen, snapshot: Snapshot, keep: Collection[str]) -> dict[str, 
     return {form: frozenset(nodes) for form, nodes in found.items()}
 
 
-def _read(forms: EarlierForms, form: str) -> Seen | None:
+def _read(forms: EarlierForms, form: str) -> DeployedForm | None:
     try:
         read = forms.read(form)
     except (EnsembleError, InvalidDocument):
         return None
-    return Seen(form, read.service, forms.forms[form].inputs, read.package.root)
+    return DeployedForm(form, read.service, forms.forms[form].inputs, read.package.root)
 
 
 def _way(start: str, end: str) -> str:
@@ -165,7 +170,7 @@ def _way(start: str, end: str) -> str:
     return os.path.relpath(then, first)
 
 
-def linked(service: Service, calls: Iterable[Call]) -> set[str]:
+def linked(service: Service, calls: Iterable[OperationCall]) -> set[str]:
     """The nodes that calls link with others, or did."""
     names = {call.owner for call in calls if call.side}
     if not names:
@@ -173,7 +178,7 @@ def linked(service: Service, calls: Iterable[Call]) -> set[str]:
     return {node.name for node in service.nodes.values() if any(r.key in names for r in node.requirements)}
 
 
-def owners(service: Service, calls: Iterable[Call]) -> set[str]:
+def owners(service: Service, calls: Iterable[OperationCall]) -> set[str]:
     """The nodes that calls are about."""
     relationships = {r.key: r for node in service.nodes.values() for r in node.requirements}
     found: set[str] = set()

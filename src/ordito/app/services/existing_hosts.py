@@ -9,14 +9,14 @@ from typing import BinaryIO
 
 import msgspec
 
-from ordito.app.inputs.inventory import PROVIDE, Inventory
+from ordito.app.inputs.inventory import PROVIDE, HostInventory
 from ordito.app.services.read import ReadService, opened_types
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.model.catalogue import read_types
 from ordito.model.resolve import resolve_service
 from ordito.model.service import COMPUTE, NodeTemplate, Service
 from ordito.providers.pool.allocations import PoolFailed
-from ordito.providers.pool.hosts import Host
+from ordito.providers.pool.hosts import PoolHost
 from ordito.providers.pool.provider import NAME, PoolProvider
 from ordito.providers.registry import CLOUD, CONTAINER, LOCALHOST
 from ordito.source.package import Package
@@ -54,7 +54,7 @@ def _as_existing(node: NodeTemplate) -> NodeTemplate:
     return msgspec.structs.replace(node, attributes=reached, existing=node.name)
 
 
-def _node(host: Host) -> dict[str, object]:
+def _node(host: PoolHost) -> dict[str, object]:
     address = "127.0.0.1" if host.is_local else host.address
     attributes: dict[str, object] = {name: host.attributes.get(name, address) for name in ADDRESSES}
     attributes |= {name: host.attributes[name] for name in ("networks", "ports") if name in host.attributes}
@@ -116,7 +116,9 @@ WITHOUT_LABELS = frozenset({"", LOCALHOST, CONTAINER, CLOUD})
 """The providers that choose no host by its labels, nobody among them; a plug-in may do so."""
 
 
-def warn_of_unheeded(inventory: Inventory, providers: Providers, read: ReadService, diagnostics: Diagnostics) -> None:
+def warn_of_unheeded(
+    inventory: HostInventory, providers: Providers, read: ReadService, diagnostics: Diagnostics
+) -> None:
     """Warn of names in the inventory that mean nothing in a service, and of what the service asks of a pool where none
     is asked."""
     _warn_of_chosen(inventory, read, diagnostics)
@@ -125,7 +127,7 @@ def warn_of_unheeded(inventory: Inventory, providers: Providers, read: ReadServi
             _warn_of_labels(node, inventory, providers, diagnostics)
 
 
-def _warn_of_chosen(inventory: Inventory, read: ReadService, diagnostics: Diagnostics) -> None:
+def _warn_of_chosen(inventory: HostInventory, read: ReadService, diagnostics: Diagnostics) -> None:
     known = _names(read.service)
     odd = [name for name in inventory.chosen if name not in known]
     if odd:
@@ -150,7 +152,9 @@ def _names(service: Service) -> set[str]:
     return names.union(*(node.kinds for node in service.nodes.values()))
 
 
-def _warn_of_labels(node: NodeTemplate, inventory: Inventory, providers: Providers, diagnostics: Diagnostics) -> None:
+def _warn_of_labels(
+    node: NodeTemplate, inventory: HostInventory, providers: Providers, diagnostics: Diagnostics
+) -> None:
     maker = providers.of(node.name, node.kinds)
     if (maker.name if maker is not None else "") not in WITHOUT_LABELS:
         return

@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.place import Place
-from ordito.app.services.earlier_forms import EarlierForms, Seen, with_mixed_forms
+from ordito.app.services.earlier_forms import DeployedForm, EarlierForms, with_mixed_forms
 from ordito.app.services.left_behind import whole_service
 from ordito.app.services.pinned import read_pinned
 from ordito.base.diagnostics import InvalidDocument
@@ -55,7 +55,7 @@ def service_as_it_runs(place: Place, ensemble: Ensemble) -> tuple[ServiceInUse |
         return None, error.message
     except InvalidDocument as error:
         return None, f"the pinned service was changed: {error}"
-    seen = Seen("", used.service, used.inputs, used.root)
+    seen = DeployedForm("", used.service, used.inputs, used.root)
     forms = EarlierForms(place, known_forms(ensemble.status))
     return msgspec.structs.replace(used, service=with_mixed_forms(seen, seen, forms, ensemble.snapshot)), ""
 

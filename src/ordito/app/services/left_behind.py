@@ -26,7 +26,7 @@ from ordito.work.hooks import Block
 from ordito.work.records import Form, JobHeader, LeftBehind
 
 
-class Whole(msgspec.Struct, frozen=True):
+class ServiceWithOrphans(msgspec.Struct, frozen=True):
     """A service with what it has left behind: ``left`` is how that was deployed, by the digest of its pinned service,
     ``nodes`` are the names of its nodes, with those that they require and of which nothing exists any more, ``digests``
     those of the files that they name, and ``names`` what these were called in the service that was deployed. ``blocks``
@@ -68,7 +68,7 @@ def left_behind(
     return found
 
 
-def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind], root: str) -> Whole:
+def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind], root: str) -> ServiceWithOrphans:
     """A service together with what it has left behind; ``root`` is the absolute folder in which its files are or will
     be pinned. What cannot be read any more stays out: then nothing is known of it."""
     forms: list[Left] = []
@@ -94,7 +94,7 @@ def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind]
     own = {step: block for step, block in blocks.items() if step in joined.hooks and step not in service.hooks}
     # What was left behind may require what was removed already, and that is not to be made again for it.
     nodes = frozenset(joined.nodes.keys() - service.nodes.keys())
-    return Whole(joined, dict(left), nodes, digests, names, own)
+    return ServiceWithOrphans(joined, dict(left), nodes, digests, names, own)
 
 
 def file_digests(place: Place, digest: str, read: ReadService) -> dict[str, str]:

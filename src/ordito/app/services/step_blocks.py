@@ -34,7 +34,7 @@ from ordito.source.parts import span_inside
 from ordito.source.remote import RemoteFiles
 from ordito.source.tree import Added, FileTree, Overlaid
 from ordito.syntax.expressions import Value, calls
-from ordito.work.hooks import Block, Script
+from ordito.work.hooks import Block, BlockScript
 
 COPIES = f"{LIFECYCLE}/blocks"
 """Where in a pin the catalogues are that the service's steps need, each in a folder of its own."""
@@ -54,7 +54,7 @@ class StepSources(msgspec.Struct, frozen=True):
     looked_past: bool = False
 
 
-class Copied(msgspec.Struct, frozen=True):
+class CopiedCatalogue(msgspec.Struct, frozen=True):
     """A catalogue of which a copy is part of the pin: what people call it, and its folder in the service, "" for one
     that lies elsewhere, or in an archive."""
 
@@ -75,7 +75,7 @@ class StepBlocks(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
     paths: Mapping[str, tuple[str, ...]] = {}
-    copies: Mapping[str, Copied] = {}
+    copies: Mapping[str, CopiedCatalogue] = {}
     file: str = ""
     sources: tuple[str, ...] = ()
 
@@ -224,7 +224,7 @@ class _Placing:
         }
         of_steps = {i: made[s.block.fqn] for i, s in service.hooks.items() if s.block is not None}
         scripts = dict.fromkeys(f for b in used.get("", ()) for f in script_files(b))
-        copies = {folders[o]: Copied(o, self._inside(self._search.catalogues[o].package)) for o in used if o}
+        copies = {folders[o]: CopiedCatalogue(o, self._inside(self._search.catalogues[o].package)) for o in used if o}
         own = written.file if written is not None and written.tree is self._package.tree else ""
         sources = tuple(self._sources(files, written, used))
         return StepBlocks(of_steps, tuple(files), tuple(scripts), copies=copies, file=own, sources=sources)
@@ -302,10 +302,10 @@ def _as_pinned(block: BlockType, digest: str, folder: str) -> Block:
     )
 
 
-def _script(operation: Operation | None) -> Script | None:
+def _script(operation: Operation | None) -> BlockScript | None:
     if operation is None or operation.implementation is None:
         return None
-    return Script(
+    return BlockScript(
         artifact=operation.implementation.file,
         processor=operation.implementation.kinds[0] if operation.implementation.kinds else "",
         dependencies=tuple(artifact.file for artifact in operation.dependencies),
@@ -329,7 +329,7 @@ def in_pin(blocks: Mapping[str, Block], digest: str, prefix: str) -> dict[str, B
 ARCHIVE_PATH = "ordito.datatypes.ArchivePath"
 
 
-class _Named(msgspec.Struct, frozen=True):
+class _NamedPath(msgspec.Struct, frozen=True):
     """A path in a config, and the keys and indexes that lead to it."""
 
     path: str
@@ -359,7 +359,7 @@ def step_paths(step: LifecycleStep, config: StaticConfig, package: Package, diag
     return found
 
 
-def _report(step: LifecycleStep, key: str, named: _Named, problem: str, diagnostics: Diagnostics) -> None:
+def _report(step: LifecycleStep, key: str, named: _NamedPath, problem: str, diagnostics: Diagnostics) -> None:
     place = step.spans.get(f"config.{key}")
     diagnostics.error(
         "missing-artifact",
@@ -389,14 +389,14 @@ def _is_found_out(value: Value) -> bool:
 
 def _paths(
     data: object, schema: Schema | None, types: Mapping[str, DataType], at: tuple[str | int, ...]
-) -> Iterator[_Named]:
+) -> Iterator[_NamedPath]:
     """The paths in data of a schema. How deep data is nested is bounded where it is read, so recursion is safe here."""
     declared = types.get(schema.type) if schema is not None else None
     if schema is None or declared is None:
         return
     if isinstance(data, str):
         if ARCHIVE_PATH in declared.kinds:
-            yield _Named(data, at)
+            yield _NamedPath(data, at)
     elif isinstance(data, list):
         for index, item in enumerate(data):
             yield from _paths(item, schema.entry or declared.entry, types, (*at, index))

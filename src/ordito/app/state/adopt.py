@@ -10,10 +10,10 @@ from ordito.app.conversation import Conversation
 from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
 from ordito.app.place import place_of
-from ordito.app.proposal import Known, Proposal, known_of
+from ordito.app.proposal import PlanningContext, Proposal, known_of
 from ordito.app.proposals.making import options_of
 from ordito.app.services.pinned import measured_files
-from ordito.app.state.edit import Edit, Recorded, copied, new_basis, not_wanted, proposed, record
+from ordito.app.state.edit import Edit, RecordedEdit, copied, new_basis, not_wanted, proposed, record
 from ordito.base.suggest import nearest
 from ordito.ensemble.store import open_ensemble
 from ordito.ensemble.vault import Vault
@@ -25,7 +25,7 @@ from ordito.instances.status import OK
 from ordito.model.sensitivity import Marks
 from ordito.model.service import NodeTemplate, Service
 from ordito.operations.news import News
-from ordito.planning.wanted import Wanted, wanted
+from ordito.planning.wanted import WantedDigests, wanted
 from ordito.work.attribute_values import WrongValue, typed
 from ordito.work.telling import Telling
 
@@ -46,7 +46,7 @@ class AdoptRequest(msgspec.Struct, frozen=True):
 class Adopted(msgspec.Struct, frozen=True):
     """What was done: the job that records it and what came of its files in git, and the id of the instance."""
 
-    recorded: Recorded
+    recorded: RecordedEdit
     instance: str
 
 
@@ -118,14 +118,14 @@ def _links(made: Instance, service: Service, snapshot: Snapshot) -> list[Link]:
     return found
 
 
-def _digests(known: Known, proposal: Proposal, made: Instance, links: list[Link]) -> Wanted:
+def _digests(known: PlanningContext, proposal: Proposal, made: Instance, links: list[Link]) -> WantedDigests:
     snapshot = copied(known.snapshot)
     snapshot.apply(Delta((made,), tuple(links)))
     options = options_of(known, proposal.whole, measured_files(known.place.layout, proposal.read).digests)
     return wanted(proposal.service, snapshot, proposal.inputs, options)
 
 
-def _with_knowledge(known: Known, proposal: Proposal, delta: Delta, instance: str, change: str) -> Delta:
+def _with_knowledge(known: PlanningContext, proposal: Proposal, delta: Delta, instance: str, change: str) -> Delta:
     """With what both ends of its pairs know of each other from now on."""
     service, snapshot = proposal.service, copied(known.snapshot)
     snapshot.apply(delta)

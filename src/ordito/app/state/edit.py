@@ -10,14 +10,14 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.job.git_keeping import keeper_of, refuse_uncommittable, shared_options
 from ordito.app.place import Place
-from ordito.app.proposal import Known, Proposal
+from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.deploy import DeployAsked
-from ordito.app.services.left_behind import Whole, file_digests, left_behind, whole_service
+from ordito.app.services.left_behind import ServiceWithOrphans, file_digests, left_behind, whole_service
 from ordito.app.services.pinned import PinnedService, pin_service, read_pinned
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import SystemClock
 from ordito.ensemble.git.keeper import JobFiles
-from ordito.ensemble.keeping import Kept
+from ordito.ensemble.keeping import KeptCommits
 from ordito.ensemble.owner import current_user
 from ordito.ensemble.status import current_form, deployed_form, keep_outline, known_forms, stable_form
 from ordito.ensemble.store import Ensemble
@@ -26,7 +26,7 @@ from ordito.instances.records import Delta, Snapshot
 from ordito.instances.status import effective_statuses
 from ordito.work.forms import begun
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Call, KeptCount, Kind, Plan, Step
+from ordito.work.plan import ChangeKind, KeptCount, OperationCall, Plan, Step
 from ordito.work.records import GivenService, GivenValue, JobClosingRecord, JobHeader, JobOptions, StepFinishedRecord
 
 
@@ -40,12 +40,12 @@ class Edit(msgspec.Struct, frozen=True):
     link: str = ""
 
 
-class Basis(msgspec.Struct, frozen=True):
+class EditBasis(msgspec.Struct, frozen=True):
     """What an edited ensemble has deployed: the service with what it has left behind, its pin, its inputs, the
     wanted numbers of instances, the environment that it works in, which of these numbers scaling has set (None: as
     before), the service to remember, and the forms in which instances are that are not as this service says."""
 
-    whole: Whole
+    whole: ServiceWithOrphans
     pinned: PinnedService
     inputs: dict[str, object]
     given: dict[str, GivenValue] = {}
@@ -56,11 +56,11 @@ class Basis(msgspec.Struct, frozen=True):
     older: dict[str, str] = {}
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class RecordedEdit(msgspec.Struct, frozen=True):
     """The id of the job that holds edits, and what came of its files in git."""
 
     job: str
-    kept: Kept
+    kept: KeptCommits
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -68,18 +68,18 @@ class Record(msgspec.Struct, frozen=True):
     ``outputs`` are those of the topology afterwards, None where they stay."""
 
     workflow: str
-    call: Call
+    call: OperationCall
     reason: str
     outputs: dict[str, object] | None = None
 
 
-def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: Basis, commit: str) -> Recorded:
+def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: EditBasis, commit: str) -> RecordedEdit:
     """Write edits by hand down, all or none. ``operation`` is the word for them in the records; ``commit`` says
     whether they are committed (auto, always, never).
 
     Raises ``Refused`` where they must be committed and cannot, and ``EnsembleError``.
     """
-    how = Record(f"state {operation}", Call("", "", "state", operation), "by hand")
+    how = Record(f"state {operation}", OperationCall("", "", "state", operation), "by hand")
     return write_down(ensemble, how, edits, basis, commit)
 
 
@@ -87,11 +87,11 @@ def write_down(
     ensemble: Ensemble,
     how: Record,
     edits: Sequence[Edit],
-    basis: Basis,
+    basis: EditBasis,
     commit: str,
     *,
     begins: Callable[[str], None] = lambda _: None,
-) -> Recorded:
+) -> RecordedEdit:
     """Write edits down, all or none; ``begins`` is told the job's id before anything is written. See ``record``."""
     options = JobOptions(commit=commit)
     options = shared_options(options) if ensemble.is_shared else options
@@ -128,11 +128,11 @@ def write_down(
         if isinstance(done, StepFinishedRecord) and done.delta is not None:
             ensemble.snapshot.apply(done.delta)
     keeper = keeper_of(ensemble.layout, header, basis.whole.service.name)
-    return Recorded(header.id, ensemble.close_job(lambda found: effective_statuses(outline, found), keeper, plan))
+    return RecordedEdit(header.id, ensemble.close_job(lambda found: effective_statuses(outline, found), keeper, plan))
 
 
 def _header(
-    ensemble: Ensemble, how: Record, basis: Basis, options: JobOptions, change_ids: ChangeIds, now: float
+    ensemble: Ensemble, how: Record, basis: EditBasis, options: JobOptions, change_ids: ChangeIds, now: float
 ) -> JobHeader:
     """What the record says of a job that writes edits down."""
     return JobHeader(
@@ -161,7 +161,7 @@ def _header(
     )
 
 
-def _step(edit: Edit, call: Call) -> Step:
+def _step(edit: Edit, call: OperationCall) -> Step:
     name = call.name if call.interface else call.operation
     return Step(f"{edit.link or edit.target}.{name}", instance=edit.target, link=edit.link, call=0)
 
@@ -169,7 +169,7 @@ def _step(edit: Edit, call: Call) -> Step:
 # What is deployed, as the ground on which records are changed by hand.
 
 
-def deployed(place: Place, ensemble: Ensemble) -> Basis:
+def deployed(place: Place, ensemble: Ensemble) -> EditBasis:
     """The service as it was deployed last, with what it has left behind.
 
     Raises ``EnsembleError``, and ``InvalidDocument`` where the pinned service was changed.
@@ -181,19 +181,21 @@ def deployed(place: Place, ensemble: Ensemble) -> Basis:
     whole = whole_service(place, read.service, left, root)
     pinned = PinnedService(status.service, status.main, root)
     digests = {**file_digests(place, status.service, read), **whole.digests}
-    whole = Whole(whole.service, status.left, whole.nodes, digests)
-    return Basis(whole, pinned, status.inputs, status.given, environment=status.environment, named=status.named)
+    whole = ServiceWithOrphans(whole.service, status.left, whole.nodes, digests)
+    return EditBasis(whole, pinned, status.inputs, status.given, environment=status.environment, named=status.named)
 
 
 # Records changed together with the template: what is recorded afterwards must be what deploying would leave.
 
 replace = msgspec.structs.replace
 
-CHANGES = frozenset({Kind.RELINK, Kind.RESTART, Kind.RECONFIGURE, Kind.UPDATE, Kind.REPLACE})
+CHANGES = frozenset(
+    {ChangeKind.RELINK, ChangeKind.RESTART, ChangeKind.RECONFIGURE, ChangeKind.UPDATE, ChangeKind.REPLACE}
+)
 """What is carried out on instances that run."""
 
 
-def proposed(known: Known, snapshot: Snapshot) -> Proposal:
+def proposed(known: PlanningContext, snapshot: Snapshot) -> Proposal:
     """What deploying the service as it is written now would do if the records were these.
 
     What runs and would be changed may not be recorded as if it had been. Raises ``InvalidDocument``, ``PlanRefused``,
@@ -212,11 +214,11 @@ def proposed(known: Known, snapshot: Snapshot) -> Proposal:
     return proposal
 
 
-def new_basis(known: Known, proposal: Proposal) -> Basis:
+def new_basis(known: PlanningContext, proposal: Proposal) -> EditBasis:
     """The ground of records that belong to the service as it is written now, of which a copy is kept."""
     pinned = pin_service(known.place.layout, proposal.read, proposal.measured, proposal.files)
     plan = proposal.plan
-    return Basis(
+    return EditBasis(
         proposal.whole,
         pinned,
         proposal.inputs,

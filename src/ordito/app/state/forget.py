@@ -9,9 +9,9 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
-from ordito.app.names import Names
+from ordito.app.names import InstanceNames
 from ordito.app.place import place_of
-from ordito.app.state.edit import Edit, Recorded, deployed, record
+from ordito.app.state.edit import Edit, RecordedEdit, deployed, record
 from ordito.base.text import listed
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Delta, Instance, Snapshot
@@ -35,7 +35,7 @@ class Forgotten(msgspec.Struct, frozen=True):
     """What was forgotten: the job that records it (None for none), the ids, and for each instance that existed what may
     remain of it."""
 
-    recorded: Recorded | None = None
+    recorded: RecordedEdit | None = None
     instances: tuple[str, ...] = ()
     remains: tuple[str, ...] = ()
 
@@ -67,7 +67,7 @@ def _chosen(request: ForgetRequest, ensemble: Ensemble) -> Sequence[Instance]:
     snapshot = ensemble.snapshot
     if not request.names:
         return [i for i in snapshot.instances.values() if not i.exists]
-    chosen = Names(None, snapshot, deleted=True).instances(request.names)
+    chosen = InstanceNames(None, snapshot, deleted=True).instances(request.names)
     existing = [i for i in chosen if i.exists]
     if existing and not request.existing:
         named = listed((i.id for i in existing), MOST_NAMED)

@@ -9,21 +9,31 @@ from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
 from ordito.app.given_choices import GivenChoices
 from ordito.app.place import place_of
-from ordito.app.proposal import Known, known_of
+from ordito.app.proposal import PlanningContext, known_of
 from ordito.app.proposals.making import options_of
 from ordito.app.services.chosen import look_at
-from ordito.app.state.edit import Basis, Edit, Recorded, copied, deployed, new_basis, not_wanted, proposed, record
+from ordito.app.state.edit import (
+    Edit,
+    EditBasis,
+    RecordedEdit,
+    copied,
+    deployed,
+    new_basis,
+    not_wanted,
+    proposed,
+    record,
+)
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.suggest import nearest
 from ordito.base.text import listed
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import open_ensemble
-from ordito.instances.moving import Names, Place, moved
+from ordito.instances.moving import NodeRename, RecordKey, moved
 from ordito.instances.records import Delta, Snapshot
 from ordito.model.renaming import renamed_keys, with_renamed_node
 from ordito.model.service import Service
 from ordito.model.templates import sanitised
-from ordito.planning.wanted import Wanted, wanted
+from ordito.planning.wanted import WantedDigests, wanted
 
 MOST_NAMED = 5
 
@@ -43,7 +53,7 @@ class Moved(msgspec.Struct, frozen=True):
     """What was done: the job that records it and what came of its files in git, and the ids that instances had, with
     those they have."""
 
-    recorded: Recorded
+    recorded: RecordedEdit
     instances: dict[str, str]
 
 
@@ -82,28 +92,28 @@ def _by_both_names(request: MoveRequest, status: Status) -> Status:
     return status if kept is None else msgspec.structs.replace(status, kept={**status.kept, request.new: kept})
 
 
-def _renaming(request: MoveRequest, known: Known, basis: Basis) -> tuple[Delta, dict[str, str]]:
+def _renaming(request: MoveRequest, known: PlanningContext, basis: EditBasis) -> tuple[Delta, dict[str, str]]:
     """What the other name changes, and the new ids by the old ones."""
     old, new, service, snapshot = request.old, request.new, basis.whole.service, known.snapshot
-    names = Names(old, new, sanitised(new), renamed_keys(service, old, new))
+    names = NodeRename(old, new, sanitised(new), renamed_keys(service, old, new))
     before = _wanted(service, known, snapshot, basis)
     renamed = copied(snapshot)
     renamed.apply(moved(snapshot, names, lambda _, __, digest: digest))
     after = _wanted(with_renamed_node(service, old, new), known, renamed, basis)
 
-    def digest(was: Place, now: Place, found: str) -> str:
+    def digest(was: RecordKey, now: RecordKey, found: str) -> str:
         return _of(after, now, found) if _of(before, was, "") == found else found
 
     ids = {i.id: names.instance(i) for i in snapshot.records_of(old)}
     return moved(snapshot, names, digest), ids
 
 
-def _of(found: Wanted, place: Place, default: str) -> str:
+def _of(found: WantedDigests, place: RecordKey, default: str) -> str:
     """The digest that is wanted at a place."""
     return (found.instances.get(place.entity) or found.links.get(place.entity) or {}).get(place.key, default)
 
 
-def _wanted(service: Service, known: Known, snapshot: Snapshot, basis: Basis) -> Wanted:
+def _wanted(service: Service, known: PlanningContext, snapshot: Snapshot, basis: EditBasis) -> WantedDigests:
     return wanted(service, snapshot, basis.inputs, options_of(known, basis.whole, {}))
 
 

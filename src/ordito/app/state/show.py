@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.ensemble_checks import no_ensemble
-from ordito.app.names import Names
+from ordito.app.names import InstanceNames
 from ordito.app.place import Place, place_of
 from ordito.app.state.edit import deployed
 from ordito.base.diagnostics import InvalidDocument
@@ -51,7 +51,7 @@ def _read(request: StateRequest) -> tuple[dict[str, object], Mapping[str, object
         snapshot: Snapshot = ensemble.snapshot
         chosen = None
         if request.names:
-            chosen = {i.id for i in Names(None, snapshot, deleted=True).instances(request.names)}
+            chosen = {i.id for i in InstanceNames(None, snapshot, deleted=True).instances(request.names)}
         rows = instance_rows(snapshot, _effective(place, ensemble))
         found = {n: msgspec.to_builtins(row, enc_hook=shown) for n, row in rows if chosen is None or n in chosen}
         status: dict[str, object] = msgspec.to_builtins(status_row(snapshot, ensemble.status), enc_hook=shown)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import msgspec
 from jinja2 import Undefined
 
-from ordito.base.templating.written import Written
+from ordito.base.templating.written import WrittenNumber
 from ordito.base.text import as_text
 
 FROM_JINJA = (
@@ -74,7 +74,7 @@ def text_of(value: object) -> str:
         return value
     if isinstance(value, Undefined):
         return str(value)  # Says what is not there.
-    return as_text(plain_of(value)) if not isinstance(value, Written) else value.written
+    return as_text(plain_of(value)) if not isinstance(value, WrittenNumber) else value.written
 
 
 def plain_of(value: object) -> object:

@@ -68,7 +68,7 @@ class Unevaluated(Exception):
         self.line = line
 
 
-class Known:
+class LookedUpValues:
     """Values that are looked up when a template asks for them: as ``name`` it knows them all, and each is ``what``."""
 
     def __init__(
@@ -142,7 +142,7 @@ class Sandbox:
         if len(text) > MOST_CHARACTERS:
             raise Unevaluated(f"it has more than {MOST_CHARACTERS:,} characters", "put the text into a file")
         tree = self._environment.parse(text)
-        _Rewriting(self._environment).rewrite(tree)
+        _TemplateRewriting(self._environment).rewrite(tree)
         return tree
 
     def _value(self, text: str) -> object:
@@ -175,7 +175,7 @@ class Sandbox:
         found = context.vars["result"]
         if isinstance(found, Undefined):
             str(found)  # Says what is not there.
-        if isinstance(found, Known):
+        if isinstance(found, LookedUpValues):
             raise Unevaluated(f"{found.name} alone is no value", f"name one of them: {found.name}.NAME")
         self._budget.spend(weight(found))
         if isinstance(found, str) and len(found) > MOST_OUTPUT:
@@ -207,7 +207,7 @@ def _data(value: object) -> object:
         return {text_of(key): _data(item) for key, item in value.items()}
     if isinstance(value, Undefined):
         str(value)
-    if isinstance(value, Iterable) and not isinstance(value, Known):
+    if isinstance(value, Iterable) and not isinstance(value, LookedUpValues):
         return [_data(item) for item in value]
     raise Unevaluated("this is no value", "end it with what gives one: a name, a member, or a filter")
 
@@ -232,7 +232,7 @@ def _sentence(error: Exception) -> str:
     return said
 
 
-class _Rewriting:
+class _TemplateRewriting:
     """Holds a template to what may stand in it, and puts the counting into what could take long."""
 
     def __init__(self, environment: _Environment) -> None:
@@ -338,7 +338,7 @@ class _Environment(SandboxedEnvironment):
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         """An entry by its key or index."""
-        if isinstance(argument, str) or isinstance(obj, Known | Undefined):
+        if isinstance(argument, str) or isinstance(obj, LookedUpValues | Undefined):
             return self._member(obj, str(argument))
         self.budget.spend(weight(argument))
         try:
@@ -349,7 +349,7 @@ class _Environment(SandboxedEnvironment):
     def _member(self, obj: Any, name: str) -> Any:
         if isinstance(obj, Undefined):
             str(obj)  # Says what is not there.
-        if isinstance(obj, Known):
+        if isinstance(obj, LookedUpValues):
             return obj.get(name) if name in obj else self.undefined(hint=obj.absent(name))
         if isinstance(obj, Mapping) and name in obj:
             return obj[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Written:
+class WrittenNumber:
     """A number that remembers how it was written: ``6.10`` stays ``6.10`` in a text."""
 
     written: str

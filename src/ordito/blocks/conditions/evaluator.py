@@ -17,28 +17,28 @@ from ordito.base.sensitive import SHOWN, shown
 from ordito.base.suggest import nearest
 from ordito.blocks.conditions.patterns import NotAPattern, pattern
 from ordito.blocks.conditions.trees import (
+    AllOfKind,
     Bottom,
     Bound,
-    Call,
-    Chain,
+    CalledFunction,
     ConditionFailed,
     Field,
     Index,
-    Kind,
-    Link,
     Listing,
     Literal,
     Meet,
     Name,
+    NoAnswer,
     Node,
-    Path,
-    Place,
-    Reason,
+    OperatorChain,
+    OperatorLink,
+    TextRange,
     Unary,
+    ValuePath,
     references,
     written,
 )
-from ordito.blocks.conditions.values import Reading, a_kind, arithmetic, is_number, kind
+from ordito.blocks.conditions.values import ContextReading, a_kind, arithmetic, is_number, kind
 
 MOST_OF_TEXT = 60
 """How much of the text of a condition a message repeats."""
@@ -66,7 +66,7 @@ def evaluate(tree: Node, context: Mapping[str, object]) -> bool:
     if not isinstance(found, bool):
         hint = "compare it with something" if kind(found) != "null" else ""
         raise ConditionFailed(
-            Reason.NOT_A_BOOL, f"a condition is true or false, and this is {a_kind(found)}", tree.place, hint
+            NoAnswer.NOT_A_BOOL, f"a condition is true or false, and this is {a_kind(found)}", tree.place, hint
         )
     return found
 
@@ -94,14 +94,14 @@ class _Evaluation:
 
     def __init__(self, context: Mapping[str, object]) -> None:
         self._context = context
-        self.reading = Reading()
+        self.reading = ContextReading()
         self._effort = 0
 
     def value(self, node: Node) -> object:
         """The value of a node."""
         return _VALUES[type(node)](self, node)
 
-    def raw(self, node: Name | Path) -> object:
+    def raw(self, node: Name | ValuePath) -> object:
         """What a name or a path leads to, as the context has it."""
         if isinstance(node, Name):
             return self._named(node)
@@ -119,7 +119,7 @@ class _Evaluation:
     def literal(self, node: Literal) -> object:
         return node.value
 
-    def reference(self, node: Name | Path) -> object:
+    def reference(self, node: Name | ValuePath) -> object:
         found = self.raw(node)
         return found if isinstance(found, ConditionFailed) else self.reading.leaf(found, node.place)
 
@@ -127,25 +127,25 @@ class _Evaluation:
         if node.name not in self._context:
             close = nearest(node.name, self._context)
             hint = f"did you mean {' or '.join(close)}?" if close else ""
-            return ConditionFailed(Reason.UNDEFINED, f'there is no "{node.name}"', node.place, hint)
+            return ConditionFailed(NoAnswer.UNDEFINED, f'there is no "{node.name}"', node.place, hint)
         return self._context[node.name]
 
-    def _field(self, holder: object, name: str, path: Path, position: int) -> object:
+    def _field(self, holder: object, name: str, path: ValuePath, position: int) -> object:
         place = path.steps[position].place
         if not isinstance(holder, Mapping):
             return ConditionFailed(
-                Reason.OPERANDS, f"{_before(path, position)} has no fields: it is {a_kind(holder)}", place
+                NoAnswer.OPERANDS, f"{_before(path, position)} has no fields: it is {a_kind(holder)}", place
             )
         if name in holder:
             return holder[name]
         hint = "ask != _|_ whether it is there"
         if not _is_written(path.steps[position]):
-            return ConditionFailed(Reason.UNDEFINED, f"{_before(path, position)} has no such field", place, hint)
+            return ConditionFailed(NoAnswer.UNDEFINED, f"{_before(path, position)} has no such field", place, hint)
         close = [] if self.reading.was_sensitive else nearest(name, (key for key in holder if isinstance(key, str)))
         hint = f"did you mean {' or '.join(close)}?" if close else hint
-        return ConditionFailed(Reason.UNDEFINED, f'{_before(path, position)} has no field "{name}"', place, hint)
+        return ConditionFailed(NoAnswer.UNDEFINED, f'{_before(path, position)} has no field "{name}"', place, hint)
 
-    def _element(self, holder: object, step: Index, path: Path, position: int) -> object:
+    def _element(self, holder: object, step: Index, path: ValuePath, position: int) -> object:
         index = self.value(step.index)
         if isinstance(index, ConditionFailed):
             return index
@@ -153,11 +153,11 @@ class _Evaluation:
             return self._field(holder, index, path, position)
         if kind(index) != "int" or not isinstance(holder, list | tuple):
             what = f"{_before(path, position)} has no elements by {a_kind(index)}: it is {a_kind(holder)}"
-            return ConditionFailed(Reason.OPERANDS, what, step.place)
+            return ConditionFailed(NoAnswer.OPERANDS, what, step.place)
         assert isinstance(index, int)
         if not 0 <= index < len(holder):
             what = "the index is below 0" if index < 0 else f"{_before(path, position)} has no such element"
-            return ConditionFailed(Reason.INDEX, what, step.place)
+            return ConditionFailed(NoAnswer.INDEX, what, step.place)
         return holder[index]
 
     def listing(self, node: Listing) -> object:
@@ -176,11 +176,11 @@ class _Evaluation:
             return not found
         if node.operator != "!" and is_number(found):
             return arithmetic(node.operator, 0, found, node.place) if node.operator == "-" else found
-        return ConditionFailed(Reason.OPERANDS, f"{node.operator} does not go with {a_kind(found)}", node.place)
+        return ConditionFailed(NoAnswer.OPERANDS, f"{node.operator} does not go with {a_kind(found)}", node.place)
 
     # -------------------------------------------------------------------------------------------------- operators
 
-    def chain(self, node: Chain) -> object:
+    def chain(self, node: OperatorChain) -> object:
         found = self.value(node.first)
         asks = isinstance(node.first, Bottom)
         for link in node.links:
@@ -190,43 +190,45 @@ class _Evaluation:
             asks = False
         return found
 
-    def _asked(self, left: object, link: Link, asks: bool) -> bool:
+    def _asked(self, left: object, link: OperatorLink, asks: bool) -> bool:
         """Whether something has a value, or has none: the side that is not ``_|_``."""
         found = self.value(link.operand) if asks else left
         return isinstance(found, ConditionFailed) == (link.operator == "==")
 
-    def _link(self, left: object, link: Link) -> object:
+    def _link(self, left: object, link: OperatorLink) -> object:
         right = self.value(link.operand)
         for side in (left, right):
             if isinstance(side, ConditionFailed):
                 return side
         return _OPERATORS[link.operator](self, link, left, right)
 
-    def both(self, link: Link, left: object, right: object) -> object:
+    def both(self, link: OperatorLink, left: object, right: object) -> object:
         for side in (left, right):
             if not isinstance(side, bool):
-                return ConditionFailed(Reason.OPERANDS, f"{link.operator} does not go with {a_kind(side)}", link.place)
+                return ConditionFailed(
+                    NoAnswer.OPERANDS, f"{link.operator} does not go with {a_kind(side)}", link.place
+                )
         return (left and right) if link.operator == "&&" else (left or right)
 
-    def compared(self, link: Link, left: object, right: object) -> object:
+    def compared(self, link: OperatorLink, left: object, right: object) -> object:
         if left is None or right is None:
             return (left is right) == (link.operator == "==")
         if not _comparable(left, right):
             return _not_compared(link, left, right)
         return self.reading.equal(left, right, link.place) == (link.operator == "==")
 
-    def ordered(self, link: Link, left: object, right: object) -> object:
+    def ordered(self, link: OperatorLink, left: object, right: object) -> object:
         if not _comparable(left, right) or not (is_number(left) or isinstance(left, str)):
             return _not_compared(link, left, right)
         return _ORDERS[link.operator](left, right)
 
-    def matched(self, link: Link, left: object, right: object) -> object:
+    def matched(self, link: OperatorLink, left: object, right: object) -> object:
         if not isinstance(left, str) or not isinstance(right, str):
             wrong = left if not isinstance(left, str) else right
-            return ConditionFailed(Reason.OPERANDS, f"{link.operator} does not go with {a_kind(wrong)}", link.place)
+            return ConditionFailed(NoAnswer.OPERANDS, f"{link.operator} does not go with {a_kind(wrong)}", link.place)
         return self._found(right, left, link.place) == (link.operator == "=~")
 
-    def _found(self, text: str, value: str, place: Place) -> bool:
+    def _found(self, text: str, value: str, place: TextRange) -> bool:
         """Whether a pattern is found in a value. Nothing of a pattern that the context holds is told."""
         try:
             wanted = pattern(text)
@@ -236,18 +238,18 @@ class _Evaluation:
             return wanted.found_in(value)
         except NotAPattern:
             raise ConditionFailed(
-                Reason.PATTERN, "the text is no regular expression, or none that is supported", place
+                NoAnswer.PATTERN, "the text is no regular expression, or none that is supported", place
             ) from None
         except TooMuchWork:
-            raise ConditionFailed(Reason.TOO_MUCH, "the value is too long for the pattern", place) from None
+            raise ConditionFailed(NoAnswer.TOO_MUCH, "the value is too long for the pattern", place) from None
 
-    def computed(self, link: Link, left: object, right: object) -> object:
+    def computed(self, link: OperatorLink, left: object, right: object) -> object:
         return arithmetic(link.operator, left, right, link.place)
 
     # ------------------------------------------------------------------------------------------------------ bounds
 
     def meet(self, node: Meet) -> object:
-        values = [o for o in node.operands if not isinstance(o, Bound | Kind)]
+        values = [o for o in node.operands if not isinstance(o, Bound | AllOfKind)]
         found = self.value(values[0])
         for other in values[1:]:
             found = self._met(found, self.value(other), other.place)
@@ -256,39 +258,39 @@ class _Evaluation:
                 return found
             if isinstance(operand, Bound):
                 found = self._bounded(found, operand)
-            elif isinstance(operand, Kind):
+            elif isinstance(operand, AllOfKind):
                 found = _of_kind(found, operand)
         return found
 
-    def _met(self, one: object, other: object, place: Place) -> object:
+    def _met(self, one: object, other: object, place: TextRange) -> object:
         for side in (one, other):
             if isinstance(side, ConditionFailed):
                 return side
         if self.reading.identical(one, other, place):
             return one
-        return ConditionFailed(Reason.CONFLICT, "the values on both sides of & are not the same", place)
+        return ConditionFailed(NoAnswer.CONFLICT, "the values on both sides of & are not the same", place)
 
     def _bounded(self, value: object, bound: Bound) -> object:
         limit = self.value(bound.operand)
         if isinstance(limit, ConditionFailed):
             return limit
-        conflict = ConditionFailed(Reason.CONFLICT, f"the value is not in the bound {_short(bound)}", bound.place)
+        conflict = ConditionFailed(NoAnswer.CONFLICT, f"the value is not in the bound {_short(bound)}", bound.place)
         if bound.operator == "!=" and limit is None:
             return conflict if value is None else value
         if bound.operator == "!=" and kind(limit) in {"bool", "list", "struct"}:
             raise ConditionFailed(
-                Reason.NOT_SUPPORTED, f"bounds by {a_kind(limit)} are not supported", bound.place, "write a != b"
+                NoAnswer.NOT_SUPPORTED, f"bounds by {a_kind(limit)} are not supported", bound.place, "write a != b"
             )
         if not _comparable(value, limit) or not (is_number(limit) or isinstance(limit, str)):
             return conflict
         if bound.operator in {"=~", "!~"} and not isinstance(limit, str):
             return conflict
-        link = Link(bound.operator, bound.operand, bound.place)
+        link = OperatorLink(bound.operator, bound.operand, bound.place)
         return value if _OPERATORS[bound.operator](self, link, value, limit) is True else conflict
 
     # --------------------------------------------------------------------------------------------------- functions
 
-    def call(self, node: Call) -> object:
+    def call(self, node: CalledFunction) -> object:
         arguments = [self.value(argument) for argument in node.arguments]
         for argument in arguments:
             if isinstance(argument, ConditionFailed):
@@ -301,33 +303,35 @@ class _Evaluation:
         if not isinstance(text, str) or not isinstance(part, str):
             wrong = text if not isinstance(text, str) else part
             return ConditionFailed(
-                Reason.OPERANDS, f"{node.function} takes two strings, and is given {a_kind(wrong)}", node.place
+                NoAnswer.OPERANDS, f"{node.function} takes two strings, and is given {a_kind(wrong)}", node.place
             )
         return _TEXT_FUNCTIONS[node.function](text, part)
 
-    def _contains(self, items: object, item: object, place: Place) -> object:
+    def _contains(self, items: object, item: object, place: TextRange) -> object:
         if not isinstance(items, list | tuple):
-            return ConditionFailed(Reason.OPERANDS, f"list.Contains takes a list, and is given {a_kind(items)}", place)
+            return ConditionFailed(
+                NoAnswer.OPERANDS, f"list.Contains takes a list, and is given {a_kind(items)}", place
+            )
         return any(self.reading.identical(one, item, place) for one in items)
 
     def bottom(self, node: Bottom) -> object:
-        return ConditionFailed(Reason.UNDEFINED, "_|_ has no value", node.place)
+        return ConditionFailed(NoAnswer.UNDEFINED, "_|_ has no value", node.place)
 
 
 _VALUES: dict[type, Callable[[_Evaluation, Any], object]] = {
     Literal: _Evaluation.literal,
     Name: _Evaluation.reference,
-    Path: _Evaluation.reference,
+    ValuePath: _Evaluation.reference,
     Listing: _Evaluation.listing,
     Unary: _Evaluation.unary,
-    Chain: _Evaluation.chain,
+    OperatorChain: _Evaluation.chain,
     Meet: _Evaluation.meet,
-    Call: _Evaluation.call,
+    CalledFunction: _Evaluation.call,
     Bottom: _Evaluation.bottom,
 }
 """How each node gets its value; bounds and kinds have none, and stand in a ``Meet`` only."""
 
-_OPERATORS: dict[str, Callable[[_Evaluation, Link, object, object], object]] = {
+_OPERATORS: dict[str, Callable[[_Evaluation, OperatorLink, object, object], object]] = {
     "||": _Evaluation.both,
     "&&": _Evaluation.both,
     "==": _Evaluation.compared,
@@ -348,24 +352,24 @@ def _comparable(left: object, right: object) -> bool:
     return kind(left) == kind(right) or (is_number(left) and is_number(right))
 
 
-def _not_compared(link: Link, left: object, right: object) -> ConditionFailed:
+def _not_compared(link: OperatorLink, left: object, right: object) -> ConditionFailed:
     what = f"{link.operator} does not compare {a_kind(left)} with {a_kind(right)}"
-    return ConditionFailed(Reason.OPERANDS, what, link.place)
+    return ConditionFailed(NoAnswer.OPERANDS, what, link.place)
 
 
-def _of_kind(value: object, wanted: Kind) -> object:
+def _of_kind(value: object, wanted: AllOfKind) -> object:
     if wanted.name == kind(value) or (wanted.name == "number" and is_number(value)):
         return value
-    return ConditionFailed(Reason.CONFLICT, f"the value is {a_kind(value)}, and no {wanted.name}", wanted.place)
+    return ConditionFailed(NoAnswer.CONFLICT, f"the value is {a_kind(value)}, and no {wanted.name}", wanted.place)
 
 
-def _length(value: object, place: Place) -> object:
+def _length(value: object, place: TextRange) -> object:
     """As in CUE, the bytes of a text, the elements of a list, the fields of a struct."""
     if isinstance(value, str):
         return len(value.encode("utf-8", "surrogatepass"))
     if isinstance(value, list | tuple | Mapping):
         return len(value)
-    return ConditionFailed(Reason.OPERANDS, f"{a_kind(value)} has no length", place)
+    return ConditionFailed(NoAnswer.OPERANDS, f"{a_kind(value)} has no length", place)
 
 
 def _is_written(step: Field | Index) -> bool:
@@ -373,9 +377,9 @@ def _is_written(step: Field | Index) -> bool:
     return isinstance(step, Field) or isinstance(step.index, Literal)
 
 
-def _before(path: Path, position: int) -> str:
+def _before(path: ValuePath, position: int) -> str:
     """The text of what a step of a path is taken from."""
-    return _short(Path(path.base, path.steps[:position], path.place) if position else path.base)
+    return _short(ValuePath(path.base, path.steps[:position], path.place) if position else path.base)
 
 
 def _short(node: Node) -> str:

@@ -8,23 +8,23 @@ from ordito.blocks.conditions.tokens import Reader, Token, TokenKind
 from ordito.blocks.conditions.trees import (
     KEYWORDS,
     LEVELS,
+    AllOfKind,
     Bottom,
     Bound,
-    Call,
-    Chain,
+    CalledFunction,
     Field,
     Index,
-    Kind,
-    Link,
     Listing,
     Literal,
     Meet,
     Name,
     Node,
     NotACondition,
-    Path,
-    Place,
+    OperatorChain,
+    OperatorLink,
+    TextRange,
     Unary,
+    ValuePath,
 )
 
 MOST_NESTED = 30
@@ -103,14 +103,14 @@ class _Parser:
         if level == len(LEVELS):
             return self._unary()
         first = self._chain(level + 1)
-        links: list[Link] = []
+        links: list[OperatorLink] = []
         while (operator := self._take_operator(LEVELS[level])) is not None:
             operand = self._chain(level + 1)
-            links.append(Link(operator.text, operand, operator.place))
+            links.append(OperatorLink(operator.text, operand, operator.place))
         if not links:
             return first
         _check_operands(first, links)
-        return Chain(first, tuple(links), first.place.to(links[-1].operand.place))
+        return OperatorChain(first, tuple(links), first.place.to(links[-1].operand.place))
 
     def _unary(self) -> Node:
         token = self._next
@@ -140,9 +140,9 @@ class _Parser:
             return base
         base = _with_value(base)
         place = base.place.to(steps[-1].place)
-        if isinstance(base, Path):
-            return Path(base.base, (*base.steps, *steps), place)
-        return Path(base, tuple(steps), place)
+        if isinstance(base, ValuePath):
+            return ValuePath(base.base, (*base.steps, *steps), place)
+        return ValuePath(base, tuple(steps), place)
 
     def _field(self) -> Field:
         point = self._take()
@@ -204,7 +204,7 @@ class _Parser:
             return self._call(name, token.place)
         if name in FUNCTIONS:
             raise NotACondition(f'"{name}" is a function', token.place, f"write {name}(values.a)")
-        return Kind(name, token.place) if name in KINDS else Name(name, token.place)
+        return AllOfKind(name, token.place) if name in KINDS else Name(name, token.place)
 
     def _in_package(self, token: Token) -> Node:
         if not self._is_sign("."):
@@ -213,7 +213,7 @@ class _Parser:
         field = self._field()
         return self._call(f"{token.text}.{field.name}", token.place.to(field.place))
 
-    def _call(self, name: str, place: Place) -> Node:
+    def _call(self, name: str, place: TextRange) -> Node:
         if name not in FUNCTIONS:
             close = nearest(name, FUNCTIONS)
             hint = f"did you mean {' or '.join(close)}?" if close else f"the functions are {', '.join(FUNCTIONS)}"
@@ -227,7 +227,7 @@ class _Parser:
             raise NotACondition(
                 f'"{name}" takes {count} argument{"s" * (count > 1)}, and is given {len(arguments)}', place
             )
-        return Call(name, arguments, place)
+        return CalledFunction(name, arguments, place)
 
     def _items(self, opened: Token) -> tuple[tuple[Node, ...], Token]:
         """Expressions with commas between them, and the bracket that closes."""
@@ -278,7 +278,7 @@ class _Parser:
             raise self._unexpected(f'"{closing}"')
         return self._take()
 
-    def _go_in(self, place: Place) -> None:
+    def _go_in(self, place: TextRange) -> None:
         self._depth += 1
         if self._depth > MOST_NESTED:
             raise NotACondition(f"a condition is nested at most {MOST_NESTED} levels deep", place)
@@ -304,11 +304,13 @@ class _Parser:
 
 def _with_value(node: Node) -> Node:
     """A node that has a value; ``NotACondition`` where it is only a bound of one."""
-    bare = isinstance(node, Bound | Kind) or (
-        isinstance(node, Meet) and all(isinstance(operand, Bound | Kind) for operand in node.operands)
+    bare = isinstance(node, Bound | AllOfKind) or (
+        isinstance(node, Meet) and all(isinstance(operand, Bound | AllOfKind) for operand in node.operands)
     )
     if bare:
-        hint = "write (values.a & >=3) != _|_" if not isinstance(node, Kind) else "write (values.a & string) != _|_"
+        hint = (
+            "write (values.a & >=3) != _|_" if not isinstance(node, AllOfKind) else "write (values.a & string) != _|_"
+        )
         raise NotACondition("this bounds a value, and has none itself", node.place, hint)
     return _not_bottom(node)
 
@@ -319,7 +321,7 @@ def _not_bottom(node: Node) -> Node:
     return node
 
 
-def _check_operands(first: Node, links: list[Link]) -> None:
+def _check_operands(first: Node, links: list[OperatorLink]) -> None:
     """That operators stand between values, or ask with ``_|_`` whether there is one."""
     operands = [first, *(link.operand for link in links)]
     for position, operand in enumerate(operands):

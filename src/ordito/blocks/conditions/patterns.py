@@ -56,14 +56,14 @@ class NotAPattern(ValueError):
 @lru_cache(maxsize=1_000)
 def pattern(text: str) -> Pattern:
     """What matches a regular expression of CUE; ``NotAPattern`` where the text is none that is supported."""
-    rewritten = _Rewriting(text).text()
+    rewritten = _PatternRewriting(text).text()
     try:
         return compile_pattern(rewritten)
     except ValueError as error:
         raise NotAPattern(_PLACE.sub("", str(error))) from None
 
 
-class _Rewriting:
+class _PatternRewriting:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0

@@ -10,7 +10,7 @@ from enum import Enum
 import msgspec
 
 from ordito.blocks.conditions import literals
-from ordito.blocks.conditions.trees import NotACondition, Place
+from ordito.blocks.conditions.trees import NotACondition, TextRange
 
 MOST_CHARACTERS = 4_000
 """The longest text of a condition."""
@@ -32,7 +32,7 @@ class Token(msgspec.Struct, frozen=True):
 
     kind: TokenKind
     text: str
-    place: Place
+    place: TextRange
     value: int | Decimal | str = ""
     starts_line: bool = False
 
@@ -70,10 +70,10 @@ class Reader:
         if half is not None:
             raise NotACondition("half a character is not part of conditions", self.place(half.start(), half.end()))
 
-    def place(self, offset: int, end: int) -> Place:
+    def place(self, offset: int, end: int) -> TextRange:
         """The place of a range of characters."""
         line = bisect_right(self._lines, offset)
-        return Place(offset, end, line, offset - self._lines[line - 1] + 1)
+        return TextRange(offset, end, line, offset - self._lines[line - 1] + 1)
 
     def tokens(self) -> list[Token]:
         """All tokens, the end of the text as the last."""

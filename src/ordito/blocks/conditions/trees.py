@@ -15,7 +15,7 @@ import msgspec
 # What is wrong with a condition, and where in its text.
 
 
-class Place(msgspec.Struct, frozen=True):
+class TextRange(msgspec.Struct, frozen=True):
     """A part of the text of a condition: characters ``offset`` to ``end`` (from 0, the end exclusive), which begins at
     ``line`` and ``column`` (from 1)."""
 
@@ -24,9 +24,9 @@ class Place(msgspec.Struct, frozen=True):
     line: int
     column: int
 
-    def to(self, other: Place) -> Place:
+    def to(self, other: TextRange) -> TextRange:
         """From here to the end of another place."""
-        return Place(self.offset, other.end, self.line, self.column)
+        return TextRange(self.offset, other.end, self.line, self.column)
 
     def __str__(self) -> str:
         return f"{self.line}:{self.column}"
@@ -36,14 +36,14 @@ class NotACondition(ValueError):
     """A text cannot be read as a condition. ``message`` says what is wrong at ``place``, ``hint`` what would be right
     (or nothing)."""
 
-    def __init__(self, message: str, place: Place, hint: str = "") -> None:
+    def __init__(self, message: str, place: TextRange, hint: str = "") -> None:
         super().__init__(f"{place}: {message}")
         self.message = message
         self.place = place
         self.hint = hint
 
 
-class Reason(Enum):
+class NoAnswer(Enum):
     """Why a condition has no answer."""
 
     UNDEFINED = "undefined"
@@ -72,7 +72,7 @@ class ConditionFailed(Exception):
     Neither holds anything of the values: names, kinds, and the text of the condition only.
     """
 
-    def __init__(self, reason: Reason, message: str, place: Place, hint: str = "") -> None:
+    def __init__(self, reason: NoAnswer, message: str, place: TextRange, hint: str = "") -> None:
         super().__init__(f"{place}: {message}")
         self.reason = reason
         self.message = message
@@ -84,43 +84,43 @@ class Literal(msgspec.Struct, frozen=True, tag=True):
     """A value that is written out: ``null``, a truth value, an integer, a float (a ``Decimal``), or a string."""
 
     value: None | bool | int | Decimal | str
-    place: Place
+    place: TextRange
 
 
 class Name(msgspec.Struct, frozen=True, tag=True):
     """A name of the context: ``values``."""
 
     name: str
-    place: Place
+    place: TextRange
 
 
 class Field(msgspec.Struct, frozen=True, tag=True):
     """A step to a field of a struct: ``.name`` or ``."name"``."""
 
     name: str
-    place: Place
+    place: TextRange
 
 
 class Index(msgspec.Struct, frozen=True, tag=True):
     """A step to an element of a list or a field of a struct: ``[0]``, ``["name"]``."""
 
     index: Node
-    place: Place
+    place: TextRange
 
 
-class Path(msgspec.Struct, frozen=True, tag=True):
+class ValuePath(msgspec.Struct, frozen=True, tag=True):
     """Steps into a value: ``values.tags[0]``."""
 
     base: Node
     steps: tuple[Field | Index, ...]
-    place: Place
+    place: TextRange
 
 
 class Listing(msgspec.Struct, frozen=True, tag=True):
     """A list that is written out."""
 
     items: tuple[Node, ...]
-    place: Place
+    place: TextRange
 
 
 class Unary(msgspec.Struct, frozen=True, tag=True):
@@ -128,24 +128,24 @@ class Unary(msgspec.Struct, frozen=True, tag=True):
 
     operator: str
     operand: Node
-    place: Place
+    place: TextRange
 
 
-class Link(msgspec.Struct, frozen=True, tag=True):
+class OperatorLink(msgspec.Struct, frozen=True, tag=True):
     """An operator and what stands to its right."""
 
     operator: str
     operand: Node
-    place: Place
+    place: TextRange
     """The operator's."""
 
 
-class Chain(msgspec.Struct, frozen=True, tag=True):
+class OperatorChain(msgspec.Struct, frozen=True, tag=True):
     """Operators of one precedence, from left to right: ``a - b + c``."""
 
     first: Node
-    links: tuple[Link, ...]
-    place: Place
+    links: tuple[OperatorLink, ...]
+    place: TextRange
 
 
 class Meet(msgspec.Struct, frozen=True, tag=True):
@@ -153,7 +153,7 @@ class Meet(msgspec.Struct, frozen=True, tag=True):
     kinds."""
 
     operands: tuple[Node, ...]
-    place: Place
+    place: TextRange
 
 
 class Bound(msgspec.Struct, frozen=True, tag=True):
@@ -161,31 +161,31 @@ class Bound(msgspec.Struct, frozen=True, tag=True):
 
     operator: str
     operand: Node
-    place: Place
+    place: TextRange
 
 
-class Kind(msgspec.Struct, frozen=True, tag=True):
+class AllOfKind(msgspec.Struct, frozen=True, tag=True):
     """All values of a kind: ``string``. Stands in a ``Meet`` only."""
 
     name: str
-    place: Place
+    place: TextRange
 
 
-class Call(msgspec.Struct, frozen=True, tag=True):
+class CalledFunction(msgspec.Struct, frozen=True, tag=True):
     """A call of a function by its full name: ``strings.HasPrefix``."""
 
     function: str
     arguments: tuple[Node, ...]
-    place: Place
+    place: TextRange
 
 
 class Bottom(msgspec.Struct, frozen=True, tag=True):
     """``_|_``, which stands for every error. Stands beside ``==`` and ``!=`` only."""
 
-    place: Place
+    place: TextRange
 
 
-Node = Literal | Name | Path | Listing | Unary | Chain | Meet | Bound | Kind | Call | Bottom
+Node = Literal | Name | ValuePath | Listing | Unary | OperatorChain | Meet | Bound | AllOfKind | CalledFunction | Bottom
 
 LEVELS = (
     ("||",),
@@ -207,13 +207,13 @@ _IDENTIFIER = re.compile(r"[^\W\d_]\w*")
 _ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def references(tree: Node) -> Iterator[Name | Path]:
+def references(tree: Node) -> Iterator[Name | ValuePath]:
     """The names and paths from names in a tree, as they stand from left to right, each as long as it is written; those
     in an index after the path that it is part of."""
     waiting: list[Node] = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, Name) or (isinstance(node, Path) and isinstance(node.base, Name)):
+        if isinstance(node, Name) or (isinstance(node, ValuePath) and isinstance(node.base, Name)):
             yield node
         waiting.extend(reversed(_inside(node)))
 
@@ -225,10 +225,10 @@ def written(tree: Node) -> str:
 
 def _inside(node: Node) -> list[Node]:
     """What a node is made of; not the name that a path begins with."""
-    if isinstance(node, Path):
+    if isinstance(node, ValuePath):
         base = [] if isinstance(node.base, Name) else [node.base]
         return [*base, *(step.index for step in node.steps if isinstance(step, Index))]
-    if isinstance(node, Chain):
+    if isinstance(node, OperatorChain):
         return [node.first, *(link.operand for link in node.links)]
     if isinstance(node, Unary | Bound):
         return [node.operand]
@@ -236,7 +236,7 @@ def _inside(node: Node) -> list[Node]:
         return list(node.items)
     if isinstance(node, Meet):
         return list(node.operands)
-    return list(node.arguments) if isinstance(node, Call) else []
+    return list(node.arguments) if isinstance(node, CalledFunction) else []
 
 
 def _text(node: Node, level: int) -> str:
@@ -249,13 +249,13 @@ def _text(node: Node, level: int) -> str:
 def _level(node: Node) -> int:
     if isinstance(node, Meet):
         return 0
-    if isinstance(node, Chain):
+    if isinstance(node, OperatorChain):
         return LEVEL[node.links[0].operator]
     return ATOM - 1 if isinstance(node, Unary | Bound) else ATOM
 
 
 def _plain_text(node: Node) -> str:
-    if isinstance(node, Chain):
+    if isinstance(node, OperatorChain):
         above = _level(node) + 1
         links = (f" {link.operator} {_text(link.operand, above)}" for link in node.links)
         return _text(node.first, above) + "".join(links)
@@ -263,7 +263,7 @@ def _plain_text(node: Node) -> str:
         return " & ".join(_text(operand, 1) for operand in node.operands)
     if isinstance(node, Unary | Bound):
         return node.operator + _spaced(_text(node.operand, ATOM - 1))
-    if isinstance(node, Path):
+    if isinstance(node, ValuePath):
         base = _text(node.base, ATOM)
         return (f"({base})" if base[0].isdigit() else base) + "".join(map(_step_text, node.steps))
     return _atom_text(node)
@@ -279,9 +279,9 @@ def _atom_text(node: Node) -> str:
         return _literal_text(node.value)
     if isinstance(node, Listing):
         return f"[{', '.join(_text(item, 0) for item in node.items)}]"
-    if isinstance(node, Call):
+    if isinstance(node, CalledFunction):
         return f"{node.function}({', '.join(_text(argument, 0) for argument in node.arguments)})"
-    return node.name if isinstance(node, Name | Kind) else "_|_"
+    return node.name if isinstance(node, Name | AllOfKind) else "_|_"
 
 
 def _step_text(step: Field | Index) -> str:

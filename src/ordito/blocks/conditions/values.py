@@ -2,7 +2,7 @@
 
 Integers are exact, floats decimal with the 24 digits that CUE 0.4 computes with. A value is ``None``, a ``bool``, an
 ``int``, a ``Decimal`` (a float), a ``str``, a list or a mapping; elements of lists are as the context has them, so that
-whoever takes one out asks ``Reading.leaf``.
+whoever takes one out asks ``ContextReading.leaf``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from ordito.base.sensitive import opened
-from ordito.blocks.conditions.trees import ConditionFailed, Place, Reason
+from ordito.blocks.conditions.trees import ConditionFailed, NoAnswer, TextRange
 
 DIGITS = 24
 """How many digits CUE 0.4 computes with; integers of more would be rounded, and are not computed with here."""
@@ -41,7 +41,7 @@ _DECIMALS = decimal.Context(
 )
 
 
-class Reading:
+class ContextReading:
     """Takes values out of a context, and remembers whether one of them was sensitive."""
 
     def __init__(self) -> None:
@@ -53,27 +53,29 @@ class Reading:
         self.was_sensitive = self.was_sensitive or wrapped
         return plain
 
-    def leaf(self, value: object, place: Place) -> object:
+    def leaf(self, value: object, place: TextRange) -> object:
         """A value of a context as conditions compute with it. ``ConditionFailed`` is raised where they cannot."""
         plain = self.opened(value)
         if isinstance(plain, float):
             if not math.isfinite(plain):
-                raise ConditionFailed(Reason.NUMBER, "a number is not finite", place)
+                raise ConditionFailed(NoAnswer.NUMBER, "a number is not finite", place)
             return Decimal(repr(plain))
         if type(plain) in _KINDS or isinstance(plain, Mapping):
             return plain
-        raise ConditionFailed(Reason.NOT_SUPPORTED, f"conditions have no values of type {type(plain).__name__}", place)
+        raise ConditionFailed(
+            NoAnswer.NOT_SUPPORTED, f"conditions have no values of type {type(plain).__name__}", place
+        )
 
-    def equal(self, one: object, other: object, place: Place) -> bool:
+    def equal(self, one: object, other: object, place: TextRange) -> bool:
         """Whether two values are equal as ``==`` finds elements of lists to be: numbers by amount, and values of two
         kinds never."""
         return self._same(one, other, place, _loosely)
 
-    def identical(self, one: object, other: object, place: Place) -> bool:
+    def identical(self, one: object, other: object, place: TextRange) -> bool:
         """Whether two values are the same, an ``int`` never a ``float``."""
         return self._same(one, other, place, _strictly)
 
-    def _same(self, one: object, other: object, place: Place, alike: Callable[[object, object], bool]) -> bool:
+    def _same(self, one: object, other: object, place: TextRange, alike: Callable[[object, object], bool]) -> bool:
         waiting = [(one, other)]
         while waiting:
             left, right = (self.leaf(value, place) for value in waiting.pop())
@@ -83,7 +85,7 @@ class Reading:
                 waiting.extend(zip(reversed(left), reversed(right), strict=True))
             elif kind(left) == kind(right) == "struct":
                 raise ConditionFailed(
-                    Reason.NOT_SUPPORTED, "structs are not compared", place, "compare their fields, one by one"
+                    NoAnswer.NOT_SUPPORTED, "structs are not compared", place, "compare their fields, one by one"
                 )
             elif not alike(left, right):
                 return False
@@ -106,19 +108,19 @@ def a_kind(value: object) -> str:
     return _ARTICLES.get(name, f"a {name}")
 
 
-def arithmetic(sign: str, left: object, right: object, place: Place) -> object:
+def arithmetic(sign: str, left: object, right: object, place: TextRange) -> object:
     """What ``+ - * /`` makes of two values; a ``ConditionFailed`` where that has no value."""
     if isinstance(left, str) and isinstance(right, str) and sign == "+":
         if len(left) + len(right) > MOST_CHARACTERS:
-            raise ConditionFailed(Reason.TOO_MUCH, f"the text is longer than {MOST_CHARACTERS:,} characters", place)
+            raise ConditionFailed(NoAnswer.TOO_MUCH, f"the text is longer than {MOST_CHARACTERS:,} characters", place)
         return left + right
     if is_number(left) and is_number(right):
         return _computed(sign, left, right, place)
     if _lengthens(sign, kind(left), kind(right)):
         raise ConditionFailed(
-            Reason.NOT_SUPPORTED, f"{sign} of {a_kind(left)} and {a_kind(right)} is not supported", place
+            NoAnswer.NOT_SUPPORTED, f"{sign} of {a_kind(left)} and {a_kind(right)} is not supported", place
         )
-    return ConditionFailed(Reason.OPERANDS, f"{sign} does not go with {a_kind(left)} and {a_kind(right)}", place)
+    return ConditionFailed(NoAnswer.OPERANDS, f"{sign} does not go with {a_kind(left)} and {a_kind(right)}", place)
 
 
 def _lengthens(sign: str, left: str, right: str) -> bool:
@@ -128,7 +130,7 @@ def _lengthens(sign: str, left: str, right: str) -> bool:
     return sign == "*" and "int" in {left, right} and bool({left, right} & {"list", "string"})
 
 
-def _computed(sign: str, left: object, right: object, place: Place) -> object:
+def _computed(sign: str, left: object, right: object, place: TextRange) -> object:
     assert isinstance(left, int | Decimal)
     assert isinstance(right, int | Decimal)
     for value in (left, right):
@@ -141,14 +143,14 @@ def _computed(sign: str, left: object, right: object, place: Place) -> object:
     try:
         return steps[sign](Decimal(left), Decimal(right))
     except decimal.Overflow:
-        raise ConditionFailed(Reason.NUMBER, "the number is too large", place) from None
+        raise ConditionFailed(NoAnswer.NUMBER, "the number is too large", place) from None
     except (decimal.DivisionByZero, decimal.InvalidOperation):
-        return ConditionFailed(Reason.NUMBER, "division by zero", place)
+        return ConditionFailed(NoAnswer.NUMBER, "division by zero", place)
 
 
-def _check_digits(value: int | Decimal, place: Place) -> None:
+def _check_digits(value: int | Decimal, place: TextRange) -> None:
     if isinstance(value, int) and abs(value) >= 10**DIGITS:
-        raise ConditionFailed(Reason.NUMBER, f"numbers of more than {DIGITS} digits are not computed with", place)
+        raise ConditionFailed(NoAnswer.NUMBER, f"numbers of more than {DIGITS} digits are not computed with", place)
 
 
 def _loosely(left: object, right: object) -> bool:

@@ -42,10 +42,10 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
         inputs: GivenInputs,
         **others: Any,
     ) -> Any:
-        from ordito.app.proposals.filters import Filters
+        from ordito.app.proposals.filters import InstanceFilters
         from ordito.app.proposals.run import RunAsked
 
-        wanted = RunAsked(operation, Filters(nodes, instances, types), dependency_order, override, inputs)
+        wanted = RunAsked(operation, InstanceFilters(nodes, instances, types), dependency_order, override, inputs)
         return function(*arguments, asked=wanted, **others)
 
     return with_asked

@@ -43,7 +43,7 @@ class Box(msgspec.Struct):
     y: float = 0.0
 
 
-class Layout(msgspec.Struct, frozen=True):
+class PictureLayout(msgspec.Struct, frozen=True):
     """The boxes by the names of their nodes, hosts first, and the size of the picture."""
 
     boxes: dict[str, Box]
@@ -51,7 +51,7 @@ class Layout(msgspec.Struct, frozen=True):
     height: float
 
 
-def layout(graph: Graph) -> Layout:
+def layout(graph: Graph) -> PictureLayout:
     """Place all nodes of a graph."""
     forest = Forest(graph)
     boxes: dict[str, Box] = {}
@@ -71,7 +71,7 @@ def layout(graph: Graph) -> Layout:
         outer = boxes[node.host] if node.host else None
         boxes[node.name].x += outer.x if outer is not None else PAD
         boxes[node.name].y += outer.y if outer is not None else PAD
-    return Layout({n.name: boxes[n.name] for n in graph.nodes}, wide + 2 * PAD, high + 2 * PAD)
+    return PictureLayout({n.name: boxes[n.name] for n in graph.nodes}, wide + 2 * PAD, high + 2 * PAD)
 
 
 def _empty(node: GraphNode) -> Box:

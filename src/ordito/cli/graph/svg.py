@@ -9,8 +9,19 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
-from ordito.authoring.graph import Connection, Graph, GraphEdge, GraphStep, PlanGraph
-from ordito.cli.graph.layout import CHARACTER, MARK, PAD, Box, Forest, Layout, clipped, layout, more_nodes, short_type
+from ordito.authoring.graph import Graph, GraphConnection, GraphEdge, GraphStep, PlanGraph
+from ordito.cli.graph.layout import (
+    CHARACTER,
+    MARK,
+    PAD,
+    Box,
+    Forest,
+    PictureLayout,
+    clipped,
+    layout,
+    more_nodes,
+    short_type,
+)
 from ordito.cli.graph.text import more_steps, step_name, step_says
 from ordito.cli.text_width import width
 
@@ -38,7 +49,7 @@ STYLE = """\
 class Curve(msgspec.Struct, frozen=True):
     """The way of a connection: two ends and the two points that bend it."""
 
-    connection: Connection
+    connection: GraphConnection
     points: tuple[tuple[float, float], ...]
 
     @property
@@ -107,7 +118,7 @@ def _curve(curve: Curve) -> Iterator[str]:
     yield f'    <text class="label" x="{x:.1f}" y="{y - 3:.1f}" text-anchor="middle">{label}</text></g>'
 
 
-def curves_of(graph: Graph, found: Layout) -> list[Curve]:
+def curves_of(graph: Graph, found: PictureLayout) -> list[Curve]:
     """The ways of all connections. Those that meet a side of a box share it evenly."""
     sides = [_sides(found.boxes[c.source], found.boxes[c.target]) for c in graph.connections]
     ends: dict[tuple[str, str], list[tuple[float, int, int]]] = defaultdict(list)
@@ -179,7 +190,7 @@ PLAN_STYLE = """\
   </defs>"""
 
 
-class Place(msgspec.Struct, frozen=True):
+class StepBox(msgspec.Struct, frozen=True):
     """Where a step stands: its left and right end, and its middle from above."""
 
     left: float
@@ -187,7 +198,7 @@ class Place(msgspec.Struct, frozen=True):
     y: float
 
 
-class Lane(msgspec.Struct, frozen=True):
+class PictureLane(msgspec.Struct, frozen=True):
     """Where the steps of an instance stand."""
 
     name: str
@@ -198,8 +209,8 @@ class Lane(msgspec.Struct, frozen=True):
 class PlanLayout(msgspec.Struct, frozen=True):
     """Where all stand, and how large it is; places are in the order of the steps."""
 
-    lanes: tuple[Lane, ...]
-    places: tuple[Place, ...]
+    lanes: tuple[PictureLane, ...]
+    places: tuple[StepBox, ...]
     width: float
     height: float
 
@@ -207,21 +218,21 @@ class PlanLayout(msgspec.Struct, frozen=True):
 def plan_layout(graph: PlanGraph) -> PlanLayout:
     """Lanes below each other, columns beside each other; joins stand between the lanes."""
     rows, most = _rows(graph)
-    lanes: dict[str, Lane] = {}
+    lanes: dict[str, PictureLane] = {}
     top = PAD
     for name in graph.lanes:
-        lanes[name] = Lane(name, top + GUTTER, most.get(name, 1) * ROW + 8)
+        lanes[name] = PictureLane(name, top + GUTTER, most.get(name, 1) * ROW + 8)
         top += GUTTER + lanes[name].height
     names = max((width(clipped(name)) for name in graph.lanes), default=0) * CHARACTER + 2 * PAD
     lefts, right = _columns(graph, names + PAD)
-    places: list[Place] = []
+    places: list[StepBox] = []
     for number, step in enumerate(graph.steps):
         left, size = lefts[step.column], _size(step)
         if step.lane:
             y = lanes[step.lane].top + 4 + ROW * (rows[number] + 0.5)
-            places.append(Place(left, left + size, y))
+            places.append(StepBox(left, left + size, y))
         else:
-            places.append(Place(left, left + 2 * DOT, 0.0))
+            places.append(StepBox(left, left + 2 * DOT, 0.0))
     _place_joins(graph, places, [lane.top for lane in lanes.values()])
     return PlanLayout(tuple(lanes.values()), tuple(places), right + PAD, top + GUTTER)
 
@@ -255,7 +266,7 @@ def _size(step: GraphStep) -> float:
     return width(step_name(step)) * CHARACTER + PAD if step.lane else 2 * DOT
 
 
-def _place_joins(graph: PlanGraph, places: list[Place], tops: list[float]) -> None:
+def _place_joins(graph: PlanGraph, places: list[StepBox], tops: list[float]) -> None:
     """A join stands in the gutter that is nearest to the middle of what it joins."""
     near: dict[int, list[float]] = {}
     for edge in graph.edges:
@@ -303,7 +314,7 @@ def plan_svg(graph: PlanGraph) -> Iterator[str]:
     yield "</svg>"
 
 
-def _step(graph: PlanGraph, step: GraphStep, place: Place) -> str:
+def _step(graph: PlanGraph, step: GraphStep, place: StepBox) -> str:
     said = f"<title>{xml_text(step_says(graph, step))}</title>"
     if not step.lane:
         return f'  <g>{said}<circle class="join" cx="{place.left + DOT:.1f}" cy="{place.y:.1f}" r="{DOT}"/></g>'
@@ -314,7 +325,7 @@ def _step(graph: PlanGraph, step: GraphStep, place: Place) -> str:
     return f'  <g>{said}<rect class="{kind}" {box} rx="4"/>{text}</g>'
 
 
-def _edge(graph: PlanGraph, edge: GraphEdge, places: tuple[Place, ...], turn: int) -> str:
+def _edge(graph: PlanGraph, edge: GraphEdge, places: tuple[StepBox, ...], turn: int) -> str:
     """The way of an edge, with its number on it; of those that enter one step the numbers stand apart (``turn``)."""
     before, after = places[edge.before], places[edge.after]
     half = (before.right + after.left) / 2
@@ -327,7 +338,7 @@ def _edge(graph: PlanGraph, edge: GraphEdge, places: tuple[Place, ...], turn: in
     return f'  <g>{title}<path class="edge{tolerant}" d="{way}" marker-end="url(#arrow)"/>{number}</g>'
 
 
-def _on_the_way(before: Place, after: Place, part: float) -> tuple[float, float]:
+def _on_the_way(before: StepBox, after: StepBox, part: float) -> tuple[float, float]:
     """A point on the curve between two steps, so far along it."""
     rest = 1 - part
     first, bend, last = rest**3, 3 * part * rest, part**3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ordito.authoring.graph import Connection, Graph, GraphStep, PlanGraph
+from ordito.authoring.graph import Graph, GraphConnection, GraphStep, PlanGraph
 from ordito.cli.channel import Channel
 from ordito.cli.graph.layout import Forest, clipped, more_nodes, short_type
 from ordito.cli.progress.ledger import called, nothing, title
@@ -14,7 +14,7 @@ from ordito.cli.text_width import printable
 def write_tree(graph: Graph, channel: Channel) -> None:
     """Write the nodes, each below its host, with its connections."""
     forest = Forest(graph)
-    outgoing: dict[str, list[Connection]] = defaultdict(list)
+    outgoing: dict[str, list[GraphConnection]] = defaultdict(list)
     for connection in graph.connections:
         outgoing[connection.source].append(connection)
     arrow = "→" if channel.is_unicode else "->"

@@ -33,7 +33,7 @@ SETTLED = frozenset({"ok", "degraded", "absent"})
 """Local statuses in which an instance without running operations needs nobody's attention any more."""
 
 
-class Phase(IntEnum):
+class InstancePhase(IntEnum):
     """How far an instance is, for those who watch."""
 
     WAITING = 0
@@ -41,7 +41,7 @@ class Phase(IntEnum):
     SETTLED = 2
 
 
-class Activity:
+class RunningOperation:
     """An operation that runs now."""
 
     __slots__ = ("last_line", "operation", "since")
@@ -76,21 +76,21 @@ class Account:
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.seen_as = Phase.WAITING
+        self.seen_as = InstancePhase.WAITING
         self.state = ""
         self.local = ""
-        self.running: dict[str, Activity] = {}
+        self.running: dict[str, RunningOperation] = {}
         self.ok = self.changed = self.no_op = self.failed = self.skipped = 0
         self.unwell: Mapping[str, int] = {}
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> InstancePhase:
         """Whether something is to be seen here; what failed or was left out stays busy."""
         if self.running or self.failed or self.skipped:
-            return Phase.BUSY
+            return InstancePhase.BUSY
         if self.local in SETTLED:
-            return Phase.SETTLED
-        return Phase.BUSY if self.ok or self.no_op else Phase.WAITING
+            return InstancePhase.SETTLED
+        return InstancePhase.BUSY if self.ok or self.no_op else InstancePhase.WAITING
 
 
 class Node:
@@ -101,7 +101,7 @@ class Node:
     def __init__(self, name: str) -> None:
         self.name = name
         self.state = ""
-        self.counts = [0] * len(Phase)
+        self.counts = [0] * len(InstancePhase)
         self.busy: dict[str, Account] = {}
 
     @property
@@ -127,8 +127,8 @@ class Ledger:
         self.ended = 0
         self.accounts: dict[str, Account] = {}
         self.nodes: dict[str, Node] = {}
-        self.counts = [0] * len(Phase)
-        self.activities: dict[str, Activity] = {}
+        self.counts = [0] * len(InstancePhase)
+        self.activities: dict[str, RunningOperation] = {}
         self.failures: list[StepFailed] = []
         self.complaints: dict[str, Outcome] = {}
         self.left: dict[str, str] = {}
@@ -140,7 +140,7 @@ class Ledger:
             case StepLog():
                 self._heard(event)
             case StepStarted():
-                activity = Activity(titled(event), event.at)
+                activity = RunningOperation(titled(event), event.at)
                 self.activities[event.step] = activity
                 account = self._account(subject(event))
                 account.running[event.step] = activity
@@ -211,8 +211,8 @@ class Ledger:
             if node is None:
                 node = self.nodes[name] = Node(name)
             account = self.accounts[instance] = Account(node)
-            node.counts[Phase.WAITING] += 1
-            self.counts[Phase.WAITING] += 1
+            node.counts[InstancePhase.WAITING] += 1
+            self.counts[InstancePhase.WAITING] += 1
         return account
 
     def _review(self, instance: str, account: Account) -> None:
@@ -226,7 +226,7 @@ class Ledger:
         for counts in (self.counts, node.counts):
             counts[before] -= 1
             counts[now] += 1
-        if now is Phase.BUSY:
+        if now is InstancePhase.BUSY:
             node.busy[instance] = account
         else:
             node.busy.pop(instance, None)

@@ -23,7 +23,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
 from ordito.cli.progress.ledger import WHOLE, Account, Ledger, in_words, node_of, subject, titled
 from ordito.cli.progress.lines import failure, plural
-from ordito.cli.settings import COMMAND, Settings
+from ordito.cli.settings import COMMAND, GlobalSettings
 from ordito.cli.text_width import pad, printable, short_pins, shorten, width
 from ordito.work.events import Event, StepFailed, StepRetrying, StepSucceeded
 from ordito.work.invocation import Ending
@@ -200,7 +200,7 @@ def write_next(commands: Sequence[NextCommand], channel: Channel) -> None:
 Told = TypeVar("Told", bound=Event)
 
 
-def completed(event: Told, settings: Settings) -> Told:
+def completed(event: Told, settings: GlobalSettings) -> Told:
     """An event whose message names commands that are about the same ensemble; most events name none."""
     if not isinstance(event, StepSucceeded | StepFailed | StepRetrying) or not COMMAND.search(event.outcome.message):
         return event

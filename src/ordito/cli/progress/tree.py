@@ -19,7 +19,7 @@ from rich.style import Style
 
 from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
-from ordito.cli.progress.ledger import Account, Activity, Ledger, Node, Phase
+from ordito.cli.progress.ledger import Account, InstancePhase, Ledger, Node, RunningOperation
 from ordito.cli.progress.lines import LineProgress, plural
 from ordito.cli.text_width import one_line, pad, shorten
 from ordito.work.events import Event, JobFinished, JobRollback, JobStarted, StepFailed, StepRetrying, StepWarning
@@ -163,7 +163,7 @@ def frame(ledger: Ledger, height: int, channel: Channel, now: float) -> Iterator
     heading = f"{ledger.workflow}   job {ledger.job}   {clock(now - ledger.began)}   "
     yield "strong", f"{heading}{ledger.ended}/{ledger.steps} steps   {running} running"
     room = max(height - SPARE_ROWS, 4)
-    if len(ledger.nodes) + ledger.counts[Phase.BUSY] <= room:
+    if len(ledger.nodes) + ledger.counts[InstancePhase.BUSY] <= room:
         for node in ledger.nodes.values():
             yield from _branch(node, channel, now)
     else:
@@ -183,7 +183,7 @@ def _branch(node: Node, channel: Channel, now: float) -> Iterator[Row]:
 
 def _node(node: Node, channel: Channel) -> Row:
     symbols, label, total = channel.symbols, pad(node.name, NAME_WIDTH), node.total
-    settled, waiting = node.counts[Phase.SETTLED], node.counts[Phase.WAITING]
+    settled, waiting = node.counts[InstancePhase.SETTLED], node.counts[InstancePhase.WAITING]
     if settled == total:
         count = f" {total} of {total}" if total > 1 else ""
         return "good", f" {symbols.ok} {label}{count} {node.state}"
@@ -198,11 +198,11 @@ def _folded(ledger: Ledger, room: int, channel: Channel, now: float) -> Iterator
     shown = list(islice(busy, room - 3))
     yield from (_instance(name, account, channel, now, "") for name, account in shown)
     symbols = channel.symbols
-    rest = ledger.counts[Phase.BUSY] - len(shown)
+    rest = ledger.counts[InstancePhase.BUSY] - len(shown)
     if rest:
         yield "faint", f" {symbols.ellipsis} and {plural(rest, 'more busy instance')}"
-    yield "faint", f" {symbols.waiting} {plural(ledger.counts[Phase.WAITING], 'instance')} waiting"
-    yield "good", f" {symbols.ok} {plural(ledger.counts[Phase.SETTLED], 'instance')} done"
+    yield "faint", f" {symbols.waiting} {plural(ledger.counts[InstancePhase.WAITING], 'instance')} waiting"
+    yield "good", f" {symbols.ok} {plural(ledger.counts[InstancePhase.SETTLED], 'instance')} done"
 
 
 def _instance(name: str, account: Account, channel: Channel, now: float, indent: str) -> Row:
@@ -218,6 +218,6 @@ def _instance(name: str, account: Account, channel: Channel, now: float, indent:
     return "faint", f" {symbols.waiting} {said}"
 
 
-def _activity(activity: Activity, now: float) -> str:
+def _activity(activity: RunningOperation, now: float) -> str:
     last = f'   last: "{activity.last_line}"' if activity.last_line else ""
     return f"{activity.operation}   {clock(now - activity.since)}{last}"

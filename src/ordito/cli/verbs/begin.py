@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from ordito.app.doctor.finding import ENSEMBLE, LOOK, MACHINE, OK, PROGRAM, Diagnosis, Finding
+from ordito.app.doctor.finding import ENSEMBLE, LOOK, MACHINE, OK, PROGRAM, Diagnosis, DoctorFinding
 from ordito.authoring.init import InitRequest, init
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
@@ -19,7 +19,7 @@ from ordito.cli.text_width import pad, printable, width
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.doctor.finding import Diagnosis, Finding
+    from ordito.app.doctor.finding import Diagnosis, DoctorFinding
 
 
 @verb("init")
@@ -70,7 +70,7 @@ def as_data(found: Diagnosis) -> dict[str, object]:
     return {"format": FORMAT, "ready": found.is_ready, "findings": [_as_data(one) for one in found.findings]}
 
 
-def _as_data(finding: Finding) -> dict[str, object]:
+def _as_data(finding: DoctorFinding) -> dict[str, object]:
     data: dict[str, object] = msgspec.to_builtins(finding)
     return data
 
@@ -106,7 +106,7 @@ def write_diagnosis(found: Diagnosis, channel: Channel) -> None:
             _write_part(findings, channel)
 
 
-def _write_part(findings: Sequence[Finding], channel: Channel) -> None:
+def _write_part(findings: Sequence[DoctorFinding], channel: Channel) -> None:
     states = max(width(finding.state) for finding in findings)
     names = max(width(finding.name) for finding in findings)
     cells = {finding: printable(finding.found) or "-" for finding in findings}
@@ -121,7 +121,7 @@ def _write_part(findings: Sequence[Finding], channel: Channel) -> None:
             channel.line(f"  {' ' * states}  {more}")
 
 
-def _style(finding: Finding) -> str:
+def _style(finding: DoctorFinding) -> str:
     if finding.state == OK:
         return "good"
     if finding.is_lacking:

@@ -24,7 +24,7 @@ from ordito.work.invocation import Outcome
 from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
-    from ordito.app.drift import DriftResult, Found
+    from ordito.app.drift import CheckedInstance, DriftResult
     from ordito.app.proposals.look import LookAsked
     from ordito.cli.channel import Channel
     from ordito.instances.records import Instance
@@ -108,7 +108,7 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
         yield check_locked(result.report.locked)
 
 
-def _to_heal(found: Sequence[Found]) -> list[Instance]:
+def _to_heal(found: Sequence[CheckedInstance]) -> list[Instance]:
     """What was found not to be ok and can be healed, in the order in which it was looked at: what others require comes
     first. What lies on something that is not there comes back with that."""
     absent = {f.after.id for f in found if f.after.local == ABSENT}
@@ -131,7 +131,7 @@ def drift_data(workflow: str, result: DriftResult, whys: Mapping[str, str]) -> d
     }
 
 
-def _data(found: Found, why: str) -> dict[str, object]:
+def _data(found: CheckedInstance, why: str) -> dict[str, object]:
     before, after = found.before, found.after
     data: dict[str, object] = {"node": after.node, "local": after.local, "state": after.state, "drift": found.differs}
     if (before.local, before.state) != (after.local, after.state):
@@ -167,7 +167,7 @@ def write_drift(workflow: str, result: DriftResult, complaints: Mapping[str, Out
         channel.line(line)
 
 
-def _differences(found: Found, outcome: Outcome | None, channel: Channel) -> Iterator[str]:
+def _differences(found: CheckedInstance, outcome: Outcome | None, channel: Channel) -> Iterator[str]:
     from ordito.cli.job_view import as_text
 
     before, after = found.before, found.after

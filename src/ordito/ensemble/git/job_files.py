@@ -14,7 +14,7 @@ from ordito.base.change_ids import is_change_id
 from ordito.base.git_process import GitFailed
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import digest_of
-from ordito.ensemble.git.tree import Change, WorkTree, top_of
+from ordito.ensemble.git.tree import ChangedFile, WorkTree, top_of
 from ordito.ensemble.keeping import is_ours
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import PART_MARK, is_part, split
@@ -24,7 +24,7 @@ from ordito.work.records import JobSources
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-class Source(msgspec.Struct, frozen=True):
+class JobFileSource(msgspec.Struct, frozen=True):
     """A file that a job was made from: where it lies, the SHA-256 of what it held or its ``stamp_of``, and whether it
     belongs into git even if git does not know it yet, since the service names it."""
 
@@ -53,10 +53,10 @@ def stamp_of(path: Path) -> str:
     return f"{found.st_size} {found.st_mtime_ns}"
 
 
-def sources_by_tree(layout: Layout, pin: str, sources: JobSources) -> dict[Path, dict[str, Source]]:
+def sources_by_tree(layout: Layout, pin: str, sources: JobSources) -> dict[Path, dict[str, JobFileSource]]:
     """The files that a job was made from: by the top of their tree, and there by their path in it. What lies in no tree
     is left out. Raises ``EnsembleError``."""
-    found: dict[Path, dict[str, Source]] = {}
+    found: dict[Path, dict[str, JobFileSource]] = {}
     tops: dict[Path, Path | None] = {}
     for source in _sources(layout, pin, sources):
         real = Path(os.path.realpath(source.path))
@@ -68,18 +68,18 @@ def sources_by_tree(layout: Layout, pin: str, sources: JobSources) -> dict[Path,
     return found
 
 
-def _sources(layout: Layout, pin: str, sources: JobSources) -> list[Source]:
+def _sources(layout: Layout, pin: str, sources: JobSources) -> list[JobFileSource]:
     definite = set(sources.definite)
-    found = [Source(Path(path), path in definite, stamp=stamp) for path, stamp in sources.others.items()]
+    found = [JobFileSource(Path(path), path in definite, stamp=stamp) for path, stamp in sources.others.items()]
     if sources.origin:
         named = set(sources.named)
         origin = Path(sources.origin)
         files = (f for f in pinned_files(layout, pin) if LIFECYCLE not in f.place.split("/"))
-        found += [Source(origin / file.place, file.place in named, file.digest) for file in files]
+        found += [JobFileSource(origin / file.place, file.place in named, file.digest) for file in files]
     return found
 
 
-def changed_sources(tree: WorkTree, sources: Mapping[str, Source]) -> tuple[list[Change], list[str]]:
+def changed_sources(tree: WorkTree, sources: Mapping[str, JobFileSource]) -> tuple[list[ChangedFile], list[str]]:
     """The changes to commit among these files, and the paths of those that are not what the job was made from any more.
 
     Files that git does not know are committed if the service names them and they are of a size for git. Raises
@@ -97,7 +97,7 @@ def changed_sources(tree: WorkTree, sources: Mapping[str, Source]) -> tuple[list
     return changes, others
 
 
-def _may_be_added(source: Source) -> bool:
+def _may_be_added(source: JobFileSource) -> bool:
     return source.is_named and source.path.stat().st_size <= LARGEST_FOR_GIT
 
 
@@ -154,20 +154,20 @@ class OwnFiles:
         except OSError:
             return False
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[ChangedFile]:
         """The changes to commit: those of the machine's files, whatever somebody has staged of them before; and of
         files that belong to the user those that the program has made."""
         found = [change for change in self._tree.changes(self._searched) if change.path in self]
         mine = [change for change in found if change.path not in self.git_files or self._only_lines_added(change)]
         return [self._settled(change) for change in mine]
 
-    def _only_lines_added(self, change: Change) -> bool:
+    def _only_lines_added(self, change: ChangedFile) -> bool:
         """Whether nothing but the program's own lines is new in one of git's files."""
         path = self._tree.top / change.path
         now = path.read_bytes() if path.exists() else b""
         return change.is_new or is_ours(self._committed(change.path), now)
 
-    def _settled(self, change: Change) -> Change:
+    def _settled(self, change: ChangedFile) -> ChangedFile:
         """A staged version of a machine's file holds nothing that a later one does not; of `ensemble.yaml` that is so
         if the user's part is the same."""
         if not change.is_partial or change.path in self.git_files:

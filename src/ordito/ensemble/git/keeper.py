@@ -11,9 +11,9 @@ import msgspec
 
 from ordito.base.git_process import GitFailed, NoGit, joined
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.git.job_files import OwnFiles, Source, changed_sources, sources_by_tree
-from ordito.ensemble.git.tree import Change, Obstacle, WorkTree, some, top_of
-from ordito.ensemble.keeping import JobEnd, Kept
+from ordito.ensemble.git.job_files import JobFileSource, OwnFiles, changed_sources, sources_by_tree
+from ordito.ensemble.git.tree import ChangedFile, Obstacle, WorkTree, some, top_of
+from ordito.ensemble.keeping import JobEnd, KeptCommits
 from ordito.ensemble.layout import Layout
 from ordito.work.records import JobHeader, JobSources
 
@@ -34,15 +34,15 @@ class Home(msgspec.Struct, frozen=True):
 
     tree: WorkTree
     own: OwnFiles
-    sources: Mapping[Path, Mapping[str, Source]]
+    sources: Mapping[Path, Mapping[str, JobFileSource]]
 
     @property
-    def beside(self) -> Mapping[str, Source]:
+    def beside(self) -> Mapping[str, JobFileSource]:
         """The files that the job was made from and that lie in the ensemble's own tree."""
         found = self.sources.get(self.tree.top, {})
         return {path: source for path, source in found.items() if path not in self.own}
 
-    def others(self) -> Iterator[tuple[WorkTree, Mapping[str, Source]]]:
+    def others(self) -> Iterator[tuple[WorkTree, Mapping[str, JobFileSource]]]:
         """The other trees that hold files of the job and know some of them."""
         for top in sorted(self.sources):
             tree = WorkTree(top)
@@ -119,7 +119,7 @@ class GitKeeper:
         self._files = JobFiles(header.service, header.sources)
         self._service = service
 
-    def keep_sources(self, end: JobEnd) -> Kept:
+    def keep_sources(self, end: JobEnd) -> KeptCommits:
         """Commit what the job was made from, in the other trees that hold it."""
         commits: dict[str, str] = {}
         problems: list[str] = []
@@ -133,9 +133,9 @@ class GitKeeper:
                     commits[shown] = head
 
         problems += self._guarded(keep)
-        return Kept(commits, tuple(problems))
+        return KeptCommits(commits, tuple(problems))
 
-    def keep_ensemble(self, end: JobEnd, before: Kept) -> Kept:
+    def keep_ensemble(self, end: JobEnd, before: KeptCommits) -> KeptCommits:
         """Commit what was written, with what else of the job lies in the same tree."""
         problems: list[str] = []
         made: list[str] = []
@@ -158,7 +158,7 @@ class GitKeeper:
                 problems.extend(_left_out(home, self._files.pin))
 
         problems += self._guarded(keep)
-        return Kept(before.commits, tuple(dict.fromkeys([*before.problems, *problems])), made[0] if made else "")
+        return KeptCommits(before.commits, tuple(dict.fromkeys([*before.problems, *problems])), made[0] if made else "")
 
     def _guarded(self, keep: Callable[[Home], None]) -> Sequence[str]:
         """Keep files, if there is where; gives what went wrong."""
@@ -174,7 +174,7 @@ class GitKeeper:
             return [f"{error.filename or self._layout.root}: {error.strerror or error}"]
         return []
 
-    def _commit_sources(self, tree: WorkTree, sources: Mapping[str, Source], end: JobEnd) -> Iterator[str]:
+    def _commit_sources(self, tree: WorkTree, sources: Mapping[str, JobFileSource], end: JobEnd) -> Iterator[str]:
         """Commit what changed in another tree; gives what stands against it."""
         if (busy := tree.await_others()) is not None:
             yield str(busy)
@@ -215,7 +215,7 @@ TRAILER = "Ordito-Job"
 _FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
 
-def commit(tree: WorkTree, changes: Sequence[Change], message: str) -> Obstacle | None:
+def commit(tree: WorkTree, changes: Sequence[ChangedFile], message: str) -> Obstacle | None:
     """Commit these changes, and nothing else that is staged or changed; gives what stood against it.
 
     Git makes such a commit from an index of its own (``--only``), so what others stage meanwhile stays theirs. Where
@@ -245,7 +245,7 @@ def commit(tree: WorkTree, changes: Sequence[Change], message: str) -> Obstacle 
     return None
 
 
-def _folder(changes: Sequence[Change]) -> str:
+def _folder(changes: Sequence[ChangedFile]) -> str:
     """The folder in which changed files lie, as seen from the top."""
     return posixpath.commonpath([posixpath.dirname(change.path) for change in changes]) or "."
 

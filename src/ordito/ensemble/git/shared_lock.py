@@ -19,9 +19,9 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import read, write_whole
 from ordito.ensemble.git.job_files import OwnFiles
 from ordito.ensemble.git.sharing import Meeting
-from ordito.ensemble.keeping import Kept
+from ordito.ensemble.keeping import KeptCommits
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.owner import Owner, SharedLocked, current_user, process_space, start_of
+from ordito.ensemble.owner import LockOwner, SharedLocked, current_user, process_space, start_of
 
 PAUSE = 1.0
 """Seconds between two looks at a lock that somebody else holds."""
@@ -34,7 +34,7 @@ class Lease(msgspec.Struct, frozen=True):
     """A lock as it stands in the common repository: the id of the commit that is its note, and what the note says."""
 
     id: str
-    owner: Owner
+    owner: LockOwner
 
 
 class SharedLock:
@@ -47,7 +47,7 @@ class SharedLock:
         self._held = ""
         self._is_left_over = False
         self._is_kept = False
-        self._owner = Owner(
+        self._owner = LockOwner(
             user=current_user(),
             machine=socket.gethostname(),
             pid=os.getpid(),
@@ -86,7 +86,7 @@ class SharedLock:
         if not self._put(self._held, msgspec.structs.replace(self._owner, job=job)):
             raise EnsembleError(f"the lock in {self._meeting.remote} was taken away from this command")
 
-    def _put(self, before: str, owner: Owner) -> bool:
+    def _put(self, before: str, owner: LockOwner) -> bool:
         """Make the lock another note, if it is still ``before`` ("" for none); whether that was so."""
         note = _note(self._meeting, owner)
         # Written first, so that a clone that is killed right after the push knows the lock for its own.
@@ -119,7 +119,7 @@ class SharedLock:
         """Leave the lock where it is when the command ends: others must not begin with the state that they have."""
         self._is_kept = True
 
-    def publish(self, kept: Kept) -> Kept:
+    def publish(self, kept: KeptCommits) -> KeptCommits:
         """Push the state after a job and give the lock back; with what went wrong, where the lock is kept."""
         self.keep()
         if not kept.own:
@@ -223,7 +223,7 @@ def _listed(meeting: Meeting, reference: str) -> str:
     return next((line[0] for line in lines if line[1] == reference), "")
 
 
-def _note(meeting: Meeting, owner: Owner) -> str:
+def _note(meeting: Meeting, owner: LockOwner) -> str:
     """The id of a new commit without files that says who the owner is."""
     who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in _identity(owner).items()}
     try:
@@ -234,16 +234,16 @@ def _note(meeting: Meeting, owner: Owner) -> str:
         raise EnsembleError(f"git cannot write the lock's note: {failure.message}") from failure
 
 
-def _identity(owner: Owner) -> dict[str, str]:
+def _identity(owner: LockOwner) -> dict[str, str]:
     return {"NAME": f"ordito {owner.user}", "EMAIL": f"{owner.user}@{owner.machine}"}
 
 
-def _owner(meeting: Meeting, note: str) -> Owner:
+def _owner(meeting: Meeting, note: str) -> LockOwner:
     text = meeting.tree.git.run("cat-file", "commit", note)
     try:
-        return msgspec.json.decode(text.partition(b"\n\n")[2], type=Owner)
+        return msgspec.json.decode(text.partition(b"\n\n")[2], type=LockOwner)
     except (msgspec.DecodeError, msgspec.ValidationError):
-        return Owner()
+        return LockOwner()
 
 
 def _unreachable(meeting: Meeting, failure: GitFailed) -> EnsembleError:
@@ -253,5 +253,5 @@ def _unreachable(meeting: Meeting, failure: GitFailed) -> EnsembleError:
     )
 
 
-def _told(kept: Kept, why: str, hint: str) -> Kept:
+def _told(kept: KeptCommits, why: str, hint: str) -> KeptCommits:
     return msgspec.structs.replace(kept, sharing=f"{why}; afterwards: {hint}")

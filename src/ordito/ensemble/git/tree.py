@@ -38,7 +38,7 @@ class Obstacle(msgspec.Struct, frozen=True):
         return f"{self.reason} ({self.hint})" if self.hint else self.reason
 
 
-class Change(msgspec.Struct, frozen=True):
+class ChangedFile(msgspec.Struct, frozen=True):
     """A file that is not what the last commit holds: its path from the top of the tree, whether git does not know it
     yet, and whether it lies in the index otherwise than in the folder."""
 
@@ -95,7 +95,7 @@ class WorkTree:
             raise GitFailed(said.decode("utf-8", "replace").strip())
         return code == 0
 
-    def changes(self, paths: Sequence[str]) -> list[Change]:
+    def changes(self, paths: Sequence[str]) -> list[ChangedFile]:
         """What changed of these paths, and below them."""
         listed = self.git.paths(
             *("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"),
@@ -157,12 +157,12 @@ class WorkTree:
         return None
 
 
-def _change(path: str, marks: Iterable[str]) -> Change:
+def _change(path: str, marks: Iterable[str]) -> ChangedFile:
     """What the two marks say that git gives a file: that of the index, and that of the folder."""
     found = set(marks)
     staged = any(mark[0] not in " ?" for mark in found)
     differs = any(mark[1] != " " for mark in found)
-    return Change(path, found <= {"??", " A"}, staged and differs)
+    return ChangedFile(path, found <= {"??", " A"}, staged and differs)
 
 
 def some(paths: Sequence[str]) -> str:

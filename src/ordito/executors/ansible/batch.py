@@ -35,7 +35,7 @@ from ordito.executors.ansible.program import (
     holds_plugins,
 )
 from ordito.executors.copies import (
-    Copy,
+    CopyJob,
     Unusable,
     in_tree,
     make_copies,
@@ -44,13 +44,13 @@ from ordito.executors.copies import (
     planned_copies,
     remove_copies,
 )
-from ordito.executors.operation_process import TAIL_LINES, Ears, Ended, OperationProcess, Patience
+from ordito.executors.operation_process import TAIL_LINES, Ended, OperationProcess, ProcessListener, ProcessTimeouts
 from ordito.executors.output_pipe import Stream, Watch
 from ordito.executors.process_table import JOB, OUTPUTS, STEP, Marker
 from ordito.executors.script_tree import build, filled, runs_in_place
-from ordito.executors.slots import Slot, empty, is_empty, remove
-from ordito.executors.spawn import Command
-from ordito.work.inventory import Subject
+from ordito.executors.slots import WorkDirectory, empty, is_empty, remove
+from ordito.executors.spawn import ProcessCommand
+from ordito.work.inventory import OperationSubject
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
 from ordito.work.targets import CONTAINER
 
@@ -73,7 +73,7 @@ class Ticket(msgspec.Struct, frozen=True):
     """A step that wants to be in a batch, and where what becomes of it is told."""
 
     invocation: Invocation
-    subject: Subject
+    subject: OperationSubject
     stream: Told
 
 
@@ -85,7 +85,7 @@ class Tools(msgspec.Struct, frozen=True):
     program: str
     base: Mapping[str, str]
     area: str
-    patience: Patience
+    patience: ProcessTimeouts
     left: Callable[[int], None]
     watch: Watch
     there: str = ""
@@ -94,7 +94,7 @@ class Tools(msgspec.Struct, frozen=True):
 class Batch:
     """Runs a playbook for the instances of some steps. ``run`` tells each of them until its outcome."""
 
-    def __init__(self, tickets: Sequence[Ticket], slot: Slot, tools: Tools) -> None:
+    def __init__(self, tickets: Sequence[Ticket], slot: WorkDirectory, tools: Tools) -> None:
         self.slot = slot
         self._tools = tools
         self._tickets = {t.invocation.step: t for t in tickets}
@@ -106,7 +106,7 @@ class Batch:
         self._rest = b""
         self._plain: list[bytes] = []
         self._is_idle_talk = False
-        self._copies: list[Copy] = []
+        self._copies: list[CopyJob] = []
         self._asked: Ending | None = None
         self._was_ended = False
         self._outcomes: list[tuple[Ticket, Outcome]] = []
@@ -159,7 +159,7 @@ class Batch:
             Marker(self._first.job, self._contents.marker, self._tools.area),
             self._first.timeout,
             self._tools.patience,
-            Ears(self._take, self._ended.set_result, self._tools.left),
+            ProcessListener(self._take, self._ended.set_result, self._tools.left),
             self._tools.watch,
         )
         started = self._process.started(self.slot.path)
@@ -167,7 +167,7 @@ class Batch:
             ticket.stream.put((step, started))
         self._judge(await self._ended)
 
-    def _prepared(self) -> Command:
+    def _prepared(self) -> ProcessCommand:
         """Write everything that Ansible reads; the command."""
         first, slot = self._first, self.slot
         path = in_tree(first.root, first.artifact)
@@ -217,7 +217,7 @@ class Batch:
             write_private(path, text.encode() if text.endswith("\n") else f"{text}\n".encode())
         return path
 
-    def _command(self, playbook: str) -> Command:
+    def _command(self, playbook: str) -> ProcessCommand:
         slot = self.slot
         folder = playbook.rpartition("/")[0]
         beside = f"{folder}/{CONFIGURATION}"
@@ -239,7 +239,7 @@ class Batch:
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
         arguments = [self._tools.program, "-i", f"{slot.path}/{INVENTORY}", "--limit", SELF]
         arguments += ["--forks", str(max(5, min(MOST_FORKS, len(self._tickets)))), *self._settings(), playbook]
-        return Command(self._tools.program, arguments, environment, slot.work)
+        return ProcessCommand(self._tools.program, arguments, environment, slot.work)
 
     def _settings(self) -> list[str]:
         """What the properties of the artifact ask for."""

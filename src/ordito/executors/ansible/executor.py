@@ -27,10 +27,10 @@ from ordito.executors.ansible.files import (
 from ordito.executors.ansible.program import FURTHER, end_in_containers, end_masters, find_program
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.environment import base_environment
-from ordito.executors.operation_process import Patience, end_processes
+from ordito.executors.operation_process import ProcessTimeouts, end_processes
 from ordito.executors.output_pipe import Watch, reap_when_ended
 from ordito.executors.process_table import Marker
-from ordito.executors.slots import Slot, Slots, remove
+from ordito.executors.slots import Slots, WorkDirectory, remove
 from ordito.model.artifacts import ANSIBLE
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
 from ordito.work.targets import CONTAINER, SSH
@@ -69,7 +69,7 @@ class AnsibleExecutor:
         self._there = ""
         self._settle_patience = patience
         self._watch = Watch()
-        self._patience = Patience(grace)
+        self._patience = ProcessTimeouts(grace)
         self._gathering: Gathering[Ticket] = Gathering(self._begin, quiet=quiet, longest=longest, most=most)
         self._running: dict[str, tuple[Batch, asyncio.Task[None]]] = {}
         self._caring: list[Callable[[], None]] = []
@@ -202,7 +202,9 @@ class AnsibleExecutor:
                 await batch.end(Ending.CANCELLED)
                 await asyncio.wait([task])
 
-    async def _settled(self, slot: Slot, contents: Contents, step: BatchStep, doubt: InDoubt) -> Outcome | None:
+    async def _settled(
+        self, slot: WorkDirectory, contents: Contents, step: BatchStep, doubt: InDoubt
+    ) -> Outcome | None:
         # All steps of a batch are settled at the same time: its processes are ended once.
         if slot.path not in self._settling:
             self._settling[slot.path] = asyncio.create_task(self._end_left(slot, contents, doubt.job))
@@ -214,7 +216,7 @@ class AnsibleExecutor:
             return Outcome(Ending.FAILED, message=message)
         return outcome_of_host(slot, step, doubt.outputs)
 
-    async def _end_left(self, slot: Slot, contents: Contents, job: str) -> list[int]:
+    async def _end_left(self, slot: WorkDirectory, contents: Contents, job: str) -> list[int]:
         """End what still runs of a batch; the ids of processes that could not be ended."""
         marker = Marker(job, contents.marker, self._slots.base)
         loop = asyncio.get_running_loop()
@@ -246,7 +248,7 @@ class AnsibleExecutor:
             self._caring.append(reap_when_ended(self._watch, pid))
 
 
-def _runs(slot: Slot) -> bool:
+def _runs(slot: WorkDirectory) -> bool:
     """Whether Ansible is at work with the inventory of a slot; daemons that it has left do not count."""
     inventory = f"{slot.path}/{INVENTORY}".encode()
     return any(p.name.isdigit() and inventory in _command_line(p) for p in Path("/proc").iterdir())

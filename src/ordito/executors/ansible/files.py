@@ -21,7 +21,7 @@ import msgspec
 
 from ordito.base.suggest import nearest
 from ordito.executors.result_files import STATUSES, look_at
-from ordito.executors.slots import Slot, remove
+from ordito.executors.slots import WorkDirectory, remove
 from ordito.work.invocation import Ending, Outcome
 
 INVENTORY, BATCH, RESULTS, PRIVATE = "inventory.json", "batch.json", "results", "private"
@@ -85,7 +85,7 @@ def write_private(path: str, data: bytes) -> None:
         file.write(data)
 
 
-def contents_of(slot: Slot) -> Contents | None:
+def contents_of(slot: WorkDirectory) -> Contents | None:
     """The batch of a slot; None where there is none (yet)."""
     try:
         return msgspec.json.decode(look_at(f"{slot.path}/{BATCH}").data, type=Contents)
@@ -93,13 +93,13 @@ def contents_of(slot: Slot) -> Contents | None:
         return None
 
 
-def remove_secrets(slot: Slot) -> None:
+def remove_secrets(slot: WorkDirectory) -> None:
     """Remove what may hold secrets and is of no use when Ansible has ended."""
     for name in (INVENTORY, PRIVATE):
         remove(f"{slot.path}/{name}")
 
 
-def outcome_of_host(slot: Slot, step: BatchStep, wanted: Sequence[str]) -> Outcome | None:
+def outcome_of_host(slot: WorkDirectory, step: BatchStep, wanted: Sequence[str]) -> Outcome | None:
     """How the playbook has ended for one host, as its process has written it down; None where it has not. A host has no
     exit code: the process has one, for all of them."""
     try:

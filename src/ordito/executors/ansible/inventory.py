@@ -15,9 +15,9 @@ from pathlib import Path
 from ordito.base.sensitive import revealed
 from ordito.base.text import shell_name
 from ordito.executors.ssh.settings import Become, SshSettings, settings_of
-from ordito.work.inventory import Listed, Subject, Topology
+from ordito.work.inventory import Listed, OperationSubject, TopologyInventory
 from ordito.work.invocation import SCRATCH, Invocation
-from ordito.work.targets import CONTAINER, SSH, Target, Unreachable
+from ordito.work.targets import CONTAINER, SSH, HostTarget, Unreachable
 
 SELF = "SELF"
 MOST_HOSTS = 2_000
@@ -27,7 +27,7 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 def inventory_of(
-    batch: Sequence[tuple[Invocation, Subject]], keep: KeepFile, work: str, area: str = ""
+    batch: Sequence[tuple[Invocation, OperationSubject]], keep: KeepFile, work: str, area: str = ""
 ) -> tuple[dict[str, object], dict[str, str]]:
     """The inventory of a batch, and by instance why those cannot take part that cannot. ``work`` is the folder that
     stands for ``SCRATCH``; below ``area`` the ensemble keeps its files on hosts."""
@@ -63,7 +63,7 @@ class _Connections:
         self._by_host: dict[str, dict[str, object] | str] = {}
         self._hosts: dict[str, str] = {}
 
-    def add(self, instance: str, host: str, target: Target | None) -> str:
+    def add(self, instance: str, host: str, target: HostTarget | None) -> str:
         """An instance that is on a host; gives why it cannot be reached, "" if it can."""
         self._hosts[instance] = host
         if host not in self._by_host:
@@ -85,7 +85,7 @@ class _Connections:
         return host in self._by_host
 
 
-def _problem(connections: _Connections, topology: Topology, entry: Listed) -> str:
+def _problem(connections: _Connections, topology: TopologyInventory, entry: Listed) -> str:
     """Why an instance of the topology that is not of the batch cannot be reached."""
     target = None
     if entry.host and not connections.knows(entry.host):
@@ -96,7 +96,7 @@ def _problem(connections: _Connections, topology: Topology, entry: Listed) -> st
     return connections.add(entry.instance, entry.host, target)
 
 
-def _variables(invocation: Invocation, subject: Subject, work: str) -> dict[str, object]:
+def _variables(invocation: Invocation, subject: OperationSubject, work: str) -> dict[str, object]:
     """The variables of one step: those of the environment as texts, inputs as the data they are."""
     texts = {**invocation.large, **invocation.environment}
     found: dict[str, object] = {name: _placed(text, work) for name, text in texts.items() if VARIABLE.fullmatch(name)}
@@ -143,7 +143,7 @@ KEY_TYPES = ("ssh-", "ecdsa-", "sk-")
 METHODS = {"sudo": "ansible.builtin.sudo", "doas": "community.general.doas"}
 
 
-def connection_of(target: Target | None, keep: KeepFile, work: str, area: str = "") -> dict[str, object]:
+def connection_of(target: HostTarget | None, keep: KeepFile, work: str, area: str = "") -> dict[str, object]:
     """The variables by which Ansible reaches a target; below ``area`` the ensemble keeps its files there. Raises
     ``Unreachable`` where it cannot."""
     if target is None:
@@ -177,7 +177,7 @@ def _files_there(base: object, area: str) -> str:
     return "/".join(part for part in (str(base or "~/.ordito"), area, "ansible") if part)
 
 
-def _into_container(target: Target, area: str) -> dict[str, object]:
+def _into_container(target: HostTarget, area: str) -> dict[str, object]:
     """The variables by which Ansible runs something in a container."""
     settings = target.settings
     found: dict[str, object] = {
@@ -189,7 +189,7 @@ def _into_container(target: Target, area: str) -> dict[str, object]:
     return {**found, "ansible_user": settings["user"]} if settings.get("user") else found
 
 
-def words_into(target: Target) -> tuple[str, ...]:
+def words_into(target: HostTarget) -> tuple[str, ...]:
     """The words with which a command in a container begins."""
     settings = target.settings
     user = ("--user", str(settings["user"])) if settings.get("user") else ()

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ordito.executors.remote.connection import Channel, Ears
-from ordito.work.targets import CONTAINER, Target, Unreachable
+from ordito.executors.remote.connection import CommandChannel, CommandListener
+from ordito.work.targets import CONTAINER, HostTarget, Unreachable
 
 AT_ONCE = 16
 """Commands that are started in one container at a time: the engine locks the container for each of them."""
@@ -26,7 +26,7 @@ _OUT, _ERR = 1, 2
 _RUNNING = ("inspect", "--format", "{{.State.Running}}")
 
 
-class _Place(msgspec.Struct):
+class _ContainerState(msgspec.Struct):
     """What is known of one container: whether it ran when it was last asked, and the turns of those who want to start
     something in it."""
 
@@ -41,12 +41,12 @@ class ContainerConnector:
     protocol = CONTAINER
 
     def __init__(self) -> None:
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, _ContainerState] = {}
         self._running: set[_Exec] = set()
 
-    async def start(self, target: Target, words: Sequence[str], ears: Ears) -> Channel:
+    async def start(self, target: HostTarget, words: Sequence[str], ears: CommandListener) -> CommandChannel:
         """See ``Connector``."""
-        place = self._places.setdefault(target.name, _Place(asyncio.Semaphore(AT_ONCE)))
+        place = self._places.setdefault(target.name, _ContainerState(asyncio.Semaphore(AT_ONCE)))
         await place.turns.acquire()
         command = _Exec(target, ears, place.turns.release, lambda: self._ended(command, place))
         try:
@@ -63,7 +63,7 @@ class ContainerConnector:
         asyncio.get_running_loop().call_later(STARTING, command.has_started)
         return command
 
-    def forget_failure(self, target: Target) -> None:
+    def forget_failure(self, target: HostTarget) -> None:
         """Nothing: a container that does not run is asked for each time."""
 
     async def close(self) -> None:
@@ -73,7 +73,7 @@ class ContainerConnector:
             command.close()
         await asyncio.gather(*(command.told.wait() for command in commands))
 
-    def _ended(self, command: _Exec, place: _Place) -> None:
+    def _ended(self, command: _Exec, place: _ContainerState) -> None:
         self._running.discard(command)
         place.is_known &= not command.is_lost
 
@@ -81,7 +81,9 @@ class ContainerConnector:
 class _Exec(asyncio.SubprocessProtocol):
     """A command in a container; it has ended when the process of the engine has, and both outputs."""
 
-    def __init__(self, target: Target, ears: Ears, started: Callable[[], None], ended: Callable[[], None]) -> None:
+    def __init__(
+        self, target: HostTarget, ears: CommandListener, started: Callable[[], None], ended: Callable[[], None]
+    ) -> None:
         self._target = target
         self._ears = ears
         self._started: Callable[[], None] | None = started
@@ -166,7 +168,7 @@ class _Exec(asyncio.SubprocessProtocol):
         return [p for p in pipes if isinstance(p, asyncio.ReadTransport) and not p.is_closing()]
 
 
-def _exec(target: Target) -> list[str]:
+def _exec(target: HostTarget) -> list[str]:
     settings = target.settings
     user = ["--user", str(settings["user"])] if settings.get("user") else []
     return [str(settings["engine"]), "exec", "--interactive", *user, str(settings["container"])]
@@ -181,7 +183,7 @@ async def _spawn(command: _Exec, words: Sequence[str]) -> None:
         raise Unreachable(f"{words[0]} cannot be started: {error.strerror}") from error
 
 
-async def _check(target: Target) -> None:
+async def _check(target: HostTarget) -> None:
     """Raise ``Unreachable`` unless the container runs."""
     engine, name = str(target.settings["engine"]), str(target.settings["container"])
     heal = f"`ordito heal {target.settings.get('instance', 'INSTANCE')}`"

@@ -16,12 +16,12 @@ from ordito.executors.operation_process import Ended, Tail
 from ordito.executors.outcomes import outcome_from
 from ordito.executors.output_pipe import Stream
 from ordito.executors.remote.commands import run_command
-from ordito.executors.remote.connection import Patience
-from ordito.executors.remote.host import Host
-from ordito.executors.remote.lanes import Lane
+from ordito.executors.remote.connection import HostTimeouts
+from ordito.executors.remote.host import RemoteHost
+from ordito.executors.remote.lanes import ShellSession
 from ordito.executors.remote.operation_text import (
     STALE,
-    Spot,
+    HostSpot,
     identity,
     identity_of,
     named_files,
@@ -30,21 +30,21 @@ from ordito.executors.remote.operation_text import (
 )
 from ordito.executors.remote.settling import await_end, end_or_find
 from ordito.executors.remote.tree import NONE, Trees
-from ordito.executors.result_files import LARGEST_FILE, NOTHING, Left
+from ordito.executors.result_files import LARGEST_FILE, NOTHING, LeftFile
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress, Started
-from ordito.work.targets import Refused, Unreachable
+from ordito.work.targets import TargetRefused, Unreachable
 
 
-class Attempt:
+class RemoteAttempt:
     """Runs one invocation; ``stream`` gets what happens, the outcome last. It is the ``Ears`` of its lane."""
 
     def __init__(
         self,
         invocation: Invocation,
-        host: Host,
+        host: RemoteHost,
         trees: Trees,
-        stream: Stream[tuple[Attempt, Progress | None]],
-        patience: Patience,
+        stream: Stream[tuple[RemoteAttempt, Progress | None]],
+        patience: HostTimeouts,
     ) -> None:
         self.invocation = invocation
         self._host = host
@@ -52,7 +52,7 @@ class Attempt:
         self._stream = stream
         self._patience = patience
         self._loop = asyncio.get_running_loop()
-        self._lane: Lane | None = None
+        self._lane: ShellSession | None = None
         self._changed = asyncio.Event()
         self.over = asyncio.Event()
         """Set when nothing of it runs any more."""
@@ -132,7 +132,7 @@ class Attempt:
                 return Outcome(Ending.CANCELLED, message="cancelled before it was started")
             await self._start()
         except Unreachable as error:
-            return Outcome(Ending.UNREACHABLE, message=str(error), refused=isinstance(error, Refused))
+            return Outcome(Ending.UNREACHABLE, message=str(error), refused=isinstance(error, TargetRefused))
         except Unusable as error:
             return Outcome(Ending.NOT_STARTED, message=str(error))
         except (OSError, ValueError) as error:
@@ -163,7 +163,7 @@ class Attempt:
         self._slot = self._lane.slot
         mark = f"ordito-{os.urandom(8).hex()}"
         self._frames = Frames(mark)
-        text = operation_text(invocation, tree, Spot(host.tools, tree_there, self._slot, self._shared.path), mark)
+        text = operation_text(invocation, tree, HostSpot(host.tools, tree_there, self._slot, self._shared.path), mark)
         self._began = self._loop.time()
         self._lane.run(text, self)
         if invocation.timeout is not None:
@@ -286,7 +286,7 @@ class Attempt:
         text = self._frames.noise or "\n".join(self._tail.lines()[-1:])
         return f": {text}" if text else ""
 
-    def _outcome_from(self, ended: Ended, result: Left, outputs: Left) -> Outcome:
+    def _outcome_from(self, ended: Ended, result: LeftFile, outputs: LeftFile) -> Outcome:
         return outcome_from(
             self.invocation, ended, result, outputs, outputs_path(self._slot, self._identity), self._tail.lines()
         )
@@ -367,9 +367,9 @@ class Frames:
         rest, self._rest = self._rest, b""
         return self._keep(rest)
 
-    def file(self, name: str) -> Left:
+    def file(self, name: str) -> LeftFile:
         """A file that was told."""
-        return Left(bytes(self._files.get(name, b"")), self._unfit.get(name, ""))
+        return LeftFile(bytes(self._files.get(name, b"")), self._unfit.get(name, ""))
 
     @property
     def noise(self) -> str:

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from ordito.executors.remote.connection import Channel, Connector
-from ordito.work.targets import Ran, Refused, Target, Unreachable
+from ordito.executors.remote.connection import CommandChannel, Connector
+from ordito.work.targets import HostTarget, Ran, TargetRefused, Unreachable
 
 MOST_BYTES = 4 << 20
 """What is kept of each output of a command."""
@@ -59,7 +59,7 @@ def _keep(kept: bytearray, data: bytes) -> None:
 
 async def run_command(
     connector: Connector,
-    target: Target,
+    target: HostTarget,
     words: Sequence[str],
     given: bytes = b"",
     timeout: float | None = None,
@@ -69,7 +69,7 @@ async def run_command(
     ``TimeoutError`` after so many seconds; then nobody listens to it any more, and ``err`` has what was heard of its
     standard error."""
     heard = Heard(err)
-    channel: Channel | None = None
+    channel: CommandChannel | None = None
     try:
         async with asyncio.timeout(timeout):
             channel = await connector.start(target, words, heard)
@@ -104,7 +104,7 @@ class RemoteHands:
         self._connector = connector
 
     async def run(
-        self, target: Target | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
+        self, target: HostTarget | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
     ) -> Ran:
         """See ``work.targets.Hands``."""
         if target is None:
@@ -122,7 +122,7 @@ class RemoteHands:
         _, _, err = ran.err.partition(b"ordito:")
         return Ran(ran.status, ran.out, err.partition(b"\n")[2])
 
-    async def reach(self, target: Target, timeout: float) -> None:
+    async def reach(self, target: HostTarget, timeout: float) -> None:
         """See ``work.targets.Hands``."""
         loop = asyncio.get_running_loop()
         deadline, pause = loop.time() + timeout, PAUSE
@@ -133,7 +133,7 @@ class RemoteHands:
                     ran = await run_command(self._connector, target, ["sh", "-c", ":"])
             except TimeoutError:
                 raise Unreachable(f"{target.name} could not be reached within {timeout:g} s") from None
-            except Refused:
+            except TargetRefused:
                 raise
             except Unreachable:
                 if loop.time() + pause > deadline:
@@ -142,12 +142,12 @@ class RemoteHands:
                 pause = min(2 * pause, LONGEST_PAUSE)
                 continue
             if ran.status:
-                raise Refused(
+                raise TargetRefused(
                     f"{target.name} has no shell for operations (sh): {said(ran.err) or f'exit {ran.status}'}"
                 )
             return
 
-    async def _end(self, target: Target, err: bytes) -> None:
+    async def _end(self, target: HostTarget, err: bytes) -> None:
         _, found, rest = err.partition(b"ordito:")
         number = rest.partition(b"\n")[0].decode(errors="replace")
         if found and number.isdigit():

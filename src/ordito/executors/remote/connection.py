@@ -11,10 +11,10 @@ from typing import Protocol
 
 import msgspec
 
-from ordito.work.targets import Target
+from ordito.work.targets import HostTarget
 
 
-class Ears(Protocol):
+class CommandListener(Protocol):
     """Who hears a command. All is called on the event loop; ``ended`` is called once, and last."""
 
     def heard_out(self, data: bytes) -> None:
@@ -30,7 +30,7 @@ class Ears(Protocol):
         """
 
 
-class Channel(Protocol):
+class CommandChannel(Protocol):
     """A command at work on a host."""
 
     def write(self, data: bytes) -> None:
@@ -54,14 +54,14 @@ class Connector(Protocol):
 
     protocol: str
 
-    async def start(self, target: Target, words: Sequence[str], ears: Ears) -> Channel:
+    async def start(self, target: HostTarget, words: Sequence[str], ears: CommandListener) -> CommandChannel:
         """Start a program with its arguments on a host, in a session of its own where the protocol can do that.
 
         The words are seen by everybody on the host: secrets go through ``write``. Waits for its turn where the host
         takes no more at a time. Raises ``Unreachable``: then nothing was started.
         """
 
-    def forget_failure(self, target: Target) -> None:
+    def forget_failure(self, target: HostTarget) -> None:
         """Try to reach a host again that could not be reached a moment ago; until then ``start`` fails at once."""
 
     async def close(self) -> None:
@@ -71,7 +71,7 @@ class Connector(Protocol):
 # How long is waited for what.
 
 
-class Patience(msgspec.Struct, frozen=True):
+class HostTimeouts(msgspec.Struct, frozen=True):
     """Seconds: between asking processes to end and making them; for output that a daemon still holds open; for an
     operation that is found running after a crash to end by itself; for a host to be reached again after a connection
     was lost; between two tries of that."""

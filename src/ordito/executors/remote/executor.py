@@ -10,14 +10,14 @@ from functools import partial
 from ordito.executors.copies import Unusable
 from ordito.executors.outcomes import outcome_found
 from ordito.executors.output_pipe import Stream
-from ordito.executors.remote.attempt import Attempt
-from ordito.executors.remote.connection import Connector, Patience
-from ordito.executors.remote.host import Found, Host
+from ordito.executors.remote.attempt import RemoteAttempt
+from ordito.executors.remote.connection import Connector, HostTimeouts
+from ordito.executors.remote.host import AttemptOnHost, RemoteHost
 from ordito.executors.remote.operation_text import KINDS, identity, outputs_path
 from ordito.executors.remote.settling import await_end, end_or_find
 from ordito.executors.remote.tree import Trees
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
-from ordito.work.targets import Target, Unreachable
+from ordito.work.targets import HostTarget, Unreachable
 
 AT_ONCE = 16
 """Hosts that are tidied at the same time only because the job was there before it was cut off."""
@@ -31,14 +31,14 @@ class RemoteExecutor:
     the host. All is kept below one folder on each host; what belongs to a job goes with ``leave``.
     """
 
-    def __init__(self, connectors: Sequence[Connector], area: str, patience: Patience | None = None) -> None:
+    def __init__(self, connectors: Sequence[Connector], area: str, patience: HostTimeouts | None = None) -> None:
         """``area`` is a word that tells this ensemble from all others that use the same hosts."""
         self._connectors: Mapping[str, Connector] = {c.protocol: c for c in connectors}
         self._area = area
-        self._patience = patience or Patience()
+        self._patience = patience or HostTimeouts()
         self._trees = Trees()
-        self._hosts: dict[tuple[str, str], list[tuple[Target, Host]]] = {}
-        self._running: dict[str, Attempt] = {}
+        self._hosts: dict[tuple[str, str], list[tuple[HostTarget, RemoteHost]]] = {}
+        self._running: dict[str, RemoteAttempt] = {}
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
         """Whether an artifact of these types is a shell or a Python script, for hosts reached by a protocol."""
@@ -50,11 +50,11 @@ class RemoteExecutor:
 
     async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
         """Run invocations at the same time; all are ended if the iteration is given up."""
-        stream: Stream[tuple[Attempt, Progress | None]] = Stream()
-        tasks: dict[Attempt, asyncio.Task[None]] = {}
+        stream: Stream[tuple[RemoteAttempt, Progress | None]] = Stream()
+        tasks: dict[RemoteAttempt, asyncio.Task[None]] = {}
         try:
             for invocation in batch:
-                attempt = Attempt(
+                attempt = RemoteAttempt(
                     invocation, self._host(invocation.target, invocation.job), self._trees, stream, self._patience
                 )
                 self._running[invocation.step] = attempt
@@ -98,8 +98,8 @@ class RemoteExecutor:
             return Outcome(Ending.LOST, message=f"it cannot be found out how this operation ended: {error}")
 
     async def leave(
-        self, given_back: Sequence[Target] = (), before: Sequence[Target] = (), job: str = ""
-    ) -> list[Target]:
+        self, given_back: Sequence[HostTarget] = (), before: Sequence[HostTarget] = (), job: str = ""
+    ) -> list[HostTarget]:
         """Remove what the job has on its hosts, and all that the ensemble has on those that were given back, and close
         all connections; for when all outcomes are written down, on the loop that ran the operations. Gives those that
         were given back on which nothing of the ensemble is any more. ``before`` are hosts on which the job ran
@@ -125,12 +125,12 @@ class RemoteExecutor:
             await connector.close()
         return [target for target, task in zip(gone, tidied, strict=False) if _went_well(task)]
 
-    async def take_back(self, target: Target) -> bool:
+    async def take_back(self, target: HostTarget) -> bool:
         """End what is at work for the ensemble on a host that it has not any more, and remove all that it has there;
         gives whether that went well."""
         return await _left(self._remove_all(target, is_known=False))
 
-    async def _remove_all(self, target: Target, *, is_known: bool) -> None:
+    async def _remove_all(self, target: HostTarget, *, is_known: bool) -> None:
         host = self._host(target, "")
         if not is_known:
             # What was lost there may be at work still: it is ended when the host is made ready.
@@ -139,30 +139,30 @@ class RemoteExecutor:
         if target.settings.get("become", False) is not False:
             # Ansible keeps its files where the one who signs in is at home, whoever its tasks run as.
             plain = {name: value for name, value in target.settings.items() if name != "become"}
-            await self._host(Target(target.protocol, target.name, plain), "").remove_all()
+            await self._host(HostTarget(target.protocol, target.name, plain), "").remove_all()
 
     def close(self) -> None:
         """Nothing is left to do here: see ``leave``."""
 
     # ------------------------------------------------------------------------------------------------------- parts
 
-    def _host(self, target: Target | None, job: str) -> Host:
+    def _host(self, target: HostTarget | None, job: str) -> RemoteHost:
         if target is None:
             raise ValueError("this executor runs nothing on this machine")
         known = self._hosts.setdefault((target.name, job), [])
         for other, host in known:
             if other is target or other == target:
                 return host
-        host = Host(self._connectors[target.protocol], target, self._area, job, self._trees)
+        host = RemoteHost(self._connectors[target.protocol], target, self._area, job, self._trees)
         known.append((target, host))
         return host
 
-    def _forget(self, attempt: Attempt) -> None:
+    def _forget(self, attempt: RemoteAttempt) -> None:
         step = attempt.invocation.step
         if self._running.get(step) is attempt:
             del self._running[step]
 
-    async def _settled(self, host: Host, doubt: InDoubt, found: Found) -> Outcome | None:
+    async def _settled(self, host: RemoteHost, doubt: InDoubt, found: AttemptOnHost) -> Outcome | None:
         found, unended = await end_or_find(host, found, self._patience)
         if found.state == "ended":
             return outcome_found(
@@ -176,7 +176,9 @@ class RemoteExecutor:
         return None
 
 
-def _tell_of_end(stream: Stream[tuple[Attempt, Progress | None]], attempt: Attempt, _: asyncio.Task[None]) -> None:
+def _tell_of_end(
+    stream: Stream[tuple[RemoteAttempt, Progress | None]], attempt: RemoteAttempt, _: asyncio.Task[None]
+) -> None:
     stream.put((attempt, None))
 
 
@@ -189,7 +191,7 @@ class _Nobody:
         """It belongs to a process that is gone."""
 
 
-async def _leave_again(host: Host, places: asyncio.Semaphore) -> None:
+async def _leave_again(host: RemoteHost, places: asyncio.Semaphore) -> None:
     async with places:
         await host.leave_again()
 

@@ -20,9 +20,9 @@ from ordito.executors.remote.lanes import Lanes
 from ordito.executors.remote.operation_text import environment_text
 from ordito.executors.remote.tree import NONE, SharedFile, SharedFiles, Trees
 from ordito.executors.remote.upload import Uploads
-from ordito.executors.result_files import NOTHING, Left
+from ordito.executors.result_files import NOTHING, LeftFile
 from ordito.work.invocation import Invocation
-from ordito.work.targets import Ran, Target
+from ordito.work.targets import HostTarget, Ran
 
 PATIENCE = 60.0
 """Seconds for a short command on a host."""
@@ -34,7 +34,7 @@ _TOOLS = Path(__file__).with_name("tools")
 _SHARED = ("shell_trap.sh", "shell_value.bash", "python_runner.py", "packages_runner.py")
 
 
-class Facts(msgspec.Struct, frozen=True):
+class HostFacts(msgspec.Struct, frozen=True):
     """What is known of a host that is ready: the folder of everything, this run of its kernel, its own name, whether it
     has ``tar``."""
 
@@ -44,7 +44,7 @@ class Facts(msgspec.Struct, frozen=True):
     packs: bool
 
 
-class Found(msgspec.Struct, frozen=True):
+class AttemptOnHost(msgspec.Struct, frozen=True):
     """What a host knows of an attempt: its slot, its word, its process, whether that is ``running``, ``gone`` or has
     ``ended`` (with a status), and what it left. ``leads`` says whether the process leads a session of its own."""
 
@@ -55,14 +55,14 @@ class Found(msgspec.Struct, frozen=True):
     start: int
     leads: bool
     status: int = 0
-    result: Left = NOTHING
-    outputs: Left = NOTHING
+    result: LeftFile = NOTHING
+    outputs: LeftFile = NOTHING
 
 
-class Host:
+class RemoteHost:
     """A host during one job."""
 
-    def __init__(self, connector: Connector, target: Target, area: str, job: str, trees: Trees) -> None:
+    def __init__(self, connector: Connector, target: HostTarget, area: str, job: str, trees: Trees) -> None:
         """``area`` names the ensemble: nothing of another's is ever touched."""
         self.target = target
         self.connector = connector
@@ -70,7 +70,7 @@ class Host:
         self._job = job
         self._run = f"{job}.{os.urandom(4).hex()}"
         self._trees = trees
-        self._facts: Facts | None = None
+        self._facts: HostFacts | None = None
         self._is_ready = False
         self._uploads: Uploads | None = None
         self._lock = asyncio.Lock()
@@ -78,7 +78,7 @@ class Host:
         self._shared = SharedFiles(self._write)
         self._numbers = itertools.count()
 
-    async def ready(self) -> Facts:
+    async def ready(self) -> HostFacts:
         """Make the host ready for operations, once. Raises ``Unreachable``, and ``Unusable`` with the reason."""
         if not self._is_ready or self._facts is None:
             async with self._lock:
@@ -93,7 +93,7 @@ class Host:
         self._shared.forget()
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> HostFacts:
         """What is known of a host that is ready."""
         assert self._facts is not None, "the host is ready"
         return self._facts
@@ -130,13 +130,13 @@ class Host:
         put = 'umask 077; mkdir -p "${1%/*}" && cat >"$1" && shift && { [ $# = 0 ] || rm -f "$@"; }'
         await self.checked(["sh", "-c", put, "sh", path, *unneeded], content)
 
-    async def find(self, identity: str, slot: str = "") -> Found | None:
+    async def find(self, identity: str, slot: str = "") -> AttemptOnHost | None:
         """What is known of an attempt; None where it never began, and then never will. Raises ``Unreachable``."""
         facts = await self.ready()
         words = ["sh", f"{self.tools}/find.sh", f"{facts.place}/jobs/{self._job}", identity, slot]
         return _found((await self.checked(words)).out, identity)
 
-    async def end(self, found: Found, grace: float) -> list[int]:
+    async def end(self, found: AttemptOnHost, grace: float) -> list[int]:
         """End an operation with everything that it started; the ids of what cannot be ended."""
         leads = "leads" if found.leads else ""
         seconds = str(max(round(grace), 1))
@@ -212,7 +212,7 @@ class Host:
         finally:
             running.cancel()
 
-    async def _prepare(self) -> Facts:
+    async def _prepare(self) -> HostFacts:
         base = str(self.target.settings.get("base") or "")
         head = _head(base=base, area=self._area, job=self._run, tools=tools_name())
         ran = await self.checked(["sh"], (head + _BASE + _tool("prepare.sh")).encode())
@@ -306,7 +306,7 @@ def _tools_text(folder: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _facts(out: bytes) -> tuple[Facts | None, bool, list[Found]]:
+def _facts(out: bytes) -> tuple[HostFacts | None, bool, list[AttemptOnHost]]:
     place, facts, has_tools, left = "", None, False, []
     for line in out.decode(errors="surrogateescape").splitlines():
         kind, _, rest = line.removeprefix("ordito ").partition(" ")
@@ -317,14 +317,14 @@ def _facts(out: bytes) -> tuple[Facts | None, bool, list[Found]]:
             place = rest
         elif kind == "about":
             boot, tools, packs, name = rest.split(" ", 3)
-            facts, has_tools = Facts(place, boot, name, packs == "1"), tools == "1"
+            facts, has_tools = HostFacts(place, boot, name, packs == "1"), tools == "1"
         elif kind == "open":
             pid, start, leads, word, slot = rest.split(" ", 4)
-            left.append(Found(slot, word, "running", int(pid), int(start), leads == "setsid"))
+            left.append(AttemptOnHost(slot, word, "running", int(pid), int(start), leads == "setsid"))
     return facts, has_tools, left
 
 
-def _found(out: bytes, identity: str) -> Found | None:
+def _found(out: bytes, identity: str) -> AttemptOnHost | None:
     at = out.find(b"slot /")
     if at < 0:
         return None
@@ -334,14 +334,16 @@ def _found(out: bytes, identity: str) -> Found | None:
     result, rest = _sized(rest)
     outputs, _ = _sized(rest)
     path = slot.removeprefix(b"slot ").decode(errors="surrogateescape")
-    return Found(path, identity, word, pid, start, began.endswith(b" setsid"), int(status or 0), result, outputs)
+    return AttemptOnHost(
+        path, identity, word, pid, start, began.endswith(b" setsid"), int(status or 0), result, outputs
+    )
 
 
-def _sized(data: bytes) -> tuple[Left, bytes]:
+def _sized(data: bytes) -> tuple[LeftFile, bytes]:
     line, _, rest = data.partition(b"\n")
     _, count, why = line.decode(errors="replace").split(" ", 2)
     size = int(count)
-    return Left(rest[:size], why), rest[size:]
+    return LeftFile(rest[:size], why), rest[size:]
 
 
 def _not_ready(name: str, ran: Ran) -> str:

@@ -7,9 +7,9 @@ import itertools
 from collections import deque
 from collections.abc import Callable
 
-from ordito.executors.remote.connection import Channel, Connector, Ears
+from ordito.executors.remote.connection import CommandChannel, CommandListener, Connector
 from ordito.executors.remote.operation_text import opening_text
-from ordito.work.targets import Target
+from ordito.work.targets import HostTarget
 
 USUAL = 64
 OF_CONNECTION = 8
@@ -19,22 +19,22 @@ OF_CONNECTION = 8
 class Lanes:
     """Gives out shells, those first that have nothing to do."""
 
-    def __init__(self, connector: Connector, target: Target, tools: str, folder: str) -> None:
+    def __init__(self, connector: Connector, target: HostTarget, tools: str, folder: str) -> None:
         """``folder`` is where their slots are made."""
         self._connector = connector
         self._target = target
         self._tools = tools
         self._folder = folder
         self._numbers = itertools.count()
-        self._idle: list[Lane] = []
+        self._idle: list[ShellSession] = []
         self._is_pressed = False
-        self._open: set[Lane] = set()
+        self._open: set[ShellSession] = set()
         self._opening: set[asyncio.Task[None]] = set()
-        self._waiting: deque[asyncio.Future[Lane]] = deque()
+        self._waiting: deque[asyncio.Future[ShellSession]] = deque()
         connections = target.settings.get("connections")
         self._most = OF_CONNECTION * connections if isinstance(connections, int) else USUAL
 
-    async def take(self) -> Lane:
+    async def take(self) -> ShellSession:
         """A shell that has nothing to do. Raises ``Unreachable``."""
         self._is_pressed = False
         while self._idle:
@@ -42,7 +42,7 @@ class Lanes:
             if lane.is_usable:
                 return lane
             lane.finish()
-        waiter: asyncio.Future[Lane] = asyncio.get_running_loop().create_future()
+        waiter: asyncio.Future[ShellSession] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         self._open_more()
         try:
@@ -52,7 +52,7 @@ class Lanes:
                 self.give_back(waiter.result())
             raise
 
-    def give_back(self, lane: Lane) -> None:
+    def give_back(self, lane: ShellSession) -> None:
         """It has nothing to do any more; whoever waits for one gets it."""
         lane.let_go()
         waiter = self._next_waiter() if lane.is_usable else None
@@ -83,7 +83,7 @@ class Lanes:
             task.add_done_callback(self._opened)
 
     async def _open_one(self) -> None:
-        lane = Lane(f"{self._folder}/{next(self._numbers)}", self._ended)
+        lane = ShellSession(f"{self._folder}/{next(self._numbers)}", self._ended)
         await lane.open(self._connector, self._target, self._tools)
         self._open.add(lane)
         self.give_back(lane)
@@ -98,12 +98,12 @@ class Lanes:
             # There may be more who wait than shells were being opened.
             self._open_more()
 
-    def _ended(self, lane: Lane) -> None:
+    def _ended(self, lane: ShellSession) -> None:
         self._open.discard(lane)
         if self._waiting:
             self._open_more()
 
-    def _next_waiter(self) -> asyncio.Future[Lane] | None:
+    def _next_waiter(self) -> asyncio.Future[ShellSession] | None:
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():
@@ -121,18 +121,18 @@ MOST_OPERATIONS = 500
 """A shell may remember something of each; after so many a new one takes its place."""
 
 
-class Lane:
+class ShellSession:
     """A shell on a host. Whoever has it hears it; nobody else may use it meanwhile. ``slot`` is its folder there."""
 
-    def __init__(self, slot: str, when_over: Callable[[Lane], None]) -> None:
+    def __init__(self, slot: str, when_over: Callable[[ShellSession], None]) -> None:
         self.slot = slot
         self._when_over = when_over
-        self._channel: Channel | None = None
-        self._ears: Ears | None = None
+        self._channel: CommandChannel | None = None
+        self._ears: CommandListener | None = None
         self._operations = 0
         self.is_over = False
 
-    async def open(self, connector: Connector, target: Target, tools: str) -> None:
+    async def open(self, connector: Connector, target: HostTarget, tools: str) -> None:
         """Start the shell. Raises ``Unreachable``."""
         self._channel = await connector.start(target, ["sh"], self)
         self._channel.write(opening_text(tools, self.slot).encode())
@@ -142,7 +142,7 @@ class Lane:
         """Whether it can run another operation."""
         return not self.is_over and self._operations < MOST_OPERATIONS
 
-    def run(self, text: str, ears: Ears) -> None:
+    def run(self, text: str, ears: CommandListener) -> None:
         """Run an operation."""
         self._ears = ears
         self._operations += 1
@@ -174,22 +174,22 @@ class Lane:
             self._channel.close()
 
     def heard_out(self, data: bytes) -> None:
-        """See ``Ears``."""
+        """See ``CommandListener``."""
         if self._ears is not None:
             self._ears.heard_out(data)
 
     def heard_err(self, data: bytes) -> None:
-        """See ``Ears``."""
+        """See ``CommandListener``."""
         if self._ears is not None:
             self._ears.heard_err(data)
 
     def ended(self, status: int | None, lost: str = "") -> None:
-        """See ``Ears``."""
+        """See ``CommandListener``."""
         self.is_over = True
         self._when_over(self)
         if self._ears is not None:
             self._ears.ended(status, lost)
 
-    def _of_channel(self) -> Channel:
+    def _of_channel(self) -> CommandChannel:
         assert self._channel is not None, "it is open"
         return self._channel

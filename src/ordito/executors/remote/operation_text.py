@@ -19,7 +19,7 @@ import msgspec
 
 from ordito.executors.commands import placing_words, read_head
 from ordito.executors.copies import LARGEST, MOST_FILES, Unusable, in_tree, path_in_tree
-from ordito.executors.environment import ENVIRONMENT_FILE, Environment, unfit_variable
+from ordito.executors.environment import ENVIRONMENT_FILE, ProcessEnvironment, unfit_variable
 from ordito.executors.environment import SHELL_NAME as NAME
 from ordito.executors.interpreters import finding, version_of
 from ordito.executors.outcomes import tells_result
@@ -28,7 +28,7 @@ from ordito.executors.remote.tree import LocalFile, Tree
 from ordito.executors.script_tree import filled
 from ordito.executors.shell import UnusableInterpreter, interpreter_of, wrapper
 from ordito.model.deploying import PLACING
-from ordito.work.invocation import SCRATCH, Invocation, Placement
+from ordito.work.invocation import SCRATCH, FilePlacement, Invocation
 from ordito.work.needs import filled_name
 
 SHELL = "tosca.artifacts.Implementation.Bash"
@@ -43,7 +43,7 @@ READ_ONLY = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VER
 """Variables that a shell may not be given, because it has them itself."""
 
 
-class Spot(msgspec.Struct, frozen=True):
+class HostSpot(msgspec.Struct, frozen=True):
     """Where an operation runs on its host.
 
     ``tools`` and ``tree`` are folders, as is ``slot``, which belongs to its shell. ``shared`` is a file of variables
@@ -94,7 +94,7 @@ def _paths_in(value: str, start: str) -> Iterator[str]:
         yield os.path.normpath(part)
 
 
-def operation_text(invocation: Invocation, tree: Tree, spot: Spot, mark: str) -> str:
+def operation_text(invocation: Invocation, tree: Tree, spot: HostSpot, mark: str) -> str:
     """The text; raises ``Unusable`` for what cannot be run, and ``ValueError`` for variables nobody can be given."""
     environment = _environment(invocation, spot)
     texts = _filled(invocation, spot)
@@ -127,7 +127,7 @@ def environment_text(invocation: Invocation, tree: str) -> str:
     if any(SCRATCH in value for value in invocation.large.values()):
         return ""
     moved = _moved(invocation.large, invocation.root, tree)
-    return Environment(
+    return ProcessEnvironment(
         msgspec.structs.replace(invocation, environment={}, large=moved),
         {},
         scratch="",
@@ -137,7 +137,7 @@ def environment_text(invocation: Invocation, tree: str) -> str:
     ).file
 
 
-def _environment(invocation: Invocation, spot: Spot) -> Environment:
+def _environment(invocation: Invocation, spot: HostSpot) -> ProcessEnvironment:
     moved = msgspec.structs.replace(
         invocation,
         environment=_moved(invocation.environment, invocation.root, spot.tree),
@@ -146,7 +146,7 @@ def _environment(invocation: Invocation, spot: Spot) -> Environment:
     if problem := unfit_variable({**moved.environment, **moved.large}):
         raise Unusable(f"{invocation.artifact} was not started: {problem}")
     slot = spot.slot
-    return Environment(
+    return ProcessEnvironment(
         moved,
         {},
         scratch=f"{slot}/work",
@@ -168,7 +168,7 @@ def _moved_value(value: str, root: str, tree: str) -> str:
     return tree if value == root else value.replace(f"{root}/", f"{tree}/")
 
 
-def _files(slot: str, environment: Environment) -> Iterator[str]:
+def _files(slot: str, environment: ProcessEnvironment) -> Iterator[str]:
     for path, text in ((f"{slot}/environment", environment.file), (f"{slot}/unexported", environment.unexported)):
         if text:
             yield _written(path, text)
@@ -178,7 +178,7 @@ def _written(path: str, text: str) -> str:
     return f"( umask 077; printf %s {quote(text)} >{quote(path)} ) || ordito_refuse disk"
 
 
-def _filled(invocation: Invocation, spot: Spot) -> dict[str, str]:
+def _filled(invocation: Invocation, spot: HostSpot) -> dict[str, str]:
     """The texts of templates, with paths as the host has them."""
     if invocation.needs is None or not invocation.needs.templates:
         return {}
@@ -196,7 +196,7 @@ def _filled(invocation: Invocation, spot: Spot) -> dict[str, str]:
     return filled(moved, f"{spot.slot}/work")
 
 
-def _tree(invocation: Invocation, spot: Spot, texts: Mapping[str, str]) -> Iterator[str]:
+def _tree(invocation: Invocation, spot: HostSpot, texts: Mapping[str, str]) -> Iterator[str]:
     """A part of the tree for this operation alone, with texts beside its script that no other may see."""
     if not texts:
         return
@@ -226,7 +226,7 @@ def _exports(variables: Mapping[str, str]) -> Iterator[str]:
             yield f"export {name}={quote(value)}"
 
 
-def _started(invocation: Invocation, spot: Spot, environment: Environment) -> list[str]:
+def _started(invocation: Invocation, spot: HostSpot, environment: ProcessEnvironment) -> list[str]:
     script = spot.script or f"{spot.tree}/{os.path.normpath(invocation.artifact)}"
     source = f"{spot.slot}/unexported" if environment.unexported else ""
     if invocation.processor == PLACING:
@@ -255,7 +255,7 @@ def _started(invocation: Invocation, spot: Spot, environment: Environment) -> li
     return [*lines, _exec(program, quote(interpreter.name), [*arguments, script])]
 
 
-def _result(invocation: Invocation, spot: Spot) -> str:
+def _result(invocation: Invocation, spot: HostSpot) -> str:
     return f"{spot.slot}/{identity_of(invocation)}.result"
 
 
@@ -270,7 +270,9 @@ def _bash_of(version: str, name: str) -> str:
     return f"{name} --norc -c {test} 2>/dev/null || ordito_refuse interpreter {quote(f'Bash {version}')}"
 
 
-def _python(invocation: Invocation, spot: Spot, environment: Environment, source: str, script: str) -> list[str]:
+def _python(
+    invocation: Invocation, spot: HostSpot, environment: ProcessEnvironment, source: str, script: str
+) -> list[str]:
     needs = invocation.needs
     ids = {"job": invocation.job, "step": invocation.step, "attempt": str(invocation.attempt)}
     result = {"result": _result(invocation, spot)}
@@ -307,7 +309,7 @@ def _exec(program: str, name: str, arguments: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------------------------- copies
 
 
-def _copies(invocation: Invocation, tree: Tree, spot: Spot) -> Iterator[str]:
+def _copies(invocation: Invocation, tree: Tree, spot: HostSpot) -> Iterator[str]:
     own = [placement for placement in invocation.files if placement.own]
     for placement in invocation.files:
         if not placement.own:
@@ -315,7 +317,7 @@ def _copies(invocation: Invocation, tree: Tree, spot: Spot) -> Iterator[str]:
     yield from _own_copies(own, invocation.root, tree, spot)
 
 
-def _own_copies(placements: Sequence[Placement], root: str, tree: Tree, spot: Spot) -> Iterator[str]:
+def _own_copies(placements: Sequence[FilePlacement], root: str, tree: Tree, spot: HostSpot) -> Iterator[str]:
     """Own copies of artifacts, or links in their place (see ``executors/copies.py``), with few processes."""
     work = f"{spot.slot}/work/"
     files = {**tree.files, **tree.large} if placements else {}
@@ -345,7 +347,7 @@ def _own_copies(placements: Sequence[Placement], root: str, tree: Tree, spot: Sp
         yield f"chmod 755 {' '.join(programs)} || ordito_refuse disk"
 
 
-def _copied(placement: Placement, root: str, tree: Tree, spot: Spot) -> Iterator[str]:
+def _copied(placement: FilePlacement, root: str, tree: Tree, spot: HostSpot) -> Iterator[str]:
     in_tree(root, placement.file)
     source = os.path.normpath(placement.file)
     scratch = f"{spot.slot}/work/"
@@ -371,5 +373,5 @@ def _copied(placement: Placement, root: str, tree: Tree, spot: Spot) -> Iterator
             yield _copy(spot, file, target + file.removeprefix(source), remove)
 
 
-def _copy(spot: Spot, source: str, target: str, remove: str) -> str:
+def _copy(spot: HostSpot, source: str, target: str, remove: str) -> str:
     return f"ordito_copy {quote(f'{spot.tree}/{source}')} {quote(target)} {quote(remove)}"

@@ -7,8 +7,8 @@ import contextlib
 from typing import Protocol
 
 from ordito.executors.copies import Unusable
-from ordito.executors.remote.connection import Channel, Patience
-from ordito.executors.remote.host import Found, Host
+from ordito.executors.remote.connection import CommandChannel, HostTimeouts
+from ordito.executors.remote.host import AttemptOnHost, RemoteHost
 from ordito.work.targets import Unreachable
 
 LONGEST_PAUSE = 2.0
@@ -18,7 +18,7 @@ GONE_PAUSE = 0.2
 """Seconds in which a shell writes down how an operation has ended that is gone."""
 
 
-class Listener(Protocol):
+class OutputListener(Protocol):
     """Who wants the rest of an operation's output, and says whether the operation may go on."""
 
     @property
@@ -30,8 +30,13 @@ class Listener(Protocol):
 
 
 async def await_end(
-    host: Host, identity: str, slot: str, patience: Patience, listener: Listener, most: float | None = None
-) -> Found | str | None:
+    host: RemoteHost,
+    identity: str,
+    slot: str,
+    patience: HostTimeouts,
+    listener: OutputListener,
+    most: float | None = None,
+) -> AttemptOnHost | str | None:
     """What is known of an attempt when it runs no more, or is no longer wanted, or ``most`` seconds have passed.
 
     None where it never began. A text, why the host is not reached, where it is not within ``patience.reconnect``.
@@ -65,7 +70,9 @@ async def await_end(
             reading.close()
 
 
-async def end_or_find(host: Host, found: Found, patience: Patience) -> tuple[Found, list[int]]:
+async def end_or_find(
+    host: RemoteHost, found: AttemptOnHost, patience: HostTimeouts
+) -> tuple[AttemptOnHost, list[int]]:
     """End an operation that runs, with everything that it started, and forget how it ended then; an end that it came to
     by itself is kept, and ``found`` says so. Also gives the ids of what cannot be ended. Raises ``Unreachable`` and
     ``Unusable``."""
@@ -84,7 +91,7 @@ async def end_or_find(host: Host, found: Found, patience: Patience) -> tuple[Fou
     return found, unended
 
 
-async def _read_on(host: Host, found: Found, listener: Listener) -> _Reading | None:
+async def _read_on(host: RemoteHost, found: AttemptOnHost, listener: OutputListener) -> _Reading | None:
     """Read the operation's pipe, which would fill up if nobody did."""
     reading = _Reading(listener)
     words = ["cat", f"/proc/{found.pid}/fd/1"]
@@ -99,10 +106,10 @@ async def _read_on(host: Host, found: Found, listener: Listener) -> _Reading | N
 class _Reading:
     """Reads on what an operation prints."""
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: OutputListener) -> None:
         self._listener = listener
         self._end = asyncio.Event()
-        self.channel: Channel | None = None
+        self.channel: CommandChannel | None = None
 
     @property
     def is_over(self) -> bool:

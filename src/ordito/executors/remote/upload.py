@@ -19,7 +19,7 @@ from ordito.executors.copies import Unusable
 from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.tree import LocalFile, Tree, Trees
-from ordito.work.targets import Ran, Target
+from ordito.work.targets import HostTarget, Ran
 
 if TYPE_CHECKING:
     import tarfile
@@ -57,7 +57,7 @@ _LINK = (
 class Uploads:
     """The trees on one host."""
 
-    def __init__(self, connector: Connector, target: Target, place: str, *, packs: bool, trees: Trees) -> None:
+    def __init__(self, connector: Connector, target: HostTarget, place: str, *, packs: bool, trees: Trees) -> None:
         """``place`` is the folder on the host below which everything is; ``packs``: whether it has ``tar``."""
         self._connector = connector
         self._target = target

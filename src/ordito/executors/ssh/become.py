@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ordito.executors.remote.connection import Channel, Ears
+from ordito.executors.remote.connection import CommandChannel, CommandListener
 from ordito.executors.ssh.settings import Become
-from ordito.work.targets import Refused
+from ordito.work.targets import TargetRefused
 
 ASKS = b"ordito:password?"
 BEGINS = b"ordito:begins\n"
@@ -34,7 +34,7 @@ def words_as(become: Become, words: Sequence[str]) -> list[str]:
 class Becoming:
     """Hears a command until it begins, and from then on passes on what it hears."""
 
-    def __init__(self, become: Become, ears: Ears) -> None:
+    def __init__(self, become: Become, ears: CommandListener) -> None:
         self._become = become
         self._ears = ears
         self._said = b""
@@ -42,10 +42,10 @@ class Becoming:
         self._asked = False
         self._refusal = ""
         self._begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._channel: Channel | None = None
+        self._channel: CommandChannel | None = None
 
-    async def talk(self, channel: Channel) -> None:
-        """Answer until the command begins; ``Unreachable`` where it may not (``Refused``: waiting does not help)."""
+    async def talk(self, channel: CommandChannel) -> None:
+        """Answer until the command begins; ``Unreachable`` where it may not (``TargetRefused``: waiting is no help)."""
         self._channel = channel
         self._listen()
         try:
@@ -54,7 +54,7 @@ class Becoming:
             channel.close()
             raise
         if refusal:
-            raise Refused(refusal)
+            raise TargetRefused(refusal)
 
     @property
     def has_begun(self) -> bool:
@@ -62,7 +62,7 @@ class Becoming:
         return self._begun.done() and not self._begun.cancelled() and not self._begun.result()
 
     def heard_out(self, data: bytes) -> None:
-        """See ``Ears``."""
+        """See ``CommandListener``."""
         if self.has_begun:
             self._ears.heard_out(data)
         else:
@@ -70,7 +70,7 @@ class Becoming:
             self._listen()
 
     def heard_err(self, data: bytes) -> None:
-        """See ``Ears``."""
+        """See ``CommandListener``."""
         if self.has_begun:
             self._ears.heard_err(data)
         else:
@@ -78,7 +78,7 @@ class Becoming:
             self._listen()
 
     def ended(self, status: int | None, lost: str = "") -> None:
-        """See ``Ears``."""
+        """See ``CommandListener``."""
         if self.has_begun:
             self._ears.ended(status, lost)
         elif not self._begun.done():
@@ -98,7 +98,7 @@ class Becoming:
         elif not found and ASKS in before and self._channel is not None:
             self._answer(self._channel)
 
-    def _answer(self, channel: Channel) -> None:
+    def _answer(self, channel: CommandChannel) -> None:
         self._said = self._said.replace(ASKS, b"")
         if self._asked:
             self._refusal = (

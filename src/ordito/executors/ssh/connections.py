@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import asyncssh
 
-from ordito.executors.remote.connection import Channel, Ears
+from ordito.executors.remote.connection import CommandChannel, CommandListener
 from ordito.executors.ssh import host_keys
 from ordito.executors.ssh.become import Becoming, words_as
 from ordito.executors.ssh.settings import SshSettings
-from ordito.work.targets import Refused, Unreachable
+from ordito.work.targets import TargetRefused, Unreachable
 
 if TYPE_CHECKING:
     import asyncssh
@@ -87,7 +87,7 @@ class Connections:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._down: tuple[float, type[Unreachable], str] = NOT_DOWN
 
-    async def start(self, words: Sequence[str], ears: Ears) -> Channel:
+    async def start(self, words: Sequence[str], ears: CommandListener) -> CommandChannel:
         """See ``Connector.start``."""
         become = self._settings.become
         if become is None:
@@ -112,7 +112,7 @@ class Connections:
 
     # ------------------------------------------------------------------------------------------------------- parts
 
-    async def _start(self, words: Sequence[str], ears: Ears) -> Channel:
+    async def _start(self, words: Sequence[str], ears: CommandListener) -> CommandChannel:
         import asyncssh
 
         text = " ".join(map(shlex.quote, words))
@@ -136,9 +136,9 @@ class Connections:
                 if line.is_open:
                     raise Unreachable(f"{self._name}: the command was not started: {error}") from None
 
-    async def _over(self, line: _Line, text: str, ears: Ears) -> Channel:
+    async def _over(self, line: _Line, text: str, ears: CommandListener) -> CommandChannel:
         """Start a command over a connection, whose place is given back once: when nothing is at work there any more."""
-        command = Command(ears, partial(self._give_back, line), self._name)
+        command = SshCommand(ears, partial(self._give_back, line), self._name)
         opening = asyncio.ensure_future(line.connection.create_session(lambda: command, text, encoding=None))
         try:
             await asyncio.shield(opening)
@@ -212,7 +212,7 @@ class Connections:
         return line
 
 
-def _close(command: Command, opening: asyncio.Future[Any]) -> None:
+def _close(command: SshCommand, opening: asyncio.Future[Any]) -> None:
     """Nobody wants a command any more that was being started."""
     if opening.cancelled() or opening.exception() is not None:
         command.give_up()
@@ -245,7 +245,7 @@ async def _connect(settings: SshSettings, tunnel: Any) -> asyncssh.SSHClientConn
 
     pause = PAUSE
     for attempt in range(ATTEMPTS):
-        seen = host_keys.Seen()
+        seen = host_keys.ShownKey()
         try:
             async with asyncio.timeout(settings.connect_timeout):
                 return await asyncssh.connect(
@@ -257,22 +257,22 @@ async def _connect(settings: SshSettings, tunnel: Any) -> asyncssh.SSHClientConn
                 await asyncio.sleep(pause)
                 pause *= 2
                 continue
-            kind = Refused if seen.refusal or is_hopeless(error) else Unreachable
+            kind = TargetRefused if seen.refusal or is_hopeless(error) else Unreachable
             raise kind(why(settings, error, seen.refusal)) from None
     raise AssertionError("the last attempt returns or raises")
 
 
-def _client(settings: SshSettings, seen: host_keys.Seen) -> Callable[[], asyncssh.SSHClient]:
+def _client(settings: SshSettings, seen: host_keys.ShownKey) -> Callable[[], asyncssh.SSHClient]:
     import asyncssh
 
-    class Client(asyncssh.SSHClient):
+    class SshClient(asyncssh.SSHClient):
         """Asked about keys that are not known, and for the password."""
 
         def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
             seen.refusal = host_keys.judge(settings, host, addr, port, key)
             return not seen.refusal
 
-    return Client
+    return SshClient
 
 
 def _options(settings: SshSettings) -> dict[str, Any]:
@@ -307,10 +307,10 @@ def _options(settings: SshSettings) -> dict[str, Any]:
 _STDERR = asyncssh.EXTENDED_DATA_STDERR
 
 
-class Command(asyncssh.SSHClientSession[bytes]):
-    """A session with one command; it is the ``Channel`` of the command as well."""
+class SshCommand(asyncssh.SSHClientSession[bytes]):
+    """A session with one command; it is the ``CommandChannel`` of the command as well."""
 
-    def __init__(self, ears: Ears, ended: Callable[[], None], name: str) -> None:
+    def __init__(self, ears: CommandListener, ended: Callable[[], None], name: str) -> None:
         self._ears = ears
         self._ended = ended
         self._name = name
@@ -375,25 +375,25 @@ class Command(asyncssh.SSHClientSession[bytes]):
     # ------------------------------------------------------------------------------------------------- the channel
 
     def write(self, data: bytes) -> None:
-        """See ``Channel``."""
+        """See ``CommandChannel``."""
         if not self._is_over and not self._chan.is_closing():
             self._chan.write(data)
 
     def write_end(self) -> None:
-        """See ``Channel``."""
+        """See ``CommandChannel``."""
         if not self._is_over and not self._chan.is_closing():
             self._chan.write_eof()
 
     def pause(self) -> None:
-        """See ``Channel``."""
+        """See ``CommandChannel``."""
         self._chan.pause_reading()
 
     def resume(self) -> None:
-        """See ``Channel``."""
+        """See ``CommandChannel``."""
         self._chan.resume_reading()
 
     def close(self) -> None:
-        """See ``Channel``."""
+        """See ``CommandChannel``."""
         self._is_closed = True
         self._chan.close()
 

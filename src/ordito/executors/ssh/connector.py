@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ordito.executors.remote.connection import Channel, Ears
+from ordito.executors.remote.connection import CommandChannel, CommandListener
 from ordito.executors.ssh.settings import SshSettings, settings_of
-from ordito.work.targets import SSH, Refused, Target
+from ordito.work.targets import SSH, HostTarget, TargetRefused
 
 if TYPE_CHECKING:
     from ordito.executors.ssh.connections import Connections
@@ -28,13 +28,13 @@ class SshConnector:
     def __init__(self) -> None:
         self._hosts: dict[SshSettings, Connections] = {}
         # The settings of a target are read once: there may be thousands of commands for it.
-        self._known: dict[int, tuple[Target, Connections]] = {}
+        self._known: dict[int, tuple[HostTarget, Connections]] = {}
 
-    async def start(self, target: Target, words: Sequence[str], ears: Ears) -> Channel:
+    async def start(self, target: HostTarget, words: Sequence[str], ears: CommandListener) -> CommandChannel:
         """See ``Connector``."""
         return await self._of(target).start(words, ears)
 
-    def forget_failure(self, target: Target) -> None:
+    def forget_failure(self, target: HostTarget) -> None:
         """See ``Connector``."""
         self._of(target).forget_failure()
 
@@ -44,7 +44,7 @@ class SshConnector:
         self._known.clear()
         await asyncio.gather(*(host.close() for host in hosts.values()))
 
-    def _of(self, target: Target) -> Connections:
+    def _of(self, target: HostTarget) -> Connections:
         known = self._known.get(id(target))
         if known is not None:
             return known[1]
@@ -63,5 +63,5 @@ def _connections(settings: SshSettings, name: str) -> Connections:
     except ModuleNotFoundError as error:
         if error.name != "asyncssh":
             raise
-        raise Refused(f"{name}: {MISSING}") from None
+        raise TargetRefused(f"{name}: {MISSING}") from None
     return Connections(settings, name)

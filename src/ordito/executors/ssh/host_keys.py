@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DEFAULT = "~/.ssh/known_hosts"
 
 
-class Seen(msgspec.Struct):
+class ShownKey(msgspec.Struct):
     """What was found out about the key that a host showed: why it was refused, "" while it was not."""
 
     refusal: str = ""

@@ -1,4 +1,4 @@
-"""The settings of a host that is reached by SSH, as its ``Target`` holds them."""
+"""The settings of a host that is reached by SSH, as its ``HostTarget`` holds them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from ordito.base.sensitive import Sensitive, revealed
 from ordito.base.suggest import nearest
-from ordito.work.targets import Refused, Target
+from ordito.work.targets import HostTarget, TargetRefused
 
 Check = Literal["strict", "accept-new", "off"]
 Method = Literal["sudo", "doas"]
@@ -55,8 +55,8 @@ class SshSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     compression: bool = False
 
 
-def settings_of(target: Target) -> SshSettings:
-    """The settings of a target; ``Refused`` where something in them cannot be."""
+def settings_of(target: HostTarget) -> SshSettings:
+    """The settings of a target; ``TargetRefused`` where something in them cannot be."""
     return _decoded(target.settings, target.name)
 
 
@@ -65,7 +65,7 @@ def _decoded(settings: Mapping[str, object], name: str) -> SshSettings:
         if key not in _NAMES:
             near = nearest(key, _NAMES)
             hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(_NAMES)}"
-            raise Refused(f'{name}: there is no setting "{key}" for SSH; {hint}')
+            raise TargetRefused(f'{name}: there is no setting "{key}" for SSH; {hint}')
     values = dict(settings)
     jump = values.pop("jump", None)
     if isinstance(plain := revealed(jump), str):
@@ -80,7 +80,7 @@ def _decoded(settings: Mapping[str, object], name: str) -> SshSettings:
     try:
         made = msgspec.convert(revealed(values), SshSettings)
     except msgspec.ValidationError as error:
-        raise Refused(f"{name}: its settings for SSH cannot be used: {error}") from None
+        raise TargetRefused(f"{name}: its settings for SSH cannot be used: {error}") from None
     return made
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from ordito.base.sensitive import Sensitive, revealed, sensitive_parts, texts_in
 from ordito.base.suggest import nearest
-from ordito.providers.cloud.dialect import Dialect, Unsupported
+from ordito.providers.cloud.dialect import CloudDialect, Unsupported
 from ordito.providers.cloud.settings import CloudSettings
 from ordito.work.providing import ProviderFailed
 from ordito.work.targets import Unasked
@@ -75,7 +75,7 @@ class NoAnswer(ProviderFailed):
 class Api:
     """The way to a cloud. A driver serves one request at a time, so every thread has its own."""
 
-    def __init__(self, settings: CloudSettings, dialect: Dialect) -> None:
+    def __init__(self, settings: CloudSettings, dialect: CloudDialect) -> None:
         self._settings = settings
         self._dialect = dialect
         self._own = threading.local()

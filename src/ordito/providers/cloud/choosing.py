@@ -8,8 +8,8 @@ from typing import Any
 
 from ordito.base.scalar_units import amount
 from ordito.base.sensitive import revealed
-from ordito.providers.cloud.dialect import Dialect, Unsupported, named
-from ordito.providers.cloud.settings import CloudSettings, Image
+from ordito.providers.cloud.dialect import CloudDialect, Unsupported, named
+from ordito.providers.cloud.settings import CloudSettings, MachineImage
 from ordito.work.providing import Delegation, Material
 
 MEGABYTE = 2**20
@@ -17,7 +17,7 @@ OF_OS = ("type", "distribution", "version", "architecture")
 IMAGES = frozenset({"tosca.artifacts.Deployment.Image.VM"})
 
 
-def size_of(driver: Any, dialect: Dialect, settings: CloudSettings, asked: Delegation) -> Any:
+def size_of(driver: Any, dialect: CloudDialect, settings: CloudSettings, asked: Delegation) -> Any:
     """The smallest of the sizes that has what the capability ``host`` asks for; that of the settings where it asks for
     nothing. Raises ``Unsupported``."""
     host = _capability(asked, "host")
@@ -49,7 +49,7 @@ def disk_of(asked: Delegation) -> int:
     return gigabytes(_capability(asked, "host").get("disk_size"))
 
 
-def image_of(driver: Any, dialect: Dialect, settings: CloudSettings, asked: Delegation) -> Any:
+def image_of(driver: Any, dialect: CloudDialect, settings: CloudSettings, asked: Delegation) -> Any:
     """The image of a machine: the artifact of the node that is one, else that of the settings which is for its
     operating system. Raises ``Unsupported``."""
     artifact = next((a for a in asked.artifacts if IMAGES.intersection(a.kinds)), None)
@@ -66,7 +66,7 @@ def image_of(driver: Any, dialect: Dialect, settings: CloudSettings, asked: Dele
     return found
 
 
-def _of_artifact(driver: Any, dialect: Dialect, artifact: Material) -> Any:
+def _of_artifact(driver: Any, dialect: CloudDialect, artifact: Material) -> Any:
     """The image that an artifact names, or is; its properties are the cloud's business, as they are."""
     known = next((i for name in _names(artifact) if (i := dialect.image(driver, name)) is not None), None)
     if known is not None:
@@ -83,7 +83,7 @@ def architecture_of(asked: Delegation) -> str:
     return str(_capability(asked, "os").get("architecture") or "").lower()
 
 
-def _fits(image: Image, system: Mapping[str, str]) -> bool:
+def _fits(image: MachineImage, system: Mapping[str, str]) -> bool:
     """Whether an image has the operating system that is asked for: what neither says is all the same."""
     said = ((name, str(getattr(image, name)).lower()) for name in OF_OS)
     return all(not value or system.get(name, value) == value for name, value in said)

@@ -44,7 +44,7 @@ class Unsupported(Exception):
     """The driver of a cloud has no way to do that. The text is for people."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedMachine(msgspec.Struct, frozen=True):
     """A machine to be made: libcloud's size and image, GB of its disk (0: as the size and image have it), the
     names of groups it is in, and the network that it is made in."""
 
@@ -55,7 +55,7 @@ class Wanted(msgspec.Struct, frozen=True):
     key_pair: str = ""
 
 
-class Machine(msgspec.Struct, frozen=True):
+class CloudMachine(msgspec.Struct, frozen=True):
     """A machine that is there: its addresses, the first ones first, and its networks and ports as the attributes of a
     Compute have them."""
 
@@ -136,7 +136,7 @@ class Way(msgspec.Struct, frozen=True, order=True):
         return "/" in self.source
 
 
-class Dialect:
+class CloudDialect:
     """A cloud of which nothing is known but what libcloud asks of every driver."""
 
     arguments: Mapping[str, object] = {}
@@ -171,7 +171,7 @@ class Dialect:
         """Whether a machine, volume or network is that of an instance."""
         return bool(node.name == who.name)
 
-    def make(self, driver: Any, who: Who, wanted: Wanted) -> Any:
+    def make(self, driver: Any, who: Who, wanted: WantedMachine) -> Any:
         """Make a machine, by one request that also says whose it is."""
         if wanted.groups:
             raise Unsupported(f"the driver {self.settings.driver} has no security groups: leave `groups` out")
@@ -184,7 +184,7 @@ class Dialect:
         """The place that the settings name."""
         return named(driver.list_locations(), self.settings.zone, "place", "zone")
 
-    def machine(self, driver: Any, node: Any) -> Machine:
+    def machine(self, driver: Any, node: Any) -> CloudMachine:
         """What is to be known of a machine."""
         private, public = tuple(map(str, node.private_ips)), tuple(map(str, node.public_ips))
         networks = {
@@ -196,7 +196,7 @@ class Dialect:
             name: {"port_name": name, "port_id": name, "network_id": name, "addresses": network["addresses"]}
             for name, network in networks.items()
         }
-        return Machine(
+        return CloudMachine(
             str(node.id), str(node.name), state_of(node), private, public, networks, ports, self.instance(node)
         )
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ordito.providers.cloud.dialect import ENSEMBLE, INSTANCE, NODE, Machine, Unsupported, Wanted, Who
+from ordito.providers.cloud.dialect import ENSEMBLE, INSTANCE, NODE, CloudMachine, Unsupported, WantedMachine, Who
 from ordito.providers.cloud.ec2_networks import Ec2Networks, addresses_of, is_on, own_of, tags_of, with_params
 
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklmnop")
@@ -62,7 +62,7 @@ class Ec2(Ec2Networks):
         """As its tag says."""
         return str(node.extra.get("tags", {}).get(NODE, ""))
 
-    def make(self, driver: Any, who: Who, wanted: Wanted) -> Any:
+    def make(self, driver: Any, who: Who, wanted: WantedMachine) -> Any:
         """libcloud makes the tags part of the request; that of a job that is repeated makes nothing more."""
         more: dict[str, Any] = {"ex_metadata": who.labels, "ex_clienttoken": who.token}
         if wanted.key_pair:
@@ -85,7 +85,7 @@ class Ec2(Ec2Networks):
             ]
         return driver.create_node(name=who.name, size=wanted.size, image=wanted.image, **more)
 
-    def machine(self, driver: Any, node: Any) -> Machine:
+    def machine(self, driver: Any, node: Any) -> CloudMachine:
         """With the networks and ports that its interfaces are on, in their order."""
         interfaces = [i for i in self._interfaces(driver, {"attachment.instance-id": node.id}) if is_on(i, node.id)]
         interfaces.sort(key=lambda i: i.extra["attachment"].get("device_index") or 0)
@@ -107,7 +107,7 @@ class Ec2(Ec2Networks):
             }
         own = super().machine(driver, node)
         private = tuple(dict.fromkeys(a for p in ports.values() for a in p["addresses"])) or own.private
-        return Machine(own.id, own.name, own.state, private, own.public, networks, ports, own.instance)
+        return CloudMachine(own.id, own.name, own.state, private, own.public, networks, ports, own.instance)
 
     def location(self, driver: Any) -> Any:
         """An availability zone."""

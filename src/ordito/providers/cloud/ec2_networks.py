@@ -10,7 +10,7 @@ from typing import Any
 from ordito.providers.cloud.dialect import (
     ENSEMBLE,
     INSTANCE,
-    Dialect,
+    CloudDialect,
     Net,
     NewNet,
     NewNic,
@@ -25,7 +25,7 @@ from ordito.providers.cloud.networks import first_free
 ALIASES = ("PRIVATE", "PUBLIC")
 
 
-class Ec2Networks(Dialect):
+class Ec2Networks(CloudDialect):
     """What EC2 knows of networks."""
 
     # -------------------------------------------------------------------------------------------------- networks

@@ -14,10 +14,10 @@ from ordito.providers.cloud.dialect import (
     GONE,
     RUNNING,
     STOPPED,
-    Dialect,
-    Machine,
+    CloudDialect,
+    CloudMachine,
     Volume,
-    Wanted,
+    WantedMachine,
     Way,
     Who,
     name_of,
@@ -27,7 +27,7 @@ from ordito.providers.cloud.dialect import (
 )
 from ordito.providers.cloud.settings import CloudSettings
 from ordito.providers.cloud.waiting import until
-from ordito.work.providing import Connection, Delegation, Far, Provided, ProviderFailed, Seen, Span
+from ordito.work.providing import Delegation, Far, OpenWay, Provided, ProviderFailed, ProviderFinding, Span
 from ordito.work.targets import HOST
 
 PROVIDER = "cloud"
@@ -40,7 +40,7 @@ LOOKS: Mapping[str, str] = {RUNNING: "ok", STOPPED: "error", BROKEN: "error", GO
 class Machines:
     """Makes machines, and looks after them."""
 
-    def __init__(self, settings: CloudSettings, api: Api, dialect: Dialect) -> None:
+    def __init__(self, settings: CloudSettings, api: Api, dialect: CloudDialect) -> None:
         self._settings = settings
         self._api = api
         self._dialect = dialect
@@ -87,7 +87,7 @@ class Machines:
             self._open(driver, who, asked)
             groups = (*groups, group_of(who.ensemble, asked.node))
         disk = disk_of(asked) if dialect.disk_is_apart else 0
-        _ = dialect.make(driver, who, Wanted(size, image, disk, groups, key_pair))
+        _ = dialect.make(driver, who, WantedMachine(size, image, disk, groups, key_pair))
         return True
 
     @property
@@ -99,7 +99,7 @@ class Machines:
         for group, ways in ways_of(asked, self._settings).items():
             self._dialect.open(driver, group, who, ways)
 
-    async def _attach(self, who: Who, asked: Delegation, machine: Machine) -> dict[str, str]:
+    async def _attach(self, who: Who, asked: Delegation, machine: CloudMachine) -> dict[str, str]:
         """Attach the volumes that the machine requires; gives their devices."""
         devices: dict[str, str] = {}
         for far in (f for fars in asked.requirements.values() for f in fars if STORAGE in f.kinds):
@@ -128,22 +128,22 @@ class Machines:
             raise ProviderFailed(f"{doing} failed: it was not attached within {self._settings.timeout:g} s")
         return volume.device
 
-    async def _until(self, who: Who, enough: Any) -> tuple[Machine | None, bool]:
+    async def _until(self, who: Who, enough: Any) -> tuple[CloudMachine | None, bool]:
         return await until(
             self._settings, lambda: self.machine(who), lambda machine: machine is not None and enough(machine)
         )
 
-    async def machine(self, who: Who) -> Machine | None:
+    async def machine(self, who: Who) -> CloudMachine | None:
         """The machine of an instance as it is now."""
         dialect = self._dialect
 
-        def look(driver: Any) -> Machine | None:
+        def look(driver: Any) -> CloudMachine | None:
             node = dialect.node(driver, who)
             return None if node is None else dialect.machine(driver, node)
 
         return await self._api.run(f"looking at {who.instance}", look)
 
-    def _not_running(self, asked: Delegation, machine: Machine | None, *, ended: bool) -> ProviderFailed:
+    def _not_running(self, asked: Delegation, machine: CloudMachine | None, *, ended: bool) -> ProviderFailed:
         if machine is None:
             return ProviderFailed(f"{asked.instance} was made in the cloud, and is gone again")
         how = f"it is {machine.state}" if ended else f"it does not run after {self._settings.timeout:g} s"
@@ -152,7 +152,7 @@ class Machines:
             self._attributes(machine),
         )
 
-    def _attributes(self, machine: Machine) -> dict[str, Any]:
+    def _attributes(self, machine: CloudMachine) -> dict[str, Any]:
         found: dict[str, Any] = {HOST: {"provider": PROVIDER, "id": machine.id}}
         found["private_address"] = next(iter(machine.private), "") or next(iter(machine.public), "")
         found["public_address"] = next(iter(machine.public), "") or next(iter(machine.private), "")
@@ -187,13 +187,15 @@ class Machines:
         if all(state_of(node) == GONE for node in others):
             self._dialect.destroy_group(driver, group_of(who.ensemble, who.node))
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether a machine is there and runs."""
         machine = await self.machine(who_of(asked))
         if machine is None:
-            return Seen("absent", message="there is no such machine in the cloud")
+            return ProviderFinding("absent", message="there is no such machine in the cloud")
         status = LOOKS.get(machine.state, "degraded")
-        return Seen(status, self._attributes(machine), f"machine {machine.id} is {machine.state or 'changing'}")
+        return ProviderFinding(
+            status, self._attributes(machine), f"machine {machine.id} is {machine.state or 'changing'}"
+        )
 
 
 # Which ways have to be open between the machines of a deployment: those of the connections of what stands on them
@@ -227,7 +229,7 @@ def ways_of(asked: Delegation, settings: CloudSettings) -> dict[str, list[Way]]:
     return {group: sorted(ways) for group, ways in found.items()}
 
 
-def _directions(connection: Connection) -> Iterator[tuple[str, str, tuple[Span, ...]]]:
+def _directions(connection: OpenWay) -> Iterator[tuple[str, str, tuple[Span, ...]]]:
     """Who begins, with whom, and at which ports of that one (§8.3.1)."""
     if connection.initiator != "target":
         yield connection.source_host, connection.target_host, connection.ports
@@ -243,7 +245,7 @@ SIZE, BLOCK_STORAGE, SNAPSHOT = "size", "volume_id", "snapshot_id"
 class Volumes:
     """Makes volumes, and looks after them."""
 
-    def __init__(self, settings: CloudSettings, api: Api, dialect: Dialect) -> None:
+    def __init__(self, settings: CloudSettings, api: Api, dialect: CloudDialect) -> None:
         self._settings = settings
         self._api = api
         self._dialect = dialect
@@ -300,13 +302,15 @@ class Volumes:
             raise ProviderFailed(f"{doing} failed: volume {volume.id} is still there; retry later")
         return True
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether a volume is there."""
         given = self._given(asked)
         volume = await self._api.run(
             f"looking at {asked.instance}", lambda driver: self._dialect.volume(driver, who_of(asked), given)
         )
         if volume is None:
-            return Seen("absent", message="there is no such volume in the cloud")
+            return ProviderFinding("absent", message="there is no such volume in the cloud")
         attached = f", attached to {volume.machine}" if volume.machine else ""
-        return Seen("ok" if volume.ready else "degraded", {BLOCK_STORAGE: volume.id}, f"volume {volume.id}{attached}")
+        return ProviderFinding(
+            "ok" if volume.ready else "degraded", {BLOCK_STORAGE: volume.id}, f"volume {volume.id}{attached}"
+        )

@@ -8,10 +8,10 @@ from typing import Any
 
 from ordito.base.sensitive import revealed
 from ordito.providers.cloud.api import Api
-from ordito.providers.cloud.dialect import Dialect, Net, NewNet, NewNic, Nic, Unsupported, Who, who_of
+from ordito.providers.cloud.dialect import CloudDialect, Net, NewNet, NewNic, Nic, Unsupported, Who, who_of
 from ordito.providers.cloud.settings import CloudSettings
 from ordito.providers.cloud.waiting import until
-from ordito.work.providing import Delegation, Far, Provided, ProviderFailed, Seen
+from ordito.work.providing import Delegation, Far, Provided, ProviderFailed, ProviderFinding
 from ordito.work.targets import HOST
 
 ID, NAME, SEGMENT = "network_id", "network_name", "segmentation_id"
@@ -24,7 +24,7 @@ FALSE = (False, "false")
 class Networks:
     """Makes networks, or finds those that are there."""
 
-    def __init__(self, settings: CloudSettings, api: Api, dialect: Dialect) -> None:
+    def __init__(self, settings: CloudSettings, api: Api, dialect: CloudDialect) -> None:
         self._settings = settings
         self._api = api
         self._dialect = dialect
@@ -69,18 +69,18 @@ class Networks:
             raise ProviderFailed(f"{doing} failed: the network is still there; retry later")
         return True
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether a network is there."""
         net = await self._own(who_of(asked)) if _is_new(asked) else await self._existing(asked)
         if net is None:
-            return Seen("absent", message="there is no such network in the cloud")
-        return Seen("ok", _attributes(net), f"network {net.id}")
+            return ProviderFinding("absent", message="there is no such network in the cloud")
+        return ProviderFinding("ok", _attributes(net), f"network {net.id}")
 
 
-class Ports:
+class CloudPorts:
     """Makes ports, and attaches them to machines."""
 
-    def __init__(self, settings: CloudSettings, api: Api, dialect: Dialect) -> None:
+    def __init__(self, settings: CloudSettings, api: Api, dialect: CloudDialect) -> None:
         self._settings = settings
         self._api = api
         self._dialect = dialect
@@ -133,13 +133,13 @@ class Ports:
             raise ProviderFailed(f"{doing} failed: the port is still there; retry later")
         return True
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether a port is there, and on its machine."""
         nic = await self._nic(who_of(asked))
         if nic is None:
-            return Seen("absent", message="there is no such port in the cloud")
+            return ProviderFinding("absent", message="there is no such port in the cloud")
         loose = nic.machine != _machine(asked)
-        return Seen(
+        return ProviderFinding(
             "error" if loose else "ok",
             _of_port(nic),
             f"port {nic.id}" + (", which is not on its machine" if loose else ""),

@@ -12,14 +12,14 @@ from ordito.providers.cloud.dialect import (
     ENSEMBLE,
     INSTANCE,
     NODE,
-    Dialect,
-    Machine,
+    CloudDialect,
+    CloudMachine,
     Net,
     NewNet,
     NewNic,
     Nic,
     Unsupported,
-    Wanted,
+    WantedMachine,
     Way,
     Who,
     named,
@@ -32,7 +32,7 @@ ADDRESSES, GROUPS, RULES = "/v2.0/floatingips", "/v2.0/security-groups", "/v2.0/
 EXTERNAL = "router:external"
 
 
-class OpenStack(Dialect):
+class OpenStack(CloudDialect):
     """OpenStack by libcloud where it has it, else by its network and image interfaces."""
 
     arguments: Mapping[str, object] = {"api_version": "2.2", "ex_force_auth_version": "3.x_password"}
@@ -59,7 +59,7 @@ class OpenStack(Dialect):
         """As its metadata say."""
         return str(_metadata(node).get(NODE, ""))
 
-    def make(self, driver: Any, who: Who, wanted: Wanted) -> Any:
+    def make(self, driver: Any, who: Who, wanted: WantedMachine) -> Any:
         """The metadata are part of the request."""
         more: dict[str, Any] = {"ex_metadata": who.labels}
         if wanted.key_pair:
@@ -71,12 +71,12 @@ class OpenStack(Dialect):
             missing = [g for g in wanted.groups if g not in known]
             if missing:
                 raise Unsupported(f'there is no security group "{missing[0]}": look at `groups`')
-            more["ex_security_groups"] = [_Named(known[g]["name"]) for g in wanted.groups]
+            more["ex_security_groups"] = [_NamedThing(known[g]["name"]) for g in wanted.groups]
         if self.settings.network:
             more["networks"] = [named(driver.ex_list_networks(), self.settings.network, "network", "network")]
         return driver.create_node(name=who.name, size=wanted.size, image=wanted.image, **more)
 
-    def machine(self, driver: Any, node: Any) -> Machine:
+    def machine(self, driver: Any, node: Any) -> CloudMachine:
         """With the networks and ports that it is on."""
         own = super().machine(driver, node)
         ports = self._all(driver, PORTS, device_id=node.id)
@@ -96,7 +96,7 @@ class OpenStack(Dialect):
                 "mac_address": port.get("mac_address") or "",
                 "addresses": addresses,
             }
-        return Machine(own.id, own.name, own.state, own.private, own.public, networks, found, own.instance)
+        return CloudMachine(own.id, own.name, own.state, own.private, own.public, networks, found, own.instance)
 
     def make_image(self, driver: Any, artifact: Material) -> Any:
         """An image of the file of an artifact, with its properties as they are (§5.4.4.3)."""
@@ -287,7 +287,7 @@ class OpenStack(Dialect):
         driver.network_connection.request(f"{path}/{id}", method="DELETE")
 
 
-class _Named:
+class _NamedThing:
     def __init__(self, name: str) -> None:
         self.name = name
 

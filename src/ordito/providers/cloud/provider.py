@@ -8,21 +8,21 @@ from typing import Protocol
 
 from ordito.providers.cloud.api import Api, NoAnswer, library
 from ordito.providers.cloud.choosing import IMAGES
-from ordito.providers.cloud.dialect import Dialect
+from ordito.providers.cloud.dialect import CloudDialect
 from ordito.providers.cloud.ec2 import Ec2
 from ordito.providers.cloud.machines import PROVIDER, Machines, Volumes
-from ordito.providers.cloud.networks import Networks, Ports
+from ordito.providers.cloud.networks import CloudPorts, Networks
 from ordito.providers.cloud.openstack import OpenStack
 from ordito.providers.cloud.settings import PRIVATE, CloudSettings
-from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
-from ordito.work.targets import HOST, SSH, Target, Unasked, Unreachable
+from ordito.work.providing import Delegation, Provided, ProviderFailed, ProviderFinding
+from ordito.work.targets import HOST, SSH, HostTarget, Unasked, Unreachable
 
 COMPUTE = "tosca.nodes.Compute"
 STORAGE = "tosca.nodes.Storage.BlockStorage"
 NETWORK, PORT = "tosca.nodes.network.Network", "tosca.nodes.network.Port"
 MADE = frozenset({COMPUTE, STORAGE, NETWORK, PORT})
 
-DIALECTS: Mapping[str, type[Dialect]] = {"ec2": Ec2, "openstack": OpenStack}
+DIALECTS: Mapping[str, type[CloudDialect]] = {"ec2": Ec2, "openstack": OpenStack}
 """The clouds of which more is known than libcloud asks of every driver."""
 
 
@@ -35,7 +35,7 @@ class Makes(Protocol):
     async def delete(self, asked: Delegation) -> bool:
         """Remove an instance."""
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether an instance is there and well."""
 
 
@@ -69,14 +69,14 @@ class CloudProvider:
         return Api(self.settings, self._dialect)
 
     @cached_property
-    def _dialect(self) -> Dialect:
+    def _dialect(self) -> CloudDialect:
         driver = library().drivers.get(self.settings.driver.lower(), "")
-        return DIALECTS.get(driver, Dialect)(self.settings)
+        return DIALECTS.get(driver, CloudDialect)(self.settings)
 
     @cached_property
     def _makers(self) -> Mapping[str, Makes]:
         of = self.settings, self.api, self._dialect
-        return {COMPUTE: Machines(*of), STORAGE: Volumes(*of), NETWORK: Networks(*of), PORT: Ports(*of)}
+        return {COMPUTE: Machines(*of), STORAGE: Volumes(*of), NETWORK: Networks(*of), PORT: CloudPorts(*of)}
 
     def _maker(self, asked: Delegation) -> Makes:
         return next(self._makers[kind] for kind in asked.kinds if kind in MADE)
@@ -89,14 +89,14 @@ class CloudProvider:
         """Remove the instance, and wait until it is gone."""
         return await self._maker(asked).delete(asked)
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether the instance is there and well. Raises ``Unasked`` where the cloud does not answer."""
         try:
             return await self._maker(asked).look(asked)
         except NoAnswer as silent:
             raise Unasked(str(silent)) from silent
 
-    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """By SSH at its address; this machine where the settings say that machines are not reached."""
         if not self.protocol:
             return None
@@ -110,4 +110,4 @@ class CloudProvider:
             host = attributes.get(HOST)
             id = host.get("id", "") if isinstance(host, Mapping) else ""
             raise Unreachable(f"{instance} (machine {id}) has no {name}: look at `address` in the section `cloud`")
-        return Target(SSH, instance, {**settings.connection, "address": address})
+        return HostTarget(SSH, instance, {**settings.connection, "address": address})

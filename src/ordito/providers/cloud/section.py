@@ -14,7 +14,7 @@ from ordito.base.sensitive import Sensitive, revealed
 from ordito.providers.cloud.api import library
 from ordito.providers.cloud.dialect import ANYWHERE
 from ordito.providers.cloud.provider import CloudProvider
-from ordito.providers.cloud.settings import PRIVATE, PUBLIC, CloudSettings, Image
+from ordito.providers.cloud.settings import PRIVATE, PUBLIC, CloudSettings, MachineImage
 from ordito.providers.connection import CONNECTION, settings_among, values_of
 from ordito.providers.shapes import (
     FLAG,
@@ -22,26 +22,26 @@ from ordito.providers.shapes import (
     PLAIN,
     SECONDS,
     TEXT,
-    Entries,
-    Kind,
+    InventorySection,
+    KnownEntries,
     ListOf,
     MapOf,
     NoValue,
     OneOf,
-    Section,
+    ValueKind,
     whole,
 )
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.work.providing import ProviderFailed
 from ordito.work.targets import Hands
 
-OWN: Mapping[str, Kind] = {
+OWN: Mapping[str, ValueKind] = {
     "driver": TEXT,
     "key": LINES,
     "secret": LINES,
     "arguments": MapOf(PLAIN),
     "image": TEXT,
-    "images": ListOf(Entries(image=TEXT, type=TEXT, distribution=TEXT, version=TEXT, architecture=TEXT)),
+    "images": ListOf(KnownEntries(image=TEXT, type=TEXT, distribution=TEXT, version=TEXT, architecture=TEXT)),
     "size": TEXT,
     "sizes": ListOf(TEXT),
     "zone": TEXT,
@@ -60,15 +60,15 @@ OWN: Mapping[str, Kind] = {
 }
 """The settings of the cloud itself."""
 
-REACHED_BY: Mapping[str, Kind] = {name: kind for name, kind in CONNECTION.items() if name != "address"}
+REACHED_BY: Mapping[str, ValueKind] = {name: kind for name, kind in CONNECTION.items() if name != "address"}
 """How machines are reached: as other hosts are, save that the cloud says where."""
 
-SECTION = Entries(**OWN, **REACHED_BY)
+SECTION = KnownEntries(**OWN, **REACHED_BY)
 WHAT = 'the section "cloud"'
 KEY_MARKS = ("ssh-", "ecdsa-", "sk-")
 
 
-def make_provider(section: Section, _: Hands) -> CloudProvider:
+def make_provider(section: InventorySection, _: Hands) -> CloudProvider:
     """The provider of a section; what is wrong with that is reported."""
     known = section.check(section.node, SECTION, WHAT)
     values = known if isinstance(known, Mapping) else {}
@@ -78,7 +78,7 @@ def make_provider(section: Section, _: Hands) -> CloudProvider:
     return CloudProvider(lambda: _settings(section), reach=values.get("reach") is not False)
 
 
-def _check_driver(section: Section, values: Mapping[str, object]) -> None:
+def _check_driver(section: InventorySection, values: Mapping[str, object]) -> None:
     node = section.entries.get("driver")
     place = section.node.span if section.node is not None else None
     if node is None:
@@ -95,7 +95,7 @@ def _check_driver(section: Section, values: Mapping[str, object]) -> None:
         section.diagnostics.unknown("bad-value", "driver of libcloud", driver, node.span, drivers)
 
 
-def _check_images(section: Section) -> None:
+def _check_images(section: InventorySection) -> None:
     """Each of the images says which it is."""
     images = section.entries.get("images")
     for one in getattr(images, "items", ()) if not isinstance(images, MappingNode) else ():
@@ -103,7 +103,7 @@ def _check_images(section: Section) -> None:
             section.diagnostics.error("missing-keyname", f'an entry of "images" of {WHAT} has no "image"', one.span)
 
 
-def _check_admits(section: Section, values: Mapping[str, object]) -> None:
+def _check_admits(section: InventorySection, values: Mapping[str, object]) -> None:
     admits = values.get("admits")
     try:
         ipaddress.ip_network(str(admits or ANYWHERE))
@@ -115,7 +115,7 @@ def _check_admits(section: Section, values: Mapping[str, object]) -> None:
         )
 
 
-def _settings(section: Section) -> CloudSettings:
+def _settings(section: InventorySection) -> CloudSettings:
     """The settings as they are now. Raises ``ProviderFailed``."""
     try:
         own = {
@@ -131,7 +131,7 @@ def _settings(section: Section) -> CloudSettings:
     given: dict[str, Any] = {name: value for name, value in own.items() if value is not None and name != "reach"}
     for name in ("key", "secret"):
         given[name] = Sensitive(revealed(given.get(name, "")))
-    given["images"] = tuple(msgspec.convert(image, Image) for image in given.get("images", ()))
+    given["images"] = tuple(msgspec.convert(image, MachineImage) for image in given.get("images", ()))
     for name in ("sizes", "groups"):
         given[name] = tuple(given.get(name, ()))
     if own.get("reach") is False:
@@ -140,7 +140,7 @@ def _settings(section: Section) -> CloudSettings:
     return CloudSettings(**given, public_key=public_key, connection=connection)
 
 
-def _public_key(section: Section, value: object) -> str:
+def _public_key(section: InventorySection, value: object) -> str:
     """The text of a public key: as it is written, or of the file that is named. Raises ``NoValue``."""
     text = str(revealed(value)) if value is not None else ""
     if not text or text.startswith(KEY_MARKS):

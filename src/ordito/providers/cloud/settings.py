@@ -9,7 +9,7 @@ import msgspec
 PRIVATE, PUBLIC = "private", "public"
 
 
-class Image(msgspec.Struct, frozen=True):
+class MachineImage(msgspec.Struct, frozen=True):
     """An image by what is on it: its id or name in the cloud, and what of the capability ``os`` it is for; "" is for
     everything."""
 
@@ -39,7 +39,7 @@ class CloudSettings(msgspec.Struct, frozen=True):
     secret: object = ""
     arguments: Mapping[str, object] = {}
     image: str = ""
-    images: tuple[Image, ...] = ()
+    images: tuple[MachineImage, ...] = ()
     size: str = ""
     sizes: tuple[str, ...] = ()
     zone: str = ""

@@ -9,7 +9,7 @@ from ordito.providers.containers.asked_for import Health, application_of
 from ordito.providers.containers.engine import Container, Engine, Engines, Login, name_of
 from ordito.providers.containers.images import KIND, forget, forget_former, image_artifact, image_of, made_before
 from ordito.providers.containers.making import (
-    Wanted,
+    WantedContainer,
     address_of,
     ended,
     made,
@@ -20,8 +20,8 @@ from ordito.providers.containers.making import (
     started,
     stopped,
 )
-from ordito.work.providing import Delegation, Provided, ProviderFailed, Seen
-from ordito.work.targets import Target
+from ordito.work.providing import Delegation, Provided, ProviderFailed, ProviderFinding
+from ordito.work.targets import HostTarget
 
 APPLICATION = "tosca.nodes.Container.Application"
 RUNTIME = "tosca.nodes.Container.Runtime"
@@ -62,7 +62,7 @@ class ApplicationProvider:
         engine = await self._engines.on(asked.host)
         former = await made_before(engine, asked, artifact)
         image = await image_of(engine, asked, artifact, self._logins)
-        wanted = Wanted(image.digest, application.options, application.command, application.environment)
+        wanted = WantedContainer(image.digest, application.options, application.command, application.environment)
         container = await made(engine, asked, wanted)
         await forget_former(engine, former, image)
         attributes = _attributes(engine, asked, container, image.registered or image.digest)
@@ -81,7 +81,7 @@ class ApplicationProvider:
         await forget(engine, asked)
         return True
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether the container runs, and the application is well."""
         engine = await self._engine_of(asked)
         name = name_of(asked)
@@ -93,7 +93,7 @@ class ApplicationProvider:
             return found
         health = application_of(asked).health
         if why := await _illness(engine, name, health, container.checks_health):
-            return Seen("degraded", found.attributes, f"the container {name} runs, and is not well: {why}")
+            return ProviderFinding("degraded", found.attributes, f"the container {name} runs, and is not well: {why}")
         return found
 
     async def start(self, asked: Delegation) -> Provided:
@@ -112,7 +112,7 @@ class ApplicationProvider:
     async def _engine_of(self, asked: Delegation) -> Engine:
         return await self._engines.of(asked.host, asked.attributes.get(CONTAINER_ATTRIBUTE))
 
-    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """Applications are no hosts."""
         return None
 
@@ -143,15 +143,15 @@ class RuntimeProvider:
         """Nothing: the engine was there before, and containers are removed one by one."""
         return False
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether an engine answers."""
         try:
             engine = await self._engines.on(asked.host)
         except ProviderFailed as failed:
-            return Seen("error", {}, str(failed))
-        return Seen("ok", {}, f"{engine.name} answers on {engine.where}")
+            return ProviderFinding("error", {}, str(failed))
+        return ProviderFinding("ok", {}, f"{engine.name} answers on {engine.where}")
 
-    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """Runtimes are on hosts, and none themselves."""
         return None
 

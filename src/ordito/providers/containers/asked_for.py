@@ -9,7 +9,7 @@ import msgspec
 from ordito.base.scalar_units import amount
 from ordito.providers.containers.engine import name_of
 from ordito.providers.containers.making import GRACE
-from ordito.work.providing import Delegation, ProviderFailed, Verb
+from ordito.work.providing import Delegation, ProviderFailed, ProviderVerb
 
 OWN = "ordito.nodes.Container.Application"
 """The node type whose properties say how the container is made; those of other types mean what their authors like."""
@@ -75,7 +75,7 @@ def application_of(asked: Delegation) -> Application:
 def _refuse_secrets(asked: Delegation, own: Mapping[str, object]) -> None:
     """Raise ``ProviderFailed`` for secrets in what becomes an argument of the engine, which others on its host see."""
     told = sorted(name for name in asked.secret if name in own and name != "environment" and "::" not in name)
-    if told and asked.verb is Verb.CREATE:
+    if told and asked.verb is ProviderVerb.CREATE:
         raise ProviderFailed(
             f'"{told[0]}" of {asked.instance} holds a secret, and would be an argument of a program, which others can'
             " read: give the secret as a variable (environment), and have it read there"

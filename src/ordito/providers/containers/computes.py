@@ -9,7 +9,7 @@ from functools import cached_property
 from ordito.base.scalar_units import amount
 from ordito.providers.containers.engine import Container, ContainerSettings, Engine, Engines, name_of
 from ordito.providers.containers.making import (
-    Wanted,
+    WantedContainer,
     attributes_of,
     ended,
     made,
@@ -20,8 +20,8 @@ from ordito.providers.containers.making import (
     started,
     stopped,
 )
-from ordito.work.providing import Delegation, Provided, ProviderFailed, Recorded, Seen
-from ordito.work.targets import CONTAINER, HOST, Target, Unreachable
+from ordito.work.providing import Delegation, Provided, ProviderFailed, ProviderFinding, Recorded
+from ordito.work.targets import CONTAINER, HOST, HostTarget, Unreachable
 
 COMPUTE = "tosca.nodes.Compute"
 SIZE = "scalar-unit.size"
@@ -88,7 +88,7 @@ class ContainerProvider:
         await removed(await self._engine_of(asked), asked)
         return True
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether the container is there and runs."""
         engine = await self._engine_of(asked)
         name = name_of(asked)
@@ -105,7 +105,7 @@ class ContainerProvider:
         """Stop the container with all that runs in it; its files stay."""
         await stopped(await self._engine_of(asked), asked)
 
-    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """The container of an instance."""
         made_by = attributes.get(HOST)
         if not isinstance(made_by, Mapping) or not made_by.get("id"):
@@ -122,7 +122,7 @@ class ContainerProvider:
         made = str(made_by.get("container") or "")
         told = {"engine": engine, "container": name, "made": made, "user": settings.user, "base": settings.base}
         told["instance"] = instance
-        return Target(CONTAINER, f"container {name}", {key: value for key, value in told.items() if value})
+        return HostTarget(CONTAINER, f"container {name}", {key: value for key, value in told.items() if value})
 
     async def _engine_of(self, asked: Delegation) -> Engine:
         return await self._engines.of(None, asked.attributes.get(HOST))
@@ -131,14 +131,14 @@ class ContainerProvider:
         host = {"provider": self.name, "id": name, "engine": engine.name, "container": container.id[:SHORT]}
         return {HOST: host, **attributes_of(container)}
 
-    def _wanted(self, engine: Engine, asked: Delegation) -> Wanted:
+    def _wanted(self, engine: Engine, asked: Delegation) -> WantedContainer:
         """The container as inventory and template ask for it."""
         settings = self._settings
         image = self._image(asked)
         if not image:
             raise ProviderFailed(f"{asked.instance}: {NO_IMAGE}")
         program, *arguments = settings.command or ("sh", "-c", WAIT)
-        return Wanted(
+        return WantedContainer(
             image,
             (
                 *(["--network", settings.network] if settings.network else []),

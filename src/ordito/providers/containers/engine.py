@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from ordito.work.providing import Delegation, ProviderFailed
-from ordito.work.targets import Hands, Ran, Target
+from ordito.work.targets import Hands, HostTarget, Ran
 
 USUAL, LONG = 300.0, 3_600.0
 """Seconds after which a command is given up, and one that fetches or builds an image."""
@@ -45,7 +45,7 @@ class HostConfig(msgspec.Struct, frozen=True, rename="pascal"):
     network_mode: str = ""
 
 
-class Network(msgspec.Struct, frozen=True):
+class ContainerNetwork(msgspec.Struct, frozen=True):
     """A container in a network."""
 
     address: str = msgspec.field(name="IPAddress", default="")
@@ -63,7 +63,7 @@ class Networking(msgspec.Struct, frozen=True):
     """Where a container is reached."""
 
     address: str = msgspec.field(name="IPAddress", default="")
-    networks: dict[str, Network] | None = msgspec.field(name="Networks", default=None)
+    networks: dict[str, ContainerNetwork] | None = msgspec.field(name="Networks", default=None)
     ports: dict[str, list[Published] | None] | None = msgspec.field(name="Ports", default=None)
 
 
@@ -93,7 +93,7 @@ class Container(msgspec.Struct, frozen=True, rename="pascal"):
         return self.host_config.network_mode == "host"
 
 
-class Machine(msgspec.Struct, frozen=True):
+class EngineMachine(msgspec.Struct, frozen=True):
     """How much the host of an engine has, 0 where the engine does not say, and whether containers can be given a part
     of it: processors, and bytes of memory."""
 
@@ -106,7 +106,7 @@ class Machine(msgspec.Struct, frozen=True):
 class Engine:
     """The engine on one host."""
 
-    def __init__(self, name: str, hands: Hands, target: Target | None, machine: Machine) -> None:
+    def __init__(self, name: str, hands: Hands, target: HostTarget | None, machine: EngineMachine) -> None:
         self.name = name
         self.target = target
         self.machine = machine
@@ -170,14 +170,14 @@ class Engines:
         self._names = (wanted,) if wanted else ENGINES
         self._known: dict[tuple[str, str], asyncio.Task[Engine]] = {}
 
-    async def of(self, target: Target | None, made: object) -> Engine:
+    async def of(self, target: HostTarget | None, made: object) -> Engine:
         """The engine that has made something on a host, whose attribute says which: that one need not be asked."""
         name = made.get("engine") if isinstance(made, Mapping) else None
         if name in ENGINES and (self._names in (ENGINES, (name,))):
-            return Engine(str(name), self._hands, target, Machine())
+            return Engine(str(name), self._hands, target, EngineMachine())
         return await self.on(target)
 
-    async def on(self, target: Target | None) -> Engine:
+    async def on(self, target: HostTarget | None) -> Engine:
         """The engine on a host. Raises ``ProviderFailed`` where none answers, ``Unreachable``."""
         key = (target.protocol, target.name) if target else ("", "")
         asked = self._known.get(key)
@@ -185,7 +185,7 @@ class Engines:
             asked = self._known[key] = asyncio.get_running_loop().create_task(self._find(target))
         return await asyncio.shield(asked)
 
-    async def _find(self, target: Target | None) -> Engine:
+    async def _find(self, target: HostTarget | None) -> Engine:
         answers: list[str] = []
         for name in self._names:
             try:
@@ -219,18 +219,18 @@ class _Info(msgspec.Struct, frozen=True):
     limits_cpus: bool = msgspec.field(name="CpuCfsQuota", default=True)
 
 
-def _machine(told: bytes) -> Machine:
+def _machine(told: bytes) -> EngineMachine:
     try:
         info = msgspec.json.decode(told, type=_Info)
     except msgspec.DecodeError:
-        return Machine()
+        return EngineMachine()
     if info.host is None:
-        return Machine(info.cpus, info.memory, info.limits_cpus, info.limits_memory)
+        return EngineMachine(info.cpus, info.memory, info.limits_cpus, info.limits_memory)
     controllers = info.host.controllers or []
-    return Machine(info.host.cpus, info.host.memory, "cpu" in controllers, "memory" in controllers)
+    return EngineMachine(info.host.cpus, info.host.memory, "cpu" in controllers, "memory" in controllers)
 
 
-def place(target: Target | None) -> str:
+def place(target: HostTarget | None) -> str:
     """A host, for people."""
     return target.name if target else "this machine"
 

@@ -51,7 +51,7 @@ esac || { s=$?; cat "$d/said" >&2; exit $s; }
 """A pull with a credential, which is forgotten right after it; the password is the input."""
 
 
-class Image(msgspec.Struct, frozen=True):
+class ContainerImage(msgspec.Struct, frozen=True):
     """An image that an engine has: what it calls it, the digest of what it is, and by which it is known in its
     registry ("" where it comes from none)."""
 
@@ -71,7 +71,7 @@ def image_artifact(asked: Delegation) -> Material:
     raise ProviderFailed(f'node "{asked.node}" has several images ({names}): name one as implementation of its create')
 
 
-async def image_of(engine: Engine, asked: Delegation, artifact: Material, logins: Logins) -> Image:
+async def image_of(engine: Engine, asked: Delegation, artifact: Material, logins: Logins) -> ContainerImage:
     """The image of an artifact, as the engine has it now. Raises ``ProviderFailed``."""
     if artifact.repository:
         name = await _pulled(engine, artifact, logins)
@@ -85,7 +85,7 @@ async def made_before(engine: Engine, asked: Delegation, artifact: Material) -> 
     return "" if artifact.repository else await _id_of(engine, _tag(asked))
 
 
-async def forget_former(engine: Engine, former: str, now: Image) -> None:
+async def forget_former(engine: Engine, former: str, now: ContainerImage) -> None:
     """Let the engine forget the image that an instance was made from before, if nobody has another name for it."""
     if former and former != now.digest and not await _names_of(engine, former):
         await engine.run("rmi", former)
@@ -280,7 +280,7 @@ async def _names_of(engine: Engine, image: str) -> list[str]:
     return found.repo_tags or []
 
 
-async def _inspected(engine: Engine, name: str) -> Image:
+async def _inspected(engine: Engine, name: str) -> ContainerImage:
     ran = await engine.run("image", "inspect", name)
     if ran.status != 0:
         raise ProviderFailed(f"there is no image {name} on {engine.where}: {said(ran)}")
@@ -290,4 +290,4 @@ async def _inspected(engine: Engine, name: str) -> Image:
     registered = [d for d in found.repo_digests or () if not d.startswith("localhost/")]
     own = name.partition("@")[0].rpartition("/")[2].partition(":")[0]
     named = next((d for d in registered if d.partition("@")[0].endswith(own)), registered[0] if registered else "")
-    return Image(name, digest, named)
+    return ContainerImage(name, digest, named)

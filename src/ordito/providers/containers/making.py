@@ -18,7 +18,7 @@ from ordito.providers.containers.engine import (
     name_of,
     said,
 )
-from ordito.work.providing import Delegation, ProviderFailed, Seen
+from ordito.work.providing import Delegation, ProviderFailed, ProviderFinding
 
 PIPED = 'cat | exec "$@"'
 """A shell between the variables and the engine: what it reads them from must be a file that can be opened, which not
@@ -28,7 +28,7 @@ GRACE = 10.0
 """Seconds that a container has to end by itself, where nobody says how many."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedContainer(msgspec.Struct, frozen=True):
     """A container as it is to be: the image, what of `run` comes before it and after it, and variables, whose values
     may be secret."""
 
@@ -38,7 +38,7 @@ class Wanted(msgspec.Struct, frozen=True):
     environment: Mapping[str, object] = {}
 
 
-async def made(engine: Engine, asked: Delegation, wanted: Wanted) -> Container:
+async def made(engine: Engine, asked: Delegation, wanted: WantedContainer) -> Container:
     """The container of an instance, running or ended: the one that this job has made already, or a new one in place
     of what is left of another attempt. Raises ``ProviderFailed``."""
     name = name_of(asked)
@@ -113,16 +113,18 @@ async def ended(engine: Engine, name: str, container: Container) -> ProviderFail
     return ProviderFailed(f"the container {name} ended with exit {state.exit_code}{why} on {engine.where}{lines}")
 
 
-def seen(engine: Engine, name: str, container: Container | None, attributes: Mapping[str, object]) -> Seen:
+def seen(engine: Engine, name: str, container: Container | None, attributes: Mapping[str, object]) -> ProviderFinding:
     """What there is of a container, as a check tells it."""
     if container is None:
-        return Seen("absent", {}, f"there is no container {name} on {engine.where}")
+        return ProviderFinding("absent", {}, f"there is no container {name} on {engine.where}")
     state = container.state
     if state.paused:
-        return Seen("degraded", attributes, f"the container {name} is paused: {engine.name} unpause {name}")
+        return ProviderFinding("degraded", attributes, f"the container {name} is paused: {engine.name} unpause {name}")
     if not state.running:
-        return Seen("error", {}, f"the container {name} does not run: {state.status}, exit {state.exit_code}")
-    return Seen("ok", attributes, f"the container {name} runs on {engine.where}")
+        return ProviderFinding(
+            "error", {}, f"the container {name} does not run: {state.status}, exit {state.exit_code}"
+        )
+    return ProviderFinding("ok", attributes, f"the container {name} runs on {engine.where}")
 
 
 def variables(environment: Mapping[str, object]) -> bytes:

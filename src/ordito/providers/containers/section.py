@@ -24,12 +24,12 @@ from ordito.providers.containers.engine import (
     name_of,
     said,
 )
-from ordito.providers.shapes import LINES, TEXT, Entries, ListOf, MapOf, NoValue, OneOf, Section
-from ordito.work.providing import Delegation, Provided, Provider, ProviderFailed, Seen
-from ordito.work.targets import Hands, Target
+from ordito.providers.shapes import LINES, TEXT, InventorySection, KnownEntries, ListOf, MapOf, NoValue, OneOf
+from ordito.work.providing import Delegation, Provided, Provider, ProviderFailed, ProviderFinding
+from ordito.work.targets import Hands, HostTarget
 
 ENGINE = OneOf(*ENGINES)
-CONTAINERS = Entries(
+CONTAINERS = KnownEntries(
     engine=ENGINE,
     image=TEXT,
     images=MapOf(TEXT),
@@ -40,12 +40,12 @@ CONTAINERS = Entries(
     command=ListOf(TEXT),
     user=TEXT,
     base=TEXT,
-    registries=MapOf(Entries(user=TEXT, password=LINES)),
+    registries=MapOf(KnownEntries(user=TEXT, password=LINES)),
 )
 WHAT = '"containers"'
 
 
-def make_computes(section: Section, hands: Hands) -> ContainerProvider:
+def make_computes(section: InventorySection, hands: Hands) -> ContainerProvider:
     """The provider of Computes that are containers; what is wrong with its section is reported."""
     checked = section.check(section.node, CONTAINERS, WHAT)
     known = checked if isinstance(checked, Mapping) else {}
@@ -55,7 +55,7 @@ def make_computes(section: Section, hands: Hands) -> ContainerProvider:
     )
 
 
-def make_everywhere(section: Section | None, hands: Hands) -> tuple[Provider, ...]:
+def make_everywhere(section: InventorySection | None, hands: Hands) -> tuple[Provider, ...]:
     """The providers of runtimes, applications and volumes, which need no section; it may say which engine."""
     engine = section.entries.get("engine") if section is not None else None
     name = section.check(engine, ENGINE, f'"engine" of {WHAT}') if section is not None and engine is not None else ""
@@ -67,7 +67,7 @@ def make_everywhere(section: Section | None, hands: Hands) -> tuple[Provider, ..
     return ApplicationProvider(engines, logins), RuntimeProvider(engines), VolumeProvider(engines)
 
 
-def _settings(section: Section) -> ContainerSettings:
+def _settings(section: InventorySection) -> ContainerSettings:
     """What the section says now. Raises ``ProviderFailed``."""
     try:
         found = section.value(section.node, CONTAINERS, WHAT) if section.node is not None else {}
@@ -115,14 +115,14 @@ class VolumeProvider:
             await engine.ask("volume", "rm", name)
         return True
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """Whether the volume is there."""
         engine, name = await self._engines.on(asked.host), name_of(asked)
         if await _is_there(engine, name):
-            return Seen("ok", {"volume": name}, f"volume {name} on {engine.where}")
-        return Seen("absent", {}, f"there is no volume {name} on {engine.where}")
+            return ProviderFinding("ok", {"volume": name}, f"volume {name} on {engine.where}")
+        return ProviderFinding("absent", {}, f"there is no volume {name} on {engine.where}")
 
-    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """Volumes are no hosts."""
         return None
 

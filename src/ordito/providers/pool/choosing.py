@@ -9,8 +9,8 @@ from itertools import chain, islice
 import msgspec
 
 from ordito.providers.pool.allocations import Lost
-from ordito.providers.pool.fitting import Asking, Taken, lacks, unfit
-from ordito.providers.pool.hosts import Host
+from ordito.providers.pool.fitting import HostRequest, Taken, lacks, unfit
+from ordito.providers.pool.hosts import PoolHost
 from ordito.work.providing import Delegation
 
 MOST_TOLD = 10
@@ -26,7 +26,7 @@ class Choosing:
     """
 
     def __init__(
-        self, hosts: Collection[Host], taken: Mapping[str, Sequence[Taken]], lost: Mapping[str, Lost], file: str
+        self, hosts: Collection[PoolHost], taken: Mapping[str, Sequence[Taken]], lost: Mapping[str, Lost], file: str
     ) -> None:
         self._hosts = tuple(hosts)
         self._lost = lost
@@ -58,7 +58,7 @@ class Choosing:
         of_node = self._of_node.setdefault(taken.node, {})
         of_node[place] = of_node.get(place, 0) + 1
 
-    def choose(self, asked: Delegation, asking: Asking) -> tuple[Host | None, str]:
+    def choose(self, asked: Delegation, asking: HostRequest) -> tuple[PoolHost | None, str]:
         """The host that an instance would get, None for none, with the reasons in words."""
         wanted = msgspec.msgpack.encode(asking)
         refused = self._refused.get((wanted, asked.apart))
@@ -84,21 +84,21 @@ class Choosing:
     def _is_full(self, place: int) -> bool:
         return len(self._taken[place]) >= self._hosts[place].instances
 
-    def _has(self, place: int, asking: Asking, wanted: bytes) -> bool:
+    def _has(self, place: int, asking: HostRequest, wanted: bytes) -> bool:
         """Whether a host has what is asked for at all, whatever is taken of it."""
         known = self._has_all.get((wanted, place))
         if known is None:
             known = self._has_all[wanted, place] = not any(lacks(self._hosts[place], asking))
         return known
 
-    def _problems(self, place: int, asked: Delegation, asking: Asking) -> list[str]:
+    def _problems(self, place: int, asked: Delegation, asking: HostRequest) -> list[str]:
         """Why a host is not for an instance, in words; nothing where it is."""
         host, there = self._hosts[place], self._taken[place]
         if host.name in self._lost:
             return [f"could not be reached and waits for `{CHECK} {host.name}`"]
         return unfit(host, asking, there) or _beside(asked, there)
 
-    def _no_host(self, asked: Delegation, asking: Asking) -> str:
+    def _no_host(self, asked: Delegation, asking: HostRequest) -> str:
         """That no host is fit, with what is asked and which host fails by what."""
         full = (place for place in range(len(self._hosts)) if self._is_full(place))
         reasons = [

@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.base.scalar_units import NotAScalarUnit, amount, canonical
 from ordito.model.settings import PACK, Setting, settings_of
-from ordito.providers.pool.hosts import Host
+from ordito.providers.pool.hosts import PoolHost
 from ordito.providers.shapes import FREQUENCY, SIZE
 
 
@@ -44,12 +44,12 @@ def owners_text(owners: Sequence[str]) -> str:
     return "; ".join(owner_of(", ".join(instances), place) for place, instances in of_place.items())
 
 
-def takes(asking: Asking) -> tuple[dict[str, float], dict[str, float]]:
+def takes(asking: HostRequest) -> tuple[dict[str, float], dict[str, float]]:
     """What an instance takes of its host: amounts of the capability, and resources."""
     return {n: v for n, v in asking.least.items() if n in CONSUMED}, dict(asking.resources)
 
 
-def unfit(host: Host, asking: Asking, taken: Sequence[Taken]) -> list[str]:
+def unfit(host: PoolHost, asking: HostRequest, taken: Sequence[Taken]) -> list[str]:
     """Why a host is not fit for what is asked, in words; nothing where it is. ``taken`` is what is taken of it."""
     found = list(lacks(host, asking))
     if len(taken) >= host.instances:
@@ -60,7 +60,7 @@ def unfit(host: Host, asking: Asking, taken: Sequence[Taken]) -> list[str]:
     return found
 
 
-def lacks(host: Host, asking: Asking) -> Iterable[str]:
+def lacks(host: PoolHost, asking: HostRequest) -> Iterable[str]:
     """What a host does not have, whatever is taken of it."""
     for name, least in asking.least.items():
         has = measure(name, host.host.get(name))
@@ -81,7 +81,7 @@ def lacks(host: Host, asking: Asking) -> Iterable[str]:
     )
 
 
-def _used_up(host: Host, asking: Asking, taken: Sequence[Taken]) -> Iterable[str]:
+def _used_up(host: PoolHost, asking: HostRequest, taken: Sequence[Taken]) -> Iterable[str]:
     """What is not left of a host that is shared."""
     amounts, resources = takes(asking)
     free = left_of(host, taken)
@@ -90,7 +90,7 @@ def _used_up(host: Host, asking: Asking, taken: Sequence[Taken]) -> Iterable[str
             yield f"has {name} {shown(name, max(free[name], 0.0))} left"
 
 
-def left_of(host: Host, taken: Sequence[Taken]) -> dict[str, float]:
+def left_of(host: PoolHost, taken: Sequence[Taken]) -> dict[str, float]:
     """What is left of what a host has, by name."""
     has = {name: v for name in CONSUMED if (v := measure(name, host.host.get(name))) is not None}
     free = {**has, **host.resources}
@@ -113,7 +113,7 @@ NORMALISED = ("architecture", "type", "distribution")
 """Compared without case (§5.5.12); a version is its literal text."""
 
 
-class Asking(msgspec.Struct, frozen=True):
+class HostRequest(msgspec.Struct, frozen=True):
     """What is asked for: at least so much of the properties of the capability ``host`` (amounts in their base units),
     the very ``os``, all ``labels``, so much of each of the ``resources``; and whether instances are to be on as few
     hosts as possible (``packs``)."""
@@ -133,7 +133,7 @@ class Asking(msgspec.Struct, frozen=True):
         return ", ".join(parts) or "any host"
 
 
-def asking_of(properties: Mapping[str, object], metadata: Mapping[str, str]) -> Asking:
+def asking_of(properties: Mapping[str, object], metadata: Mapping[str, str]) -> HostRequest:
     """What an instance asks for; its properties hold those of capabilities as ``capability::name``."""
     least: dict[str, float] = {}
     system: dict[str, str] = {}
@@ -146,7 +146,7 @@ def asking_of(properties: Mapping[str, object], metadata: Mapping[str, str]) -> 
         elif capability == "os":
             system[name] = normal(name, value)
     wanted = settings_of({name: Setting(text) for name, text in metadata.items() if name in OWN})
-    return Asking(least, system, wanted.labels, wanted.resources, wanted.placement == PACK)
+    return HostRequest(least, system, wanted.labels, wanted.resources, wanted.placement == PACK)
 
 
 def measure(name: str, value: object) -> float | None:

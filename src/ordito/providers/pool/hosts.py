@@ -24,11 +24,11 @@ from ordito.providers.shapes import (
     NUMBER,
     SIZE_VALUE,
     TEXT,
-    Entries,
+    InventorySection,
+    KnownEntries,
     ListOf,
     MapOf,
     OneOf,
-    Section,
     whole,
 )
 from ordito.source.nodes import Mapping as MappingNode
@@ -37,16 +37,16 @@ from ordito.source.nodes import Node, is_null
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
 MOST_INSTANCES = 10_000
 
-HOST_CAPABILITY = Entries(
+HOST_CAPABILITY = KnownEntries(
     num_cpus=whole(1, 1_000_000),
     cpu_frequency=FREQUENCY_VALUE,
     mem_size=SIZE_VALUE,
     disk_size=SIZE_VALUE,
     name=TEXT,
 )
-OS_CAPABILITY = Entries(architecture=TEXT, type=TEXT, distribution=TEXT, version=TEXT)
-NETWORK = Entries(network_name=TEXT, network_id=TEXT, addresses=ListOf(TEXT))
-PORT = Entries(port_id=TEXT, port_name=TEXT, network_id=TEXT, mac_address=TEXT, addresses=ListOf(TEXT))
+OS_CAPABILITY = KnownEntries(architecture=TEXT, type=TEXT, distribution=TEXT, version=TEXT)
+NETWORK = KnownEntries(network_name=TEXT, network_id=TEXT, addresses=ListOf(TEXT))
+PORT = KnownEntries(port_id=TEXT, port_name=TEXT, network_id=TEXT, mac_address=TEXT, addresses=ListOf(TEXT))
 
 
 def _unfit(name: str) -> str:
@@ -59,11 +59,11 @@ def _no_label(name: str) -> str:
     return "" if NAME.fullmatch(name) else "is no name of a label: letters, digits, dots, - and _ make one"
 
 
-HOST = Entries(
+HOST = KnownEntries(
     **CONNECTION,
     connection=OneOf("ssh", "local"),
     labels=MapOf(TEXT, _no_label),
-    capabilities=Entries(host=HOST_CAPABILITY, os=OS_CAPABILITY),
+    capabilities=KnownEntries(host=HOST_CAPABILITY, os=OS_CAPABILITY),
     resources=MapOf(NUMBER, _no_label),
     instances=whole(1, MOST_INSTANCES),
     private_address=TEXT,
@@ -76,7 +76,7 @@ STATIC = tuple(name for name in HOST.kinds if name not in CONNECTION)
 """What is said of a host besides how it is reached: it stands in the file itself, since plans are made by it."""
 
 
-class Host(msgspec.Struct, frozen=True):
+class PoolHost(msgspec.Struct, frozen=True):
     """A host: its ``name``, the ``settings`` by which it is reached, as they are written (the defaults among them), and
     what is known of it. ``is_local`` says that it is this machine. ``host`` and ``os`` are properties of the
     capabilities of that name; ``instances`` is how many instances of Compute may share it; ``address`` is "" where it
@@ -94,11 +94,11 @@ class Host(msgspec.Struct, frozen=True):
     attributes: Mapping[str, object] = {}
 
 
-def read_hosts(section: Section) -> dict[str, Host]:
+def read_hosts(section: InventorySection) -> dict[str, PoolHost]:
     """The hosts of an inventory, by name, in the order of the file; what is wrong with them is reported."""
     checked = section.check(section.node, HOSTS, '"hosts"')
     values = checked if isinstance(checked, Mapping) else {}
-    found: dict[str, Host] = {}
+    found: dict[str, PoolHost] = {}
     spelled: dict[str, str] = {}
     keys = section.node.keys if isinstance(section.node, MappingNode) else ()
     for key in keys:
@@ -111,7 +111,7 @@ def read_hosts(section: Section) -> dict[str, Host]:
     return found
 
 
-def _host(name: str, section: Section, node: Node, checked: object) -> Host:
+def _host(name: str, section: InventorySection, node: Node, checked: object) -> PoolHost:
     known = checked if isinstance(checked, Mapping) else {}
     entries = node.values if isinstance(node, MappingNode) else {}
     for key in STATIC:
@@ -125,7 +125,7 @@ def _host(name: str, section: Section, node: Node, checked: object) -> Host:
         address = str(known.get("address") or "")
     capabilities = known.get("capabilities") or {}
     own = {key: known[key] for key in ("private_address", "public_address", "networks", "ports") if key in known}
-    return Host(
+    return PoolHost(
         name=name,
         settings=settings,
         address=address,
@@ -139,7 +139,7 @@ def _host(name: str, section: Section, node: Node, checked: object) -> Host:
     )
 
 
-def _refuse_later(section: Section, node: Node | None, key: str) -> None:
+def _refuse_later(section: InventorySection, node: Node | None, key: str) -> None:
     """Report what stands elsewhere and must not: plans are made by it, and are the same wherever they are made."""
     waiting = [node] if node is not None and not is_null(node) else []
     while waiting:

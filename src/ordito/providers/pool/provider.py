@@ -13,12 +13,12 @@ import msgspec
 from ordito.providers.connection import ssh_target
 from ordito.providers.pool.allocations import Allocations, Books, PoolFailed
 from ordito.providers.pool.choosing import CHECK, Choosing
-from ordito.providers.pool.fitting import Asking, Taken, asking_of, owner_of, owners_text, takes
-from ordito.providers.pool.hosts import Host, read_hosts
+from ordito.providers.pool.fitting import HostRequest, Taken, asking_of, owner_of, owners_text, takes
+from ordito.providers.pool.hosts import PoolHost, read_hosts
 from ordito.providers.registry import COMPUTE
-from ordito.providers.shapes import NoValue, Section
-from ordito.work.providing import Delegation, Provided, ProviderFailed, Recorded, Seen
-from ordito.work.targets import HOST, SSH, Hands, Refused, Target, Unreachable
+from ordito.providers.shapes import InventorySection, NoValue
+from ordito.work.providing import Delegation, Provided, ProviderFailed, ProviderFinding, Recorded
+from ordito.work.targets import HOST, SSH, Hands, HostTarget, TargetRefused, Unreachable
 
 T = TypeVar("T")
 NAME = "pool"
@@ -36,11 +36,11 @@ class PoolProvider:
     name = NAME
     protocol = SSH
 
-    def __init__(self, section: Section, hosts: Mapping[str, Host], hands: Hands) -> None:
+    def __init__(self, section: InventorySection, hosts: Mapping[str, PoolHost], hands: Hands) -> None:
         self._section = section
         self._hands = hands
         self._turns = asyncio.Lock()
-        self._targets: dict[str, Target | None] = {}
+        self._targets: dict[str, HostTarget | None] = {}
         self._left: dict[str, str] = {}
         self._away: set[str] = set()
         self._keeps: dict[str, str] = {}
@@ -74,7 +74,7 @@ class PoolProvider:
         except (PoolFailed, NoValue) as problem:
             raise ProviderFailed(str(problem)) from problem
 
-    def _take(self, asked: Delegation, asking: Asking) -> Host:
+    def _take(self, asked: Delegation, asking: HostRequest) -> PoolHost:
         with self.allocations.change() as books:
             has = books.of(asked.ensemble, asked.instance)
             if has is not None:
@@ -159,7 +159,7 @@ class PoolProvider:
             f" {self._section.file}, or name another provider there"
         )
 
-    def _known(self, name: str) -> Host:
+    def _known(self, name: str) -> PoolHost:
         host = self.hosts.get(name)
         if host is None:
             raise ProviderFailed(
@@ -202,7 +202,7 @@ class PoolProvider:
         then what is on it was not taken down, and must not be made a second time."""
         try:
             why = await self._unreachable(name)
-        except Refused as refused:
+        except TargetRefused as refused:
             self._keeps[asked.instance] = f"{asked.instance} keeps {name}, on which something may run: {refused}"
             raise
         if not why and asked.instance in self._away:
@@ -215,7 +215,7 @@ class PoolProvider:
         """That something may be left of it on a host that was lost (``work.providing.LeavesBehind``)."""
         return self._left.get(instance, "")
 
-    def given_back(self, ensemble: str) -> tuple[Target, ...]:
+    def given_back(self, ensemble: str) -> tuple[HostTarget, ...]:
         """The hosts on which the ensemble has nothing any more (``work.providing.Lends``)."""
         try:
             names = self.allocations.read_given_back(ensemble)
@@ -227,7 +227,7 @@ class PoolProvider:
                 targets.append(self.target_of(name))
         return tuple(target for target in targets if target is not None)
 
-    def tidied(self, ensemble: str, hosts: Sequence[Target]) -> None:
+    def tidied(self, ensemble: str, hosts: Sequence[HostTarget]) -> None:
         """See ``work.providing.Lends``."""
         if not hosts:
             return
@@ -237,26 +237,26 @@ class PoolProvider:
         except PoolFailed as problem:
             raise ProviderFailed(str(problem)) from problem
 
-    async def look(self, asked: Delegation) -> Seen:
-        """Whether the instance's host can be reached. Raises ``Refused`` where it is there and lets nobody in, and
+    async def look(self, asked: Delegation) -> ProviderFinding:
+        """Whether the instance's host can be reached. Raises ``TargetRefused`` where it lets nobody in, and
         where it does not answer, the instance would be made again then, and there is no other host for it."""
         taken = await self._in_books(lambda books: books.of(asked.ensemble, asked.instance))
         if taken is None and HOST not in asked.attributes and asked.attributes.get("private_address"):
             # It was made before there was an inventory, by who says nothing of itself.
-            return Seen("ok", {}, "this machine")
+            return ProviderFinding("ok", {}, "this machine")
         if taken is None:
-            return Seen("absent", {}, "it has no host of the pool")
+            return ProviderFinding("absent", {}, "it has no host of the pool")
         why = await self._unreachable(taken.host)
         if why and asked.anew:
             async with self._turns:
                 none = await asyncio.to_thread(self._no_other, asked, taken.host)
             if none:
-                raise Refused(f"{why}; {asked.instance} keeps it, since there is no other: {none}")
+                raise TargetRefused(f"{why}; {asked.instance} keeps it, since there is no other: {none}")
             self._away.add(asked.instance)
         if why:
-            return Seen("error", {}, why)
+            return ProviderFinding("error", {}, why)
         try:
-            return Seen("ok", self._attributes(self.hosts[taken.host]), f"host {taken.host}")
+            return ProviderFinding("ok", self._attributes(self.hosts[taken.host]), f"host {taken.host}")
         except NoValue as problem:
             raise ProviderFailed(str(problem)) from problem
 
@@ -285,12 +285,12 @@ class PoolProvider:
         return found
 
     async def _unreachable(self, name: str) -> str:
-        """Why a host does not answer, "" where it does. Raises ``Refused`` where it is there and lets nobody in."""
+        """Why a host does not answer, "" where it does. Raises ``TargetRefused`` where it lets nobody in."""
         try:
             target = self.target_of(name)
             if target is not None:
                 await self._hands.run(target, ("true",), timeout=REACH_SECONDS)
-        except Refused:
+        except TargetRefused:
             raise
         except Unreachable as unreachable:
             return str(unreachable)
@@ -310,12 +310,12 @@ class PoolProvider:
 
     # -------------------------------------------------------------------------------------------------- reaching
 
-    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """How the host of an instance is reached with the credentials of now; None for one that is this machine. Raises
         ``Unreachable``."""
         return self.target_of(_host_of(attributes))
 
-    def target_of(self, name: str) -> Target | None:
+    def target_of(self, name: str) -> HostTarget | None:
         """How a host is reached with the credentials of now; None for this machine. Raises ``Unreachable``."""
         if name not in self._targets:
             host = self.hosts.get(name)
@@ -324,16 +324,16 @@ class PoolProvider:
             try:
                 self._targets[name] = None if host.is_local else self._ssh_target(host, ())
             except NoValue as problem:
-                raise Refused(f"{name}: {problem}") from problem
+                raise TargetRefused(f"{name}: {problem}") from problem
         return self._targets[name]
 
-    def _ssh_target(self, host: Host, through: tuple[str, ...]) -> Target:
+    def _ssh_target(self, host: PoolHost, through: tuple[str, ...]) -> HostTarget:
         """The target of a host; its jump hosts are maps of settings, the first hop first."""
         target = ssh_target(host.name, self._section, host.settings)
         settings = {"address": host.address, **target.settings}
         if "jump" in settings:
             settings["jump"] = self._hops(str(settings["jump"]), (*through, host.name))
-        return Target(target.protocol, target.name, settings)
+        return HostTarget(target.protocol, target.name, settings)
 
     def _hops(self, text: str, through: tuple[str, ...]) -> list[Mapping[str, object]]:
         hops: list[Mapping[str, object]] = []
@@ -350,7 +350,7 @@ class PoolProvider:
 
     # ------------------------------------------------------------------------------------------------- attributes
 
-    def _attributes(self, host: Host) -> dict[str, object]:
+    def _attributes(self, host: PoolHost) -> dict[str, object]:
         """The attributes of a Compute (§5.9.2.2) that is a host, and which one it is."""
         target = self.target_of(host.name)
         address = "127.0.0.1" if target is None else str(target.settings.get("address") or host.name)
@@ -373,7 +373,7 @@ def _host_of(attributes: Mapping[str, object]) -> str:
     return str(host.get("id", "")) if isinstance(host, Mapping) else ""
 
 
-def _taking(asked: Delegation, asking: Asking, host: Host, place: str) -> Taken:
+def _taking(asked: Delegation, asking: HostRequest, host: PoolHost, place: str) -> Taken:
     amounts, resources = takes(asking)
     return Taken(asked.ensemble, asked.instance, asked.node, host.name, amounts, resources, place)
 
@@ -392,6 +392,6 @@ def _hop(text: str) -> dict[str, object]:
     return found
 
 
-def make_provider(section: Section, hands: Hands) -> PoolProvider:
+def make_provider(section: InventorySection, hands: Hands) -> PoolProvider:
     """The provider of the hosts of an inventory."""
     return PoolProvider(section, read_hosts(section), hands)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.providers.shapes import FLAG, TEXT, Entries, Section
-from ordito.work.providing import Delegation, Provided, Seen
-from ordito.work.targets import Hands, Target
+from ordito.providers.shapes import FLAG, TEXT, InventorySection, KnownEntries
+from ordito.work.providing import Delegation, Provided, ProviderFinding
+from ordito.work.targets import Hands, HostTarget
 
 COMPUTE, DISK = "tosca.nodes.Compute", "tosca.nodes.Storage.BlockStorage"
-SETTINGS = Entries(book=TEXT, names=FLAG)
+SETTINGS = KnownEntries(book=TEXT, names=FLAG)
 
 
 class Cables:
@@ -51,11 +51,11 @@ class Cables:
         self._write("delete", asked)
         return True
 
-    async def look(self, asked: Delegation) -> Seen:
+    async def look(self, asked: Delegation) -> ProviderFinding:
         """All is well."""
-        return Seen("ok")
+        return ProviderFinding("ok")
 
-    def target(self, instance: str, attributes: Mapping[str, object]) -> Target | None:
+    def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """This machine."""
         return None
 
@@ -71,7 +71,7 @@ class Cables:
             book.write(json.dumps(line) + "\n")
 
 
-def make(section: Section, hands: Hands) -> Cables:
+def make(section: InventorySection, hands: Hands) -> Cables:
     """The provider of a section."""
     settings = section.check(section.node, SETTINGS, "the cables")
     assert isinstance(settings, Mapping)
