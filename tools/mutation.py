@@ -39,7 +39,7 @@ ROOMS = ("source", "syntax", "model")
 REPORTS = {"error", "warning", "note", "unknown", "objection"}
 HELPER = re.compile("_?(report|refuse|wrong|missing|unknown|warn)(_[a-z_]+)?")
 """What functions are called through which many places report."""
-RAISED = {"_Refused", "_too_deep", "FetchFailed", "NotAllowed", "ValueError", "Incomparable", "zipfile.BadZipFile"}
+RAISED = {"_RefusedText", "_too_deep", "FetchFailed", "NotAllowed", "ValueError", "Incomparable", "zipfile.BadZipFile"}
 """What is raised in order to be reported."""
 REASONS = {"Wrong", "Broken"}
 """The structs that say what is wrong with a value; functions return them."""

@@ -37,7 +37,7 @@ READING = (
     "app/inputs/variables.py",
     "app/inputs/gathered.py",
 )
-REPORTERS = {"error", "warning", "note", "unknown", "objection", "report", "refuse", "_Refused", "Broken"}
+REPORTERS = {"error", "warning", "note", "unknown", "objection", "report", "refuse", "_RefusedText", "Broken"}
 REFUSING = {"Refused", "fail_for_programs"}
 FAILING = "session.fail"
 """What the rooms of commands refuse with; the code is what they hand over first."""
