@@ -25,7 +25,7 @@ from ordito.cli.progress.ledger import called, node_of, nothing, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
 from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
-from ordito.work.plan import UNDO, Change, ChangeCause, StepCondition, Difference, KeptCount, Outage, Plan
+from ordito.work.plan import UNDO, Change, ChangeCause, Difference, KeptCount, Outage, Plan, StepCondition
 from ordito.work.workflows import workflow_of
 
 MOST_ROWS = 200

@@ -12,7 +12,7 @@ from ordito.instances.states import STARTED
 from ordito.instances.status import OPERATIONAL, UNKNOWN
 from ordito.model.service import NodeTemplate
 from ordito.planning.fates import FALLING, GOING, RISING, Fate
-from ordito.work.plan import Action, ChangeCause, StepCondition, Difference, Gate, ChangeKind
+from ordito.work.plan import Action, ChangeCause, ChangeKind, Difference, Gate, StepCondition
 
 
 class DraftStep(msgspec.Struct, gc=False):

@@ -29,7 +29,7 @@ from ordito.planning.mend_first import can_do_without, look_known, look_whether,
 from ordito.planning.options import AUTO, WHOLE_HOST
 from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.planning.ready import ask_until_ready, can_be_asked
-from ordito.work.plan import Action, ChangeCause, StepCondition, Gate
+from ordito.work.plan import Action, ChangeCause, Gate, StepCondition
 from ordito.work.probes import CHECK, maintaining
 
 WITHIN = 10.0
