@@ -40,6 +40,7 @@ from ordito.syntax.expressions import Call, Value, is_static
 from ordito.syntax.functions import FUNCTIONS, call_in, has_shape, meant_function, read_call
 
 COMPOUND = frozenset({list, dict})
+SIMPLE = frozenset({str, int, float, bool, type(None)})
 STRING = Schema("string")
 MAYBE_NOTHING = frozenset({*NULLS, *NO_VERSION})
 """Texts that may say that there is no value."""
@@ -236,7 +237,8 @@ class Checker:
         self, data: object, schema: Schema, data_type: DataType, path: Path | None, declared: Span | None
     ) -> Value:
         """Read a value that has parts."""
-        base, items, parts = data_type.base, _items(data), _parts(data)
+        base, items = data_type.base, _items(data)
+        parts = _parts(data) if items is None else None
         if base == "range":
             found = Wrong(hint=RANGE_USAGE) if items is None else range_of([_single(i) for i in items])
             if not isinstance(found, Wrong):
@@ -536,6 +538,8 @@ class _Unquoted(str):
 
 def _single(data: object) -> tuple[str, bool] | None:
     """How a single value is written; None for what has parts."""
+    if type(data) in SIMPLE:
+        return scalar_text(data)
     if isinstance(data, Scalar):
         return data.text, data.plain
     if isinstance(data, _Unquoted):
@@ -556,7 +560,7 @@ def _parts(data: object) -> MappingType[str, object] | None:
     """What a map holds, None for what is none."""
     if isinstance(data, Mapping):
         return data.values
-    if isinstance(data, MappingType):
+    if isinstance(data, dict | MappingType):
         return data if all(isinstance(name, str) for name in data) else {str(name): v for name, v in data.items()}
     return None
 
