@@ -47,6 +47,20 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+TARGETS = frozenset({"ssh_hosts", "podman", "moto", "postgres", "bind"})
+"""What is started for tests besides processes of this machine."""
+OF_TARGETS = frozenset({"ansible", "test_containers", "test_crash_upgrade", "test_shop_upgrade", "test_run_script"})
+"""Folders and files of tests that start such by themselves, or make whole environments."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests of real targets, which `./run targets` runs and `./run test` leaves out."""
+    for item in items:
+        names = {*item.path.parts, item.path.stem}
+        if not TARGETS.isdisjoint(getattr(item, "fixturenames", ())) or not OF_TARGETS.isdisjoint(names):
+            item.add_marker("targets")
+
+
 @pytest.fixture(scope="session")
 def ssh_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshHosts]:
     """Hosts with an `sshd` each, started as they are asked for."""
