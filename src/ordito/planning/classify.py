@@ -16,11 +16,11 @@ from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
 from ordito.planning.members import PlannedInstance
 from ordito.planning.recipe import SequencedOperation
-from ordito.work.plan import ChangeKind, Difference
+from ordito.work.plan import ChangeKind, Difference, DifferenceKind
 from ordito.work.probes import UPDATE, maintaining
 
-IN_ANOTHER_FORM = "was carried out in another form"
-NOT_COUNTED = "does not count as carried out"
+_WHOLE_SENTENCES = frozenset({DifferenceKind.UNKNOWN, DifferenceKind.NOT_COUNTED})
+"""Differences that say all themselves; of others it is said that they have changed."""
 ASKED_FOR = "--replace"
 MOST_NAMED = 2
 """Causes that the sentence about a class names."""
@@ -135,7 +135,8 @@ class Classes:
     def _replacing(self, node: NodeTemplate, found: InstanceFindings) -> Iterator[Cause]:
         declared = str(node.span) if node.span else ""
         if node.name in self._draft.options.upgrading.replaced:
-            yield Cause(ChangeKind.REPLACE, Difference(f"{ASKED_FOR} {node.name}", None, None, declared), firm=True)
+            asked = Difference(f"{ASKED_FOR} {node.name}", None, None, declared, DifferenceKind.REQUEST)
+            yield Cause(ChangeKind.REPLACE, asked, firm=True)
         if found.moves is not None:
             before, after = found.moves
             yield Cause(ChangeKind.REPLACE, Difference("host", before or None, after or None, declared), firm=True)
@@ -146,16 +147,18 @@ class Classes:
         changed = self._differences.of(entry.call, applied, form)
         kind = kind_of(entry, call.operation)
         if not changed.known:
-            what = f"{call.name} {IN_ANOTHER_FORM}"
-            yield from (Cause(kind, d) for d in changed.differences or (Difference(what, declared=call.declared),))
+            what = f"{call.name} was carried out in another form"
+            unknown = Difference(what, declared=call.declared, about=DifferenceKind.UNKNOWN)
+            yield from (Cause(kind, d) for d in changed.differences or (unknown,))
         yield from (Cause(kind, d) for d in changed.differences if changed.known)
 
     def _of_missing(self, entry: SequencedOperation, form: Formed) -> Iterator[Cause]:
         call = self._draft.calls.all[entry.call]
-        what, runs = f"what {call.name} runs", call.artifact or None
+        missing = Difference(f"what {call.name} runs", None, call.artifact or None, call.declared)
         if self._differences.before(form).content(call) is not None:
-            what, runs = f"{call.name} {NOT_COUNTED}", None  # It was taken back, and made good by hand if at all.
-        missing = Difference(what, None, runs, call.declared)
+            # It was taken back, and made good by hand if at all.
+            what = f"{call.name} does not count as carried out"
+            missing = Difference(what, declared=call.declared, about=DifferenceKind.NOT_COUNTED)
         yield Cause(kind_of(entry, call.operation), missing)
 
     def _with_update(
@@ -187,21 +190,19 @@ def _inputs(causes: Iterable[Cause]) -> dict[str, tuple[object, object]]:
     """What has changed besides the properties, by name; an input is called as it is declared."""
     found: dict[str, tuple[object, object]] = {}
     for cause in causes:
-        what = cause.difference.what
-        if not what.startswith("property "):
-            _, is_input, name = what.partition(": input ")
-            found[name if is_input else what] = (cause.difference.before, cause.difference.after)
+        difference = cause.difference
+        if difference.about is not DifferenceKind.PROPERTY:
+            found[difference.name or difference.what] = (difference.before, difference.after)
     return found
 
 
 def sentence(differences: Sequence[Difference]) -> str:
     """Why an instance is changed, in a few words."""
-    named = list(dict.fromkeys(d.what for d in differences))
-    if any(name.startswith(ASKED_FOR) for name in named):
+    if any(d.about is DifferenceKind.REQUEST for d in differences):
         return f"{ASKED_FOR} names it"
-    plain = [name for name in named if not name.endswith((IN_ANOTHER_FORM, NOT_COUNTED))]
+    plain = list(dict.fromkeys(d.what for d in differences if d.about not in _WHOLE_SENTENCES))
     if not plain:
-        return "; ".join(named[:MOST_NAMED])
+        return "; ".join(list(dict.fromkeys(d.what for d in differences))[:MOST_NAMED])
     shown, more = plain[:MOST_NAMED], len(plain) - MOST_NAMED
     if more > 0:
         return f"{', '.join(shown)} and {more} more have changed"

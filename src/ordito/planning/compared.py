@@ -18,7 +18,7 @@ from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
 from ordito.planning.recipe import SequencedOperation
 from ordito.syntax.expressions import Call, calls
-from ordito.work.plan import ChangeKind, Difference
+from ordito.work.plan import ChangeKind, Difference, DifferenceKind
 from ordito.work.probes import HEAL
 
 
@@ -129,7 +129,9 @@ def _properties(
         else:
             kind = ChangeKind.RECONFIGURE
         what = f"property {name.replace('::', '.')}"
-        difference = Difference(what, shown(readable(before)), shown(readable(after)), _declared(node))
+        difference = Difference(
+            what, shown(readable(before)), shown(readable(after)), _declared(node), DifferenceKind.PROPERTY
+        )
         yield Cause(kind, difference, firm=kind is ChangeKind.REPLACE)
 
 

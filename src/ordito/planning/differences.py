@@ -20,7 +20,7 @@ from ordito.planning.forms import OWN, Formed, FormsOfPlan
 from ordito.planning.options import Deployed, PlanOptions
 from ordito.syntax.expressions import Call as FunctionCall
 from ordito.syntax.expressions import as_written, calls
-from ordito.work.plan import Difference, OperationCall
+from ordito.work.plan import Difference, DifferenceKind, OperationCall
 
 MOST_SHOWN = 24
 """Differences of one operation that are named."""
@@ -243,16 +243,20 @@ def _values(
     before: Content,
     call: OperationCall,
 ) -> Iterator[Difference]:
-    kind = "property" if call.interface == DELEGATE else f"{call.name}: input"
+    about = DifferenceKind.PROPERTY if call.interface == DELEGATE else DifferenceKind.INPUT
+    kind = "property" if about is DifferenceKind.PROPERTY else f"{call.name}: input"
     for name in names:
         span: Span | None = now.spans.get(name) or before.spans.get(name)
         declared = str(span) if span is not None and name in new else call.declared
         setting = name.removeprefix(SETTING) if name.startswith(SETTING) else ""
+        called = name.replace("::", ".")
         yield Difference(
-            f"{call.name}: property {setting} of its artifact" if setting else f"{kind} {name.replace('::', '.')}",
+            f"{call.name}: property {setting} of its artifact" if setting else f"{kind} {called}",
             shown(readable(old.get(name))),
             shown(readable(new.get(name))),
             declared,
+            DifferenceKind.OTHER if setting else about,
+            called if about is DifferenceKind.INPUT and not setting else "",
         )
 
 

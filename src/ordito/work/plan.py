@@ -215,14 +215,36 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     barrier: bool = False
 
 
+class DifferenceKind(StrEnum):
+    """What a difference is about, where something else is decided by that."""
+
+    OTHER = ""
+    PROPERTY = "property"
+
+    INPUT = "input"
+    """An input of an operation."""
+
+    REQUEST = "request"
+    """Nothing differs: somebody wants it to be made anew."""
+
+    UNKNOWN = "unknown"
+    """An operation was carried out in a form of which nothing more is known."""
+
+    NOT_COUNTED = "not counted"
+    """An operation was taken back, and does not count as carried out."""
+
+
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that is wanted in another form than it was carried out: ``what``, from what to what (None where there
-    was, or will be, none), as it may be shown; ``declared`` is its place, ``file:line:column``."""
+    was, or will be, none), as it may be shown; ``declared`` is its place, ``file:line:column``. ``about`` tells kinds
+    apart, and ``name`` is the one of an input."""
 
     what: str
     before: object = None
     after: object = None
     declared: str = ""
+    about: DifferenceKind = DifferenceKind.OTHER
+    name: str = ""
 
 
 class ChangeKind(StrEnum):
