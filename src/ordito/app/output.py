@@ -55,11 +55,10 @@ def output(request: OutputRequest) -> OutputResult:
     if request.name not in outputs:
         raise Refused("unknown-output", f'there is no output "{request.name}"', suggestion(request.name, outputs))
     if outputs[request.name] is None:
-        begin = f'output "{request.name}": '
         raise Refused(
             "no-value",
             f'output "{request.name}" has no value now',
-            next((p.removeprefix(begin) for p in problems if p.startswith(begin)), ""),
+            problems.get(request.name, ""),
             next_words=("status",),
             purpose="see whether what it comes from exists",
         )
@@ -67,15 +66,15 @@ def output(request: OutputRequest) -> OutputResult:
     return OutputResult({request.name: revealed(found) if request.reveal else found}, caveat)
 
 
-def _outputs(place: Place, ensemble: Ensemble) -> tuple[Mapping[str, object], list[str], str]:
-    """The outputs as things are, what could not be evaluated, and why none could: then they are the last job's."""
+def _outputs(place: Place, ensemble: Ensemble) -> tuple[Mapping[str, object], Mapping[str, str], str]:
+    """The outputs as things are, why some could not be evaluated, and why none could: then they are the last job's."""
     used, caveat = service_as_it_runs(place, ensemble)
     if used is None:
-        return ensemble.status.outputs, [], caveat
+        return ensemble.status.outputs, {}, caveat
     counts = {**ensemble.status.counts, **(ensemble.unfinished.counts if ensemble.unfinished else {})}
     try:
         values, problems = topology_outputs(Evaluator(used.service, ensemble.snapshot, used.inputs), counts)
     except EnsembleError as error:
         # Something sensitive is needed for them, and cannot be opened here.
-        return ensemble.status.outputs, [], error.message
+        return ensemble.status.outputs, {}, error.message
     return values, problems, ""

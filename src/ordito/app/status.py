@@ -24,7 +24,7 @@ from ordito.instances.records import Instance, Snapshot
 from ordito.instances.status import OK, OPERATIONAL, effective_statuses, topology_status
 from ordito.work.records import Form
 from ordito.work.targets import HOST
-from ordito.work.workflows import workflow_of
+from ordito.work.workflows import is_written, workflow_of
 
 
 class StatusRequest(msgspec.Struct, frozen=True):
@@ -197,7 +197,7 @@ def _failed(place: Place, ensemble: Ensemble) -> tuple[str, ...]:
     """The steps that failed of the last job, where that was a workflow of the template (§7.3.7): what it has left need
     not be a state that anybody knows."""
     last = ensemble.status.last_job
-    if last is None or last.status != "failed" or not last.workflow.startswith("workflow "):
+    if last is None or last.status != "failed" or not is_written(last.workflow):
         return ()
     from ordito.app.job.jobs import failed_steps
 

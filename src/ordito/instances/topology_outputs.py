@@ -14,20 +14,20 @@ OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})
 """The functions whose results differ from instance to instance."""
 
 
-def topology_outputs(evaluator: Evaluator, counts: Mapping[str, int]) -> tuple[dict[str, Data], list[str]]:
-    """The value of each output, None where it has none, and what could not be evaluated and why.
+def topology_outputs(evaluator: Evaluator, counts: Mapping[str, int]) -> tuple[dict[str, Data], dict[str, str]]:
+    """The value of each output, None where it has none, and by the names of those that could not be evaluated why not.
 
     A function of a node with several instances (``counts``: the wanted numbers) gives a map {instance id: value}, or
     for an output of type list the values in the order of the instances.
     """
     values: dict[str, Data] = {}
-    problems: list[str] = []
+    problems: dict[str, str] = {}
     for output in evaluator.service.outputs.values():
         try:
             values[output.name] = _output(evaluator, output, counts)
         except EvaluationError as error:
             values[output.name] = None
-            problems.append(f'output "{output.name}": {error}')
+            problems[output.name] = str(error)
     return values, problems
 
 

@@ -162,3 +162,12 @@ ALIASES: Mapping[str, str] = {workflow.alias: workflow.name for workflow in _ALL
 def workflow_of(name: str) -> Workflow:
     """The workflow of a job, by its name; one of a template where there is none of that name."""
     return WORKFLOWS.get(name) or Workflow(name)
+
+
+NAMED = "workflow "
+"""How the workflow of a job begins that was written by somebody: its name follows, which may be that of another."""
+
+
+def is_written(workflow: str) -> bool:
+    """Whether a job's workflow is one of the template, run by its own name."""
+    return workflow.startswith(NAMED)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ordito.app.errors import Refused
 from ordito.app.proposal import Asked
-from ordito.app.services.workflows import is_written
+from ordito.work.workflows import is_written
 
 ASKED: Mapping[str, tuple[str, str]] = {
     "deploy": ("deploy", "DeployAsked"),

@@ -25,7 +25,6 @@ from ordito.app.proposals.workflow_rest import rest_of_workflow
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.app.services.read import ReadService, read_service
-from ordito.app.services.workflows import is_written
 from ordito.base.allowable import EVERY
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
@@ -41,7 +40,7 @@ from ordito.source.remote import Network
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Action, Plan
 from ordito.work.records import Form
-from ordito.work.workflows import Workflow, workflow_of
+from ordito.work.workflows import Workflow, is_written, workflow_of
 
 WELL = "ok"
 Choose = Callable[[Service, PlanOptions], PlanOptions]

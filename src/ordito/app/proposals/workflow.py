@@ -13,10 +13,11 @@ from ordito.app.given_inputs import GivenInputs
 from ordito.app.place import Place
 from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
-from ordito.app.services.workflows import NAMED, bound_inputs, given_values, workflow_named
+from ordito.app.services.workflows import bound_inputs, given_values, workflow_named
 from ordito.base.collector import paused_collector
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
+from ordito.work.workflows import NAMED
 
 
 class WorkflowAsked(msgspec.Struct, frozen=True):

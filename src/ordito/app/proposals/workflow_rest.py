@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from ordito.app.job.jobs import WELL, step_of
 from ordito.app.place import Place
-from ordito.app.services.workflows import NAMED, is_written, overriding
+from ordito.app.services.workflows import overriding
 from ordito.ensemble.job_history import RecordedJob, read_job
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.work.workflow_progress import LEFT_OUT, Carried
+from ordito.work.workflows import NAMED, is_written
 
 
 def rest_of_workflow(place: Place, record: RecordedJob, service: Service, options: PlanOptions) -> PlanOptions:

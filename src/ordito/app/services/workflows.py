@@ -18,16 +18,8 @@ from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.work.workflows import ALIASES, WORKFLOWS
 
-NAMED = "workflow "
-"""How the workflow of a job begins that was written by somebody: its name follows, which may be that of another."""
-
 OVERRIDES: Mapping[str, tuple[str, ...]] = {name: (name, alias) for alias, name in ALIASES.items()}
 """The workflows that are made, and the names of those that take their place (§7.1)."""
-
-
-def is_written(workflow: str) -> bool:
-    """Whether a job's workflow is one of the template, run by its own name."""
-    return workflow.startswith(NAMED)
 
 
 MADE: Mapping[str, str] = {workflow.name: workflow.summary for workflow in WORKFLOWS.values() if workflow.summary}

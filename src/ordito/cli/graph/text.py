@@ -56,13 +56,18 @@ def step_name(step: GraphStep) -> str:
 
 def step_says(graph: PlanGraph, step: GraphStep) -> str:
     """All of a step, in a line: what it is called, what it runs and why."""
+    return f"{called(step.id)}: {_does(graph, step)}"
+
+
+def _does(graph: PlanGraph, step: GraphStep) -> str:
+    """What a step runs, and why."""
     shown = step.shown
     if shown is None:
-        return f"{called(step.id)}: {graph.reasons[step.reason]}"
+        return graph.reasons[step.reason]
     runs = "by a provider" if shown.delegated else shown.artifact or nothing(shown.operation)
     where = f" on {shown.runs_on}" if shown.runs_on and shown.runs_on != shown.instance else ""
     when = f", {shown.condition}" if shown.condition else ""
-    return f"{called(step.id)}: {runs}{where}{when}; {graph.reasons[step.reason]}"
+    return f"{runs}{where}{when}; {graph.reasons[step.reason]}"
 
 
 def more_steps(graph: PlanGraph) -> str:
@@ -78,8 +83,7 @@ def write_plan_graph(graph: PlanGraph, channel: Channel) -> None:
         into.setdefault(edge.after, []).append((edge.before, edge.reason))
     channel.line(f"{channel.paint('strong', printable(graph.service))}  ({printable(graph.workflow)})")
     for place, step in enumerate(graph.steps):
-        said, _, rest = step_says(graph, step).partition(": ")
-        channel.line(f"{printable(said)}  {channel.paint('faint', printable(rest))}")
+        channel.line(f"{printable(called(step.id))}  {channel.paint('faint', printable(_does(graph, step)))}")
         for before, reason in into.get(place, ()):
             channel.line(printable(f"    {arrow} {called(graph.steps[before].id)}: {graph.reasons[reason]}"))
     if graph.left_out:
