@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from ordito.instances.outline import NodeOutline, Outline
 from ordito.instances.records import Instance, Snapshot
+from ordito.instances.states import STARTED
 
 OK = "ok"
 DEGRADED = "degraded"
@@ -17,6 +18,12 @@ ABSENT = "absent"
 
 OPERATIONAL = frozenset({OK, DEGRADED})
 """The statuses of what does its work."""
+
+
+def is_up(record: Instance) -> bool:
+    """Whether an instance is started, and known to do its work."""
+    return record.local in OPERATIONAL and record.state == STARTED
+
 
 WORSE = {OK: 0, DEGRADED: 1, PENDING: 2, UNKNOWN: 3, ERROR: 4, ABSENT: 5}
 """How bad a status is, compared with others."""

@@ -7,8 +7,8 @@ import msgspec
 
 from ordito.instances.hosting import chain
 from ordito.instances.records import Applied, Delta, Instance, Snapshot, StatusReason, note_of
-from ordito.instances.states import DELETED, STARTED
-from ordito.instances.status import OPERATIONAL, local_after
+from ordito.instances.states import DELETED
+from ordito.instances.status import OPERATIONAL, is_up, local_after
 from ordito.model.service import Service
 from ordito.operations.called import PlanCalls
 from ordito.operations.happenings import Happenings
@@ -111,7 +111,7 @@ class StepConditions:
 
     def is_up(self, record: Instance) -> bool:
         """Whether an instance was found to be operational: while it is made its state is another."""
-        return record.local in OPERATIONAL and record.state == STARTED and not self._lost_hosts.host_of(record)
+        return is_up(record) and not self._lost_hosts.host_of(record)
 
     def _is_there(self, record: Instance) -> bool:
         """Whether an instance exists, and everything that it is hosted on."""

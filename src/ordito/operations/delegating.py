@@ -9,7 +9,7 @@ from ordito.base.paths import below, is_url
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed, sensitive_parts
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
-from ordito.instances.hosting import compute_of, contained
+from ordito.instances.hosting import compute_of, contained, far_ends
 from ordito.instances.lifecycle import PROVIDE, UNPROVIDE
 from ordito.instances.records import Snapshot
 from ordito.model.deploying import IMAGE, MACHINE_IMAGE, image_of_create, images_of, values_of_create
@@ -130,18 +130,14 @@ class Delegating:
     # ---------------------------------------------------------------------------------------------- requirements
 
     def _requirements(self, template: NodeTemplate, instance: str) -> dict[str, tuple[Far, ...]]:
-        found: dict[str, tuple[Far, ...]] = {}
+        record, found = self._snapshot.instances[instance], dict[str, tuple[Far, ...]]()
         for relationship in template.requirements:
-            far = tuple(self._far(relationship, instance, end) for end in self._ends_of(relationship, instance))
+            far = tuple(
+                self._far(relationship, instance, end)
+                for end in far_ends(self._snapshot, relationship, "source", record)
+            )
             found[relationship.requirement] = (*found.get(relationship.requirement, ()), *far)
         return found
-
-    def _ends_of(self, relationship: Relationship, instance: str) -> Iterator[str]:
-        host = self._snapshot.instances[instance].host
-        if relationship.is_hosting:
-            yield from (host,) if host else ()
-        else:
-            yield from self._snapshot.ids_of(relationship.target)
 
     def _far(self, relationship: Relationship, instance: str, target: str) -> Far:
         template = self._service.nodes[relationship.target]

@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from ordito.instances.records import Instance
 from ordito.instances.states import CONFIGURED, ERROR, STARTED, STARTING, STOPPING
-from ordito.instances.status import OPERATIONAL
+from ordito.instances.status import is_up
 from ordito.model.service import NodeTemplate
 from ordito.planning.dependencies import requires_what_is_not_up
 from ordito.planning.draft import Draft
@@ -87,7 +87,7 @@ def _fall(member: PlannedInstance, fate: Fate, reason: str) -> None:
 
 def _start(draft: Draft, member: PlannedInstance) -> None:
     record = member.record
-    if record.local in OPERATIONAL and record.state == STARTED:
+    if is_up(record):
         return
     if not _refuse_unmade(draft, member):
         member.fate, member.reason = Fate.START, "it was asked for"
@@ -160,8 +160,7 @@ def _start_with(draft: Draft, down: Mapping[str, str]) -> None:
 
 
 def _is_stopped(draft: Draft, member: PlannedInstance) -> bool:
-    is_started = member.record.local in OPERATIONAL and member.record.state == STARTED
-    return not is_started and not unmade(draft, member.template, member.record)
+    return not is_up(member.record) and not unmade(draft, member.template, member.record)
 
 
 def _requiring(draft: Draft, node: NodeTemplate) -> Iterator[tuple[PlannedInstance, str]]:

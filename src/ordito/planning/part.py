@@ -13,9 +13,8 @@ from collections.abc import Collection
 import msgspec
 
 from ordito.base.text import listed
-from ordito.instances.records import Instance, Snapshot
-from ordito.instances.states import STARTED
-from ordito.instances.status import OPERATIONAL
+from ordito.instances.records import Snapshot
+from ordito.instances.status import is_up
 from ordito.model.service import Service
 from ordito.planning.choose_instances import all_instances
 from ordito.planning.draft import Draft
@@ -38,7 +37,7 @@ def with_needed(part: ServicePart, service: Service, snapshot: Snapshot) -> Serv
     while waiting or hosted:
         while hosted:
             host = snapshot.instances.get(snapshot.instances[hosted.popleft()].host)
-            if host is not None and host.id not in instances and not _is_up(host):
+            if host is not None and host.id not in instances and not is_up(host):
                 instances.add(host.id)
                 hosted.append(host.id)
                 waiting.append(host.node)
@@ -51,7 +50,7 @@ def with_needed(part: ServicePart, service: Service, snapshot: Snapshot) -> Serv
                 continue
             known.add(target)
             existing = snapshot.of_node(target)
-            down = [record for record in existing if not _is_up(record)]
+            down = [record for record in existing if not is_up(record)]
             if existing and (not down or (len(down) < len(existing) and not relationship.is_hosting)):
                 continue
             if existing:
@@ -61,10 +60,6 @@ def with_needed(part: ServicePart, service: Service, snapshot: Snapshot) -> Serv
                 nodes.add(target)
             waiting.append(target)
     return msgspec.structs.replace(part, nodes=frozenset(nodes), instances=frozenset(instances))
-
-
-def _is_up(record: Instance) -> bool:
-    return record.local in OPERATIONAL and record.state == STARTED
 
 
 def taken_along(draft: Draft) -> frozenset[str]:

@@ -10,6 +10,7 @@ from ordito.base.sensitive import Sensitive, opened, revealed
 from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.entities import Entity, NodeEntity
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.hosting import far_ends
 from ordito.instances.records import end_id
 from ordito.model.checking import misfit
 from ordito.model.mappings import mapped_capability
@@ -234,19 +235,11 @@ def _holders(evaluator: Evaluator, place: ExecutionPlace, step: Step, entity: st
     node = relationship.source if entity == "SOURCE" else relationship.target
     ids: Iterable[str] = (place.instance,)
     if entity.lower() != place.side:
-        ids = (place.far,) if step.link else _far(evaluator, place, node)
+        is_of_one = step.link or (relationship.is_hosting and place.side == "source")
+        near = evaluator.snapshot.instances[place.instance]
+        ids = (place.far,) if is_of_one else far_ends(evaluator.snapshot, relationship, place.side, near)
     template = evaluator.service.nodes[node]
     return [AttributeHolder(i, template, Context(node=node, instance=i)) for i in ids if i]
-
-
-def _far(evaluator: Evaluator, place: ExecutionPlace, node: str) -> Iterable[str]:
-    assert place.relationship is not None
-    if not place.relationship.is_hosting:
-        return evaluator.snapshot.ids_of(node)
-    if place.side == "source":
-        return (place.far,)
-    hosted = evaluator.snapshot.hosted_on(place.instance)
-    return [i for i in hosted if evaluator.snapshot.instances[i].node == node]
 
 
 def _self_id(place: ExecutionPlace, step: Step) -> str:
