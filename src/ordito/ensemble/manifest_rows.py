@@ -67,8 +67,8 @@ class LinkRow(_ManifestRow, frozen=True):
 
 
 class InstanceRow(_ManifestRow, frozen=True):
-    """An instance with all that is known of it. ``note`` is how the third format said the reason of the status: it is
-    read, and not written any more."""
+    """An instance with all that is known of it. A ``note`` is what files of the third format have in place of a reason:
+    it is read, and not written any more."""
 
     template: str
     index: int

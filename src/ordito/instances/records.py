@@ -20,7 +20,7 @@ class Applied(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StatusReason(StrEnum):
-    """Why the status of an instance is what it is, where that does not say enough; ``note_of`` has the words."""
+    """Why the status of an instance is what it is, where that does not say enough."""
 
     NONE = ""
     """There is nothing to add."""
