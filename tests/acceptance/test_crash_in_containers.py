@@ -52,8 +52,8 @@ mark=$name
 
 IMPATIENT = """
 import ordito.executors.remote.executor as executor
-from ordito.executors.remote.connection import Patience
-executor.Patience = lambda: Patience(reconnect=1.0, settle=0.2)
+from ordito.executors.remote.connection import HostTimeouts
+executor.HostTimeouts = lambda: HostTimeouts(reconnect=1.0, settle=0.2)
 """
 """What cannot be reached is given up soon."""
 

@@ -19,14 +19,14 @@ WHOLE = ["begin create", "end create", "begin configure", "end configure", "begi
 
 SINCE = """
 import ordito.providers.pool.provider as pool
-from ordito.work.targets import Refused
+from ordito.work.targets import TargetRefused
 asked, before = [], pool.PoolProvider._unreachable
 async def unreachable(self, name):
     asked.append(name)
     if asked.count(name) == 1:
         return await before(self, name)
     if {locked}:
-        raise Refused(f"{{name}}: it lets nobody in")
+        raise TargetRefused(f"{{name}}: it lets nobody in")
     return ""
 pool.PoolProvider._unreachable = unreachable
 """

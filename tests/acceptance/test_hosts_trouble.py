@@ -25,8 +25,8 @@ WHOLE = ["begin create", "end create", "begin configure", "end configure", "begi
 STARTED = ("started", "ok")
 IMPATIENT = """
 import ordito.executors.remote.executor as executor
-from ordito.executors.remote.connection import Patience
-executor.Patience = lambda: Patience(reconnect=1.0, settle=0.2)
+from ordito.executors.remote.connection import HostTimeouts
+executor.HostTimeouts = lambda: HostTimeouts(reconnect=1.0, settle=0.2)
 """
 """A host that is not reached again is given up soon, and an operation that is found running as well."""
 

@@ -293,10 +293,10 @@ def test_a_value_that_is_refused_is_not_shown(place: Path) -> None:
 def test_a_fault_of_the_program_shows_no_secret(place: Path) -> None:
     """What is written about a fault of the program itself holds no secret."""
     broken = (
-        "from ordito.operations.operations import Operations\n"
+        "from ordito.operations.operations import PlanOperations\n"
         "def prepare(self, step, attempt):\n"
         "    raise ValueError(self._evaluator.inputs['given'].reveal())\n"
-        "Operations.prepare = prepare\n"
+        "PlanOperations.prepare = prepare\n"
     )
     done = ordito(place, "deploy", "-e", "ensemble", "--yes", "-I", "given.yaml", code=broken)
     assert done.code == 70, done.both
@@ -403,11 +403,11 @@ resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
 if len(sys.argv) == 1:
     os.abort()
 from ordito.cli.main import main
-from ordito.operations.operations import Operations
+from ordito.operations.operations import PlanOperations
 def prepare(self, step, attempt):
     assert self._evaluator.inputs['given'].reveal()
     os.abort()
-Operations.prepare = prepare
+PlanOperations.prepare = prepare
 main()
 """
 

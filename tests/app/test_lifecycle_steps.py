@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.proposals.hooking import named_files
+from ordito.app.proposals.making import named_files
 from ordito.app.services.compiled import CompileRequest, compile_service, compiled
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.read import PINNED, ReadService, read_service

@@ -6,7 +6,7 @@ from ordito.instances.context import Context, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
-from ordito.operations.connecting import Connecting
+from ordito.operations.delegating import Connecting
 from ordito.syntax.expressions import Value
 from ordito.work.providing import Endpoint, OpenWay
 from tests.support.services import Requires, capability, compute, get_property, node, on, service

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.saved_plan import encoded
-from ordito.app.sealing import Sealing
+from ordito.app.saved_plan import Sealing, encoded
 from ordito.base.sensitive import Sensitive
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.layout import Layout

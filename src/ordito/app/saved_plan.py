@@ -8,6 +8,7 @@ more and compares, so that nothing runs that nobody has seen.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,10 +21,12 @@ from ordito.app.place import Place
 from ordito.app.proposal import Asked, Grounds, PlanningContext, Portable, Proposal
 from ordito.app.proposals.registry import asked_type
 from ordito.app.proposals.to_a_description import ToDescriptionAsked
-from ordito.app.sealing import Sealing
+from ordito.base.sensitive import replaced, restored
 from ordito.base.text import listed
 from ordito.ensemble.files import digest_of
+from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import read_manifest, state_digest
+from ordito.ensemble.vault import Vault
 from ordito.source.new_files import open_regular, read_regular
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Change, ChangeCause, Plan
@@ -304,3 +307,32 @@ def _files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
             yield f"{Path(name)} {'is new' if name not in before else 'is gone' if name not in now else 'was changed'}"
     if not said:
         yield "the files of the service may be executed otherwise, or lie elsewhere"
+
+
+# What a saved plan holds of values, and by what they are compared: sensitive ones sealed with the ensemble's key.
+
+
+class Sealing:
+    """Seals the sensitive values of one ensemble, and makes digests of values."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._vault = Vault(layout)
+
+    def sealed(self, data: object) -> object:
+        """Plain data of a ``msgspec.Struct`` in which sensitive values are sealed. Raises ``EnsembleError``."""
+        return msgspec.to_builtins(data, enc_hook=self._vault.sealed)
+
+    def opened(self, data: object) -> object:
+        """What was sealed, from plain data; values are unsealed when they are needed."""
+        return restored(data, self._vault.open)
+
+    def digest(self, value: object) -> str:
+        """A digest by which to tell whether a value is the same; of what is sensitive in it with the ensemble's key, so
+        that nobody else can try values out."""
+        plain = replaced(value, lambda found: ["sensitive", found.digest(self._vault.digest_key())])
+        text = json.dumps(plain, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def keep(self) -> None:
+        """Keep the key that digests were made with, so that they can be compared. Raises ``EnsembleError``."""
+        self._vault.keep()

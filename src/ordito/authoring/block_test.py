@@ -27,8 +27,17 @@ from ordito.model.inputs import bind_inputs
 from ordito.model.lifecycle_steps import PHASES, BlockType, LifecycleStep
 from ordito.model.operation import Operation
 from ordito.model.service import Service
-from ordito.operations.hook_config import config_variables, evaluated_config, with_paths
-from ordito.operations.hook_runs import COMPONENT, CONTEXT, EXECUTE_RESULT, FQN, HOOK_ID, PHASE
+from ordito.operations.hook_runs import (
+    COMPONENT,
+    CONTEXT,
+    EXECUTE_RESULT,
+    FQN,
+    HOOK_ID,
+    PHASE,
+    config_variables,
+    evaluated_config,
+    with_paths,
+)
 from ordito.operations.secrecy import as_shown
 from ordito.source.package import Package
 from ordito.source.tree import FileTree, Folder

@@ -13,8 +13,7 @@ from ordito.app.services.chosen import look_at
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.service import Service
-from ordito.planning.preview import PreviewStep, preview
-from ordito.planning.waves import waves
+from ordito.planning.preview import PreviewStep, preview, waves
 from ordito.work.plan import Action, Plan
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 
 from ordito.engine.messages import Counts
 from ordito.engine.workers import Crash, told
@@ -23,7 +24,7 @@ from ordito.work.events import (
     StepSucceeded,
     StepWarning,
 )
-from ordito.work.hook_reasons import reason_of
+from ordito.work.invocation import Ending
 from ordito.work.plan import Action, OperationCall, Plan, Step
 from ordito.work.records import (
     JobClosingRecord,
@@ -232,3 +233,32 @@ class Announcer:
 def _operation(step: Step, call: OperationCall) -> str:
     """``Interface.operation``; for a step that calls none the last part of its id."""
     return call.name if call is not NO_CALL else step.id.rpartition(".")[2]
+
+
+# Why a lifecycle step has failed, in one word.
+
+
+class HookFailure(StrEnum):
+    """Why a lifecycle step has failed: the block said so by its end, took too long, its condition had no answer, or it
+    could not be carried out at all."""
+
+    EXIT = "exit"
+    TIMEOUT = "timeout"
+    CONDITION = "condition"
+    ERROR = "error"
+
+
+ERROR_OF_CONDITION = "error"
+"""The key of ``HookResult.condition`` that is there where a condition has no answer."""
+
+
+def reason_of(record: StepFinishedRecord) -> str:
+    """Why a lifecycle step has failed; "" for one that has not, and for any other step."""
+    outcome, hook = record.outcome, record.hook
+    if hook is None or outcome.succeeded:
+        return ""
+    if ERROR_OF_CONDITION in hook.condition:
+        return HookFailure.CONDITION
+    if outcome.ending is Ending.TIMED_OUT:
+        return HookFailure.TIMEOUT
+    return HookFailure.ERROR if outcome.ending is Ending.NOT_STARTED else HookFailure.EXIT

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from ordito.base.masking import Masking
 from ordito.base.sensitive import sensitive_parts
 from ordito.instances.evaluate import Evaluator
-from ordito.instances.records import Link, Snapshot
+from ordito.instances.records import Link, Snapshot, link_id
 from ordito.instances.states import DELETED
 from ordito.model.operation import Operation
 from ordito.model.service import Relationship, Service
 from ordito.operations.artifact_workflows import sensitive_results
-from ordito.operations.provided import provided
 from ordito.work.invocation import Outcome
 from ordito.work.outputs import GivenValues, given, mark_of, sensitive_findings, sensitive_outputs
 from ordito.work.places import ExecutionPlace
 from ordito.work.plan import Action, OperationCall, Plan, Step
 from ordito.work.probes import is_probe
+from ordito.work.providing import FAR, LINKS
 from ordito.work.scopes import Scopes
 
 # A name of a module is found seven times as fast as a member of an enumeration (up to Python 3.11), which counts where
@@ -102,3 +102,32 @@ class PlanCalls:
     def owner(self, step: Step) -> str:
         """The instance whose chain a step belongs to."""
         return self.source(step, self.plan.calls[step.call]) if step.link else step.instance
+
+
+# What the end of a delegated step gives: attributes of its instance, of its relationships, and of their far ends.
+
+
+def provided(
+    service: Service, snapshot: Snapshot, step: Step, outputs: Mapping[str, object]
+) -> dict[str, dict[str, object]]:
+    """The attributes that a provider gave, by the ids under which they are recorded."""
+    own = {name: value for name, value in outputs.items() if name not in (LINKS, FAR)}
+    found = {step.instance: own} if own else {}
+    if len(own) == len(outputs):
+        return found
+    template = service.nodes[snapshot.instances[step.instance].node]
+    for far, values in _by_far(outputs, LINKS):
+        record = snapshot.instances.get(far)
+        for relationship in template.requirements:
+            if record is not None and relationship.target == record.node:
+                found.setdefault(link_id(relationship.key, template.name, step.instance, far), {}).update(values)
+    for far, values in _by_far(outputs, FAR):
+        if far in snapshot.instances:
+            found.setdefault(far, {}).update(values)
+    return found
+
+
+def _by_far(outputs: Mapping[str, object], name: str) -> list[tuple[str, dict[str, object]]]:
+    values = outputs.get(name)
+    every = values.items() if isinstance(values, Mapping) else ()
+    return [(str(far), dict(own)) for far, own in every if isinstance(own, Mapping)]

@@ -12,7 +12,7 @@ from ordito.instances.status import OPERATIONAL, is_up, local_after
 from ordito.model.service import Service
 from ordito.operations.called import PlanCalls
 from ordito.operations.happenings import Happenings
-from ordito.operations.lost_hosts import LostHosts
+from ordito.operations.looks import LostHosts
 from ordito.operations.news import News
 from ordito.operations.removal import Removal
 from ordito.operations.set_state import StepFilters

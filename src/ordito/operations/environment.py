@@ -20,7 +20,6 @@ from ordito.instances.evaluate import Evaluator
 from ordito.model.operation import Artifact
 from ordito.model.service import Service
 from ordito.operations.input_texts import InputTexts, InputTextsOfJob, entry_size
-from ordito.operations.shared_environment import SharedEnvironment
 from ordito.work.attribute_values import WrongValue, fitting
 from ordito.work.invocation import SCRATCH, FilePlacement
 from ordito.work.operation_inputs import OperationInput, OperationInputs, inputs_of, text_of
@@ -373,3 +372,19 @@ def _is_small(base: Mapping[str, str], reserved: Mapping[str, str], of_all: list
 
 def _size(variables: Mapping[str, str]) -> int:
     return sum(entry_size(name, value) for name, value in variables.items())
+
+
+# Environments that the instances of a node share: nothing in them differs but the names of instances.
+
+
+class SharedEnvironment(msgspec.Struct, frozen=True):
+    """The variables of an operation for all instances of a node, as long as the node has these ``instances``, and the
+    copies of artifacts that each of them gets."""
+
+    instances: tuple[str, ...]
+    variables: dict[str, str]
+    files: tuple[FilePlacement, ...] = ()
+
+    def of(self, instance: str) -> dict[str, str]:
+        """The variables of the operation on one of the instances."""
+        return {**self.variables, "INSTANCE": instance}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
+
 import msgspec
 
-from ordito.instances.lifecycle import TAKES_BACK, UNDONE_BY_STOP
-from ordito.instances.records import Delta, Instance, Link, Snapshot
+from ordito.instances.lifecycle import LINKS, TAKES_BACK, UNDONE_BY_START, UNDONE_BY_STOP, UNLINKS
+from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot
 from ordito.instances.states import CONFIGURED, CREATED, ERROR, STARTED
 from ordito.instances.status import DEGRADED, UNKNOWN, local_after
 from ordito.instances.status import ERROR as BROKEN
 from ordito.operations.called import PlanCalls
-from ordito.operations.change_marks import NEVER_STARTED, touched
-from ordito.operations.happenings import Happenings, remembered, with_failures
-from ordito.operations.links_anew import linked_again
+from ordito.operations.happenings import NEVER_STARTED, Happenings, remembered, touched, with_failures
 from ordito.work.invocation import Outcome
 from ordito.work.plan import OperationCall, Step
 
@@ -80,3 +80,44 @@ class LinkEnds:
             if len(applied) < len(link.applied):
                 found.append(msgspec.structs.replace(link, applied=applied))
         return tuple(found)
+
+
+# What an instance that was started again, or a pair that was linked again, leaves to be undone, whatever undid it
+# before.
+
+
+def linked_again(operation: str, applied: Mapping[str, Applied]) -> Mapping[str, Applied]:
+    """What counts as carried out of a pair after an operation was at work on it: with one that links it nothing undoes
+    it any more. Its ends need not have been started for that, and what undoes it may stand at its other side."""
+    return _without(applied, UNLINKS) if operation in LINKS and _is_of(applied, UNLINKS) else applied
+
+
+def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta, relationships: Container[str]) -> Delta:
+    """A change by which an instance was started, without that it was stopped, and that its pairs were undone when it,
+    or its other end, was: whether or not an operation does all that anew, the next stop undoes it. A pair whose other
+    end is not started stays undone until that is, and one of none of the ``relationships`` there are for good."""
+    records = delta.instances
+    if any(_is_of(record.applied, UNDONE_BY_START) for record in records if record.id == instance):
+        records = tuple(
+            msgspec.structs.replace(record, applied=_without(record.applied, UNDONE_BY_START))
+            if record.id == instance
+            else record
+            for record in records
+        )
+    changed = {link.id: link for link in delta.links}
+    for name in snapshot.links_of(instance):
+        link = changed.get(name) or snapshot.links[name]
+        other = snapshot.instances[link.target if link.source == instance else link.source]
+        if other.state == STARTED and link.relationship in relationships and _is_of(link.applied, UNLINKS):
+            changed[name] = msgspec.structs.replace(link, applied=_without(link.applied, UNLINKS))
+    if records is delta.instances and not changed:
+        return delta
+    return msgspec.structs.replace(delta, instances=records, links=tuple(changed.values()))
+
+
+def _is_of(applied: Mapping[str, Applied], operations: frozenset[str]) -> bool:
+    return not operations.isdisjoint([key.rpartition(".")[2] for key in applied])
+
+
+def _without(applied: Mapping[str, Applied], operations: frozenset[str]) -> Mapping[str, Applied]:
+    return {key: one for key, one in applied.items() if key.rpartition(".")[2] not in operations}

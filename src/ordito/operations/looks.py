@@ -7,19 +7,20 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.instances.evaluate import Evaluator
+from ordito.instances.hosting import chain
 from ordito.instances.lifecycle import DELEGATE
 from ordito.instances.records import Delta, Instance, Snapshot, StatusReason
 from ordito.instances.states import CONFIGURED, CREATED, INITIAL
-from ordito.instances.status import ABSENT, OPERATIONAL, PENDING, UNKNOWN
+from ordito.instances.status import ABSENT, ERROR, OPERATIONAL, PENDING, UNKNOWN
 from ordito.instances.status import ERROR as BROKEN
 from ordito.model.service import Service
 from ordito.operations.called import PlanCalls
-from ordito.operations.change_marks import NEVER_STARTED, drifted, is_news, marked
-from ordito.operations.lost_hosts import noted
+from ordito.operations.happenings import NEVER_STARTED, drifted, is_news, marked
 from ordito.work.attribute_values import WrongValue
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import OperationCall, Step
+from ordito.work.plan import Action, OperationCall, Step
 from ordito.work.probes import found_attributes, found_status, state_found
+from ordito.work.workflows import workflow_of
 
 NOT_UP_YET = frozenset((PENDING, state) for state in (INITIAL, CREATED, CONFIGURED))
 """The status and the state of what is not meant to run yet, or any more."""
@@ -117,3 +118,44 @@ def _why(outcome: Outcome) -> str:
     printed = next((line.strip() for line in reversed(outcome.tail) if line.strip()), "")
     is_told = outcome.ending is Ending.FAILED and bool(outcome.message and printed)
     return f"{outcome.message}: {printed}" if is_told else outcome.message
+
+
+# Hosts that were found to be out of reach: what healing does about what ran on them.
+
+
+class LostHosts:
+    """Says of instances whether their host is lost, where a job heals: then nothing on it is taken down, since nobody
+    gets there, and nothing of it is taken for sound. Other workflows try all the same."""
+
+    def __init__(self, snapshot: Snapshot, workflow: str) -> None:
+        self._snapshot = snapshot
+        self._heals = workflow_of(workflow).heals
+
+    def host_of(self, record: Instance) -> str:
+        """The lost Compute on which an instance is, however deep; "" for none."""
+        hosts = chain(self._snapshot, record.host) if self._heals else ()
+        return next((host.id for host in hosts if is_lost(host)), "")
+
+    def spares(self, step: Step, record: Instance) -> str:
+        """The lost Compute because of which a step cannot be carried out, "" for none: it would run there, or a
+        provider would have to go there."""
+        if not self._heals:
+            return ""
+        if step.action is Action.DELEGATE:
+            return self.host_of(record)
+        host = self._snapshot.instances.get(step.runs_on)
+        return host.id if host is not None and is_lost(host) else ""
+
+
+def is_lost(record: Instance) -> bool:
+    """Whether an instance was found to be a host that cannot be reached."""
+    return record.local == ERROR and record.status_reason is StatusReason.UNREACHABLE
+
+
+def noted(record: Instance, *, reached: bool) -> Instance:
+    """The record of a Compute of which it was found out whether it can be reached."""
+    if not reached:
+        return msgspec.structs.replace(record, status_reason=StatusReason.UNREACHABLE, with_host=False)
+    if record.status_reason is not StatusReason.UNREACHABLE:
+        return record
+    return msgspec.structs.replace(record, status_reason=StatusReason.NONE)

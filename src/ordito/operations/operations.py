@@ -25,8 +25,11 @@ from ordito.instances.records import (
 from ordito.instances.states import (
     CREATING,
     DELETED,
+    DELETING,
     ERROR,
     STARTED,
+    STOPPING,
+    TRANSITIONAL,
 )
 from ordito.instances.status import (
     ABSENT,
@@ -41,16 +44,21 @@ from ordito.model.service import Service
 from ordito.operations.artifact_workflows import Describe
 from ordito.operations.bookkeeping import APART, STAND_FOR_ORDER, Bookkeeping
 from ordito.operations.called import PlanCalls
-from ordito.operations.change_marks import NEVER_STARTED, marked_by_values, touched
 from ordito.operations.conditions import StepConditions
 from ordito.operations.delegating import Delegating
-from ordito.operations.happenings import Happenings, of_what_is_up, remembered, with_failures, without
-from ordito.operations.link_ends import LinkEnds
-from ordito.operations.links_anew import to_be_undone_again
-from ordito.operations.looks import ANSWERED, Looks
-from ordito.operations.lost_hosts import is_lost, noted
+from ordito.operations.happenings import (
+    NEVER_STARTED,
+    Happenings,
+    marked_by_values,
+    of_what_is_up,
+    remembered,
+    touched,
+    with_failures,
+    without,
+)
+from ordito.operations.link_ends import LinkEnds, to_be_undone_again
+from ordito.operations.looks import ANSWERED, Looks, is_lost, noted
 from ordito.operations.news import News
-from ordito.operations.not_begun import NotBegun
 from ordito.operations.preparing import PreparedStep, Preparing
 from ordito.operations.removal import Removal
 from ordito.operations.secrecy import masking_for, without_secrets
@@ -424,3 +432,38 @@ NOT_MENDED = (
     "it is in error, or nothing says that it is ok, and everything was carried out already: see to it, or mend it with"
     " `ordito heal {}`"
 )
+
+
+# What becomes of the node states of instances that are there when what was to be done to them could not begin.
+
+
+class NotBegun:
+    """The states of the instances of one job from before something began on them.
+
+    What never started has changed nothing: an instance that was up, or to be removed, goes on as it was, by its state
+    as by its local status. One that is being made has no state to go on in; its ``error`` says how far that came.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._before: dict[str, str] = {}
+
+    def begins(self, record: Instance, enter: str) -> None:
+        """Something begins on an instance, whose state becomes ``enter``."""
+        is_there = record.local in OPERATIONAL or enter in (STOPPING, DELETING)
+        if is_there and record.state not in TRANSITIONAL:
+            self._before[record.id] = record.state
+
+    def ended(self, owner: str, outcome: Outcome, delta: Delta, *, is_of_pair: bool) -> Delta:
+        """What changes by the end of it, with the state that an instance goes on in where it never started."""
+        if outcome.ending not in NEVER_STARTED:
+            if not is_of_pair:
+                self._before.pop(owner, None)
+            return delta
+        before = self._before.pop(owner, "")
+        known = self._snapshot.instances[owner]
+        if not before or known.state not in TRANSITIONAL:
+            return delta
+        ended = next((record for record in delta.instances if record.id == owner), known)
+        others = tuple(record for record in delta.instances if record.id != owner)
+        return msgspec.structs.replace(delta, instances=(*others, msgspec.structs.replace(ended, state=before)))

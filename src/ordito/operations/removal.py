@@ -11,7 +11,7 @@ from ordito.instances.records import Delta, Instance, Snapshot, StatusReason, en
 from ordito.instances.states import DELETED
 from ordito.instances.status import ABSENT
 from ordito.model.service import Service
-from ordito.operations.change_marks import marked
+from ordito.operations.happenings import marked
 from ordito.work.plan import Step
 from ordito.work.workflows import workflow_of
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ordito.instances.lifecycle import Side, Stage
-from ordito.instances.states import DELETED
+from ordito.instances.states import CONFIGURING, DELETED, STARTED
 from ordito.model.service import Relationship
+from ordito.planning.differences import readable
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.forms import Formed
+from ordito.planning.implemented import where_run
 from ordito.planning.members import Chain, DraftStep, PlannedInstance
 from ordito.planning.needs import ChainNeeds
 from ordito.planning.recipe import Making, SequencedOperation, Where
-from ordito.planning.update import update_chain
 from ordito.work.plan import Action
+from ordito.work.probes import UPDATE, maintaining
 
 CALL, DELEGATE = Action.CALL, Action.DELEGATE
 KEEP, DROP = Fate.KEEP, Fate.DROP
@@ -148,3 +152,96 @@ def _first_far(draft: Draft, member: PlannedInstance, relationship: Relationship
         return member.on(falls=falls) if side is Side.SOURCE else draft.first_hosted(relationship.source, member.id)
     far = relationship.target if side is Side.SOURCE else relationship.source
     return next((other.id for other in draft.of_node.get(far, ()) if not other.goes), "")
+
+
+# The chain of an instance that is changed by its own operation for that: ``update`` of its ``Maintain`` interface,
+# which is told what has changed, with what it was and is.
+
+UPDATING = Stage(CONFIGURING, STARTED)
+
+
+def update_chain(draft: Draft, member: PlannedInstance) -> Chain:
+    """One step: the call that changes an instance in place. What links it anew comes after that, and before the end."""
+    operation = maintaining(member.template, UPDATE)
+    assert operation is not None
+    declared = draft.calls.of_node(member.template, operation.interface, UPDATE, operation)
+    call = draft.calls.put_once(
+        (member.template.name, UPDATE, id(member.changed)),
+        msgspec.structs.replace(draft.calls.all[declared], digest="", given=_given(member)),
+    )
+    place = where_run(operation, member.template, Side.NODE, lifecycle=True)
+    step = DraftStep(
+        f"{member.id}.{draft.calls.all[call].name}",
+        Action.CALL,
+        member.id,
+        member.id,
+        call=call,
+        runs_on="" if place is Where.ORCHESTRATOR else draft.runs_on(place, member.id),
+        stage=UPDATING,
+        reason=draft.why(member.reason),
+    )
+    ChainNeeds(draft, member.template).mark(step, None, installs=True)
+    number = draft.add(step)
+    end = draft.join(f"{member.id}.updated", draft.why("what it is linked with as well"))
+    draft.edge(number, end, draft.why("the order of the lifecycle"))
+    chain = Chain([number, end])
+    chain.steps = [number]
+    return chain
+
+
+def _given(member: PlannedInstance) -> dict[str, object]:
+    """What the operation is told: the names of the values that have changed, and what they were and are."""
+    changed = {name.replace("::", "."): pair for name, pair in member.changed.items()}
+    old = {name: readable(before) for name, (before, _) in changed.items() if before is not None}
+    new = {name: readable(after) for name, (_, after) in changed.items() if after is not None}
+    return {"changed": list(changed), "old": old, "new": new}
+
+
+# Transform: the node states: the first step of a stage enters its state, the last leaves it; and which steps open and
+# close an instance's chain.
+
+REMOVE, MAKE = Down.REMOVE, Up.MAKE
+
+
+def stages(draft: Draft) -> None:
+    """Set the states of all steps that are left to do."""
+    for member in draft.members.values():
+        halves = HALVES[member.fate]
+        if member.down is not None and halves.down:
+            # An instance that is only stopped is not at the end of what it is for.
+            _set(draft, member.down, closes=halves.down is REMOVE, anew=halves.up is MAKE, part=member.is_conditional)
+        if member.up is not None and halves.up:
+            _set(draft, member.up, closes=True, anew=halves.down is REMOVE)
+
+
+def _set(draft: Draft, chain: Chain, *, closes: bool, anew: bool, part: bool = False) -> None:
+    """Set the states of a chain. Where only a ``part`` of it may be carried out, links are undone, and made again, of
+    what stays up."""
+    steps = [s for number in chain.steps if not (s := draft.steps[number]).done]
+    if not steps:
+        return
+    first = steps[0]
+    if first.stage is None:
+        # What only looks at the instance before its chain begins is no part of it.
+        first = next((s for s in steps if s.stage is not None or s.link or s.condition), first)
+    first.opens = True
+    steps[-1].closes = closes
+    if anew:
+        first.anew = steps[-1].anew = True
+    set_states([step for step in steps if not step.link] if part else steps)
+
+
+def set_states(steps: list[DraftStep]) -> None:
+    """Set the states of steps that follow each other."""
+    stage: Stage | None = None
+    last: DraftStep | None = None
+    for step in steps:
+        if step.stage is not stage:
+            if stage is not None and last is not None:
+                last.leave = stage.leave
+            if step.stage is not None:
+                step.enter = step.stage.enter
+            stage = step.stage
+        last = step
+    if stage is not None and last is not None:
+        last.leave = stage.leave

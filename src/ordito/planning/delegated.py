@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ordito.instances.records import link_id
-from ordito.planning.chains import in_sequence
+from ordito.planning.chains import in_sequence, set_states
 from ordito.planning.draft import Draft
 from ordito.planning.links import pair_step, was_begun
 from ordito.planning.members import PlannedInstance
 from ordito.planning.pairing import Pairing
-from ordito.planning.stages import set_states
 
 DEPLOYS, UNDEPLOYS = "deploy", "undeploy"
 DELEGATED = {DEPLOYS: DEPLOYS, "install": DEPLOYS, UNDEPLOYS: UNDEPLOYS, "uninstall": UNDEPLOYS}

@@ -21,11 +21,10 @@ from ordito.planning.decide import tell_relinked
 from ordito.planning.draft import Draft
 from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.forms import Formed
-from ordito.planning.left_out import warn_of_left_out
 from ordito.planning.members import Chain, DraftStep, PlannedInstance
 from ordito.planning.needs import ChainNeeds
 from ordito.planning.options import MOST_PAIRS
-from ordito.planning.pairing import Pairing
+from ordito.planning.pairing import Pairing, warn_of_left_out
 from ordito.planning.recipe import Making, PairEntry, Pairs
 from ordito.work.plan import Action, ChangeKind, StepCondition
 

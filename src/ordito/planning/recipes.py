@@ -34,7 +34,7 @@ from ordito.instances.lifecycle import (
 from ordito.instances.states import CONFIGURING, DELETED, STARTING
 from ordito.model.deploying import MACHINE_IMAGE, images_of, is_image
 from ordito.model.hosting import makes_itself
-from ordito.model.operation import Operation
+from ordito.model.operation import Artifact, Operation
 from ordito.model.service import (
     ARTIFACT,
     LIFECYCLE,
@@ -45,11 +45,11 @@ from ordito.model.service import (
 )
 from ordito.model.settings import PREFIX
 from ordito.planning.calls import Calls
-from ordito.planning.deployed_artifacts import is_deployed
 from ordito.planning.implemented import NONE, Implementations, is_own, where_run
 from ordito.planning.options import PlanOptions
 from ordito.planning.pair_recipes import PairRecipes, in_reverse
 from ordito.planning.recipe import Making, Removing, SequencedOperation, Where
+from ordito.syntax.expressions import calls as calls_in
 from ordito.work.targets import ENDPOINT, SSH
 
 NODE, SOURCE, TARGET = Side.NODE, Side.SOURCE, Side.TARGET
@@ -319,3 +319,50 @@ class Recipes:
     def _entry(self, call: int, stage: Stage | None, where: Where) -> SequencedOperation:
         key = self._calls.all[call].key
         return SequencedOperation(call, key, key, stage, where)
+
+
+# Which artifacts of a node are deployed by operations of their own (§5.4), and that nobody passes one over.
+
+
+def is_deployed(
+    node: NodeTemplate, operation: Operation, calls: Calls, diagnostics: Diagnostics, *, taken: bool
+) -> bool:
+    """Whether an artifact of a node is deployed by an operation of its own. It is not where the provider of the node
+    has ``taken`` it, nor where no processor takes it and an operation of the template does; where nobody does, that is
+    an error."""
+    artifact = operation.implementation
+    assert artifact is not None
+    if taken and not node.is_compute:
+        return False
+    if calls.deploying(artifact):
+        return True
+    if not taken and not is_used(node, artifact):
+        version = f", version {artifact.version}" if artifact.version else ""
+        diagnostics.error(
+            "no-processor",
+            f'there is no processor for artifact "{artifact.name}" of node "{node.name}", which is of type '
+            f"{artifact.kinds[1]}{version}",
+            artifact.span or node.span,
+            hint="give it a deploy_path to have the file put there, name it among the dependencies of an operation,"
+            " implement create, or install a processor (docs/plugins.md)",
+        )
+    return False
+
+
+def is_used(node: NodeTemplate, artifact: Artifact) -> bool:
+    """Whether an operation of a node does something with an artifact of it: ``create``, whose business it is, or one
+    that names it."""
+    own = (interface for interface in node.interfaces.values() if ARTIFACT not in interface.kinds)
+    return any(
+        operation.name == "create" or _names(operation, artifact)
+        for interface in own
+        for operation in interface.operations.values()
+        if operation.implementation is not None
+    )
+
+
+def _names(operation: Operation, artifact: Artifact) -> bool:
+    if any(dependency.file == artifact.file for dependency in operation.dependencies):
+        return True
+    found = (call for given in operation.inputs.values() for call in calls_in(given.value))
+    return any(call.function == "get_artifact" and call.arguments[1] == artifact.name for call in found)

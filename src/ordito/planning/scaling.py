@@ -10,9 +10,8 @@ from collections import Counter
 
 from ordito.instances.records import Instance, number_of
 from ordito.model.service import NodeTemplate
-from ordito.planning.bounds import bounds_of, check_bounds, few_enough, of_policy
 from ordito.planning.choose_instances import Hosts, grow, leaving
-from ordito.planning.counts import asked_count, kept_count
+from ordito.planning.counts import asked_count, bounds_of, check_bounds, few_enough, kept_count, of_policy
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import PlannedInstance

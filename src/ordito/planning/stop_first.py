@@ -10,13 +10,12 @@ from __future__ import annotations
 from ordito.instances.states import ERROR as FAILED
 from ordito.instances.states import STARTING, STOPPING
 from ordito.instances.status import OPERATIONAL, PENDING
-from ordito.planning.chains import in_sequence
+from ordito.planning.chains import in_sequence, set_states
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
 from ordito.planning.members import PlannedInstance
 from ordito.planning.recipe import SequencedOperation
 from ordito.planning.skip_done import CONTINUED
-from ordito.planning.stages import set_states
 from ordito.work.plan import StepCondition
 
 UNHARMED = OPERATIONAL | {PENDING}

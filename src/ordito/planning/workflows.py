@@ -16,15 +16,17 @@ from ordito.base.suggest import nearest
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.actions import actions
-from ordito.planning.adopt import adopt, forget, form
+from ordito.planning.adopt import adopt, forget, forget_leftovers, form
 from ordito.planning.cascade import cascade
-from ordito.planning.chains import install_chains, uninstall_chains
-from ordito.planning.check_capabilities import check_capabilities
-from ordito.planning.check_executors import check_executors
-from ordito.planning.check_existing import check_existing
-from ordito.planning.check_interpreters import check_interpreters
-from ordito.planning.check_references import check_references
+from ordito.planning.chains import install_chains, stages, uninstall_chains
 from ordito.planning.check_requirements import check_requirements
+from ordito.planning.checks import (
+    check_capabilities,
+    check_executors,
+    check_existing,
+    check_interpreters,
+    check_references,
+)
 from ordito.planning.choose_instances import all_instances, choose_instances
 from ordito.planning.choose_moved import choose_restarted, choose_started, choose_stopped
 from ordito.planning.counts import counts
@@ -36,7 +38,6 @@ from ordito.planning.imperative import preconditions, stay, there_are, written
 from ordito.planning.in_turn import in_turn, takes_turns, warn_of_no_turns
 from ordito.planning.keep import keep, refuse_anew
 from ordito.planning.kept_attributes import warn_of_kept_attributes
-from ordito.planning.leftovers import forget_leftovers
 from ordito.planning.links import links, unlinks
 from ordito.planning.lossy_steps import check_lossy
 from ordito.planning.mapped import mapped
@@ -53,7 +54,6 @@ from ordito.planning.run_operation import run_operation, run_waits
 from ordito.planning.scaling import scale_instances
 from ordito.planning.second_pass import second_pass
 from ordito.planning.skip_done import skip_done
-from ordito.planning.stages import stages
 from ordito.planning.static_inputs import check_called_inputs
 from ordito.planning.stop_first import stop_first
 from ordito.planning.tell_changes import tell_changes

@@ -11,7 +11,7 @@ handled by who brought it.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import msgspec
 
@@ -23,9 +23,10 @@ from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_new
 from ordito.app.place import Place
 from ordito.app.proposal import PlanningContext, Proposal, known_of, propose
-from ordito.app.proposals.tell import TellAsked
+from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.trigger import TriggerAsked
 from ordito.app.state.edit import Edit, Record, copied, deployed, write_down
+from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.sensitive import shown
 from ordito.base.text import listed
@@ -393,3 +394,28 @@ def _value(evaluator: Evaluator, value: Value) -> object:
     except EvaluationError:
         return None
     return None if isinstance(found, Nothing) else shown(found)
+
+
+# What telling instances of changes would do, where these came from outside of any job that could have told of them.
+
+
+class TellAsked(msgspec.Struct, frozen=True):
+    """To call ``target_changed`` and its like wherever what an instance knows of another is not so any more."""
+
+    workflow: ClassVar[str] = "tell"
+    makes_ensemble: ClassVar[bool] = False
+
+    def propose(self, known: PlanningContext) -> Proposal | None:
+        """The plan; None where nothing is deployed, or nobody listens.
+
+        Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
+        """
+        status = known.status
+        if not status.service:
+            return None
+        with paused_collector():
+            read = read_deployed(known)
+            if not has_listeners(read.service):
+                return None
+            made = make_plan(known, self.workflow, read, status.inputs)
+        return for_deployed(known, self.workflow, read, made)

@@ -12,11 +12,13 @@ from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.given_changes import told_again, words_of_losing
 from ordito.app.names import INSTANCE, InstanceNames
-from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal
+from ordito.app.place import place_of
+from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal, known_of
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.move import nothing_deployed
 from ordito.base.collector import paused_collector
 from ordito.base.text import listed
+from ordito.ensemble.store import read_ensemble
 from ordito.instances.dependencies import targets_first
 from ordito.instances.hosting import chain, compute_of
 from ordito.instances.records import Instance, Snapshot, StatusReason
@@ -285,3 +287,23 @@ def _may_be_spared(service: Service, record: Instance) -> bool:
 def _outermost(service: Service, snapshot: Snapshot, record: Instance) -> str:
     """The nearest Compute up the hosts of an instance, else the instance itself."""
     return compute_of(service, snapshot, record.id) or record.id
+
+
+# Healing several instances: a job for each, since each is asked for itself how far healing has to go.
+
+
+def healings(
+    directory: str, asked: HealAsked, environment: str | None, hosts: str | None = None
+) -> tuple[HealAsked, ...]:
+    """What is asked for, one after the other, or host by host; all at once where nobody is asked.
+
+    Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``.
+    """
+    place = place_of(directory)
+    if len(asked.names) < 2 or not place.layout.exists:
+        return (asked,)
+    with read_ensemble(directory) as ensemble:
+        known = known_of(place, ensemble.snapshot, ensemble.status, environment, hosts)
+        if not known.status.service:
+            return (asked,)
+        return one_by_one(asked, read_deployed(known).service, known.snapshot)

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 
+from ordito.app.errors import Refused
+from ordito.app.inputs.inventory import InventoryFile
 from ordito.app.plan_options import plan_options
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import Grounds, PlanningContext, Proposal
-from ordito.app.proposals.hooking import for_workflow, hooking_of
-from ordito.app.proposals.missing_providers import refuse_missing_providers
 from ordito.app.proposals.provider_forecast import foresee
 from ordito.app.services.earlier_forms import EarlierForms
 from ordito.app.services.left_behind import ServiceWithOrphans, whole_service, with_removed
 from ordito.app.services.pinned import PinnedService, main_in_pin, measured_files, read_pinned
 from ordito.app.services.read import ReadService
-from ordito.ensemble.status import current_form, deployed_form, known_forms
+from ordito.app.services.step_blocks import in_pin
+from ordito.base.text import listed
+from ordito.ensemble.done_hooks import attempts
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.pins import Pinned
+from ordito.ensemble.status import current_form, deployed_form, known_forms, stable_form
+from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.keep import kept_behind
-from ordito.planning.options import Deployed, PlanOptions
+from ordito.planning.options import Deployed, Hooking, PlanOptions
 from ordito.planning.workflows import plan
-from ordito.work.plan import Plan
+from ordito.work.hooks import Block, Transition
+from ordito.work.plan import Action, Plan
+from ordito.work.providing import Providers, recorded_provider
 from ordito.work.records import Form
 from ordito.work.workflows import workflow_of
 
@@ -124,3 +133,59 @@ def _deployed(forms: EarlierForms) -> Deployed | None:
     to say what has changed."""
     former = forms.former(forms.current) if forms.current else None
     return Deployed(former.service, former.inputs, former.digests) if former is not None else None
+
+
+# Whether all are at hand that have made what a plan is about.
+
+MOST_NAMED = 5
+
+
+def refuse_missing_providers(providers: Providers, snapshot: Snapshot, plan: Plan, file: InventoryFile) -> None:
+    """See that who has made a host is still there, where something is to be done with it or on it: an inventory that is
+    not there any more says nothing of hosts, and they must not be taken for lost. Raises ``Refused``."""
+    touched = dict.fromkeys(s.instance if s.action is Action.DELEGATE else s.runs_on for s in plan.steps)
+    missing: dict[str, list[str]] = {}
+    for name in touched:
+        maker = recorded_provider(snapshot.attributes.get(name, {}))
+        if maker and providers.named(maker) is None:
+            missing.setdefault(maker, []).append(name)
+    for maker, made in missing.items():
+        was = "was" if len(made) == 1 else "were"
+        where = f"{file.shown} says nothing of it" if file.path is not None else "there is no inventory now"
+        raise Refused(
+            "no-provider",
+            f'{listed(made, MOST_NAMED)} {was} made by the provider "{maker}", and {where}',
+            "put back the inventory with which they were made, or name it: --hosts FILE; nothing was done. What is gone"
+            " for good can be taken out of the records: state rm",
+            next_words=("status",),
+            purpose="see what is recorded",
+        )
+
+
+# What a plan is told of lifecycle steps: which blocks they run, and where they will lie in the pin of the service.
+
+
+def hooking_of(layout: Layout, read: ReadService, pinned: Pinned, left: Mapping[str, Block]) -> Hooking:
+    """The blocks of a service's steps, as they lie in its pin; ``left`` are those of the steps about what it has left
+    behind."""
+    prefix = Path(pinned.root).relative_to(layout.artifacts / pinned.digest).as_posix()
+    own = in_pin(read.steps.blocks, pinned.digest, prefix)
+    return Hooking(blocks={**left, **own}, files=named_files(read, pinned))
+
+
+def named_files(read: ReadService, pinned: Pinned) -> dict[str, dict[str, str]]:
+    """The digests of the files and folders of a service that the config of its steps names, by step and path."""
+    return {step: {path: pinned.digests[path] for path in paths} for step, paths in read.steps.paths.items()}
+
+
+def for_workflow(hooking: Hooking, known: PlanningContext, workflow: str) -> Hooking:
+    """The same as a plan of a workflow is told it: which transition that is, and what was done in earlier attempts at
+    it. Raises ``EnsembleError``."""
+    made = workflow_of(workflow)
+    if not (made.describes or made.removes) or not hooking.blocks:
+        return hooking
+    transition = Transition.DELETE
+    if made.describes:
+        transition = Transition.UPGRADE if stable_form(known.status, known.snapshot) else Transition.INSTALL
+    found = attempts(known.place.layout)
+    return msgspec.structs.replace(hooking, transition=transition, done=found.done, since=found.since)

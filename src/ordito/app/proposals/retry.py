@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 import msgspec
@@ -13,7 +14,8 @@ from ordito.app.errors import Refused
 from ordito.app.given_changes import again, as_told, told_to_lose
 from ordito.app.given_part import part_as_told
 from ordito.app.inputs.user_part import read_user_part
-from ordito.app.job.jobs import find_job, steps_of, unknown_step
+from ordito.app.job.jobs import WELL as ENDED_WELL
+from ordito.app.job.jobs import find_job, step_of, steps_of, unknown_step
 from ordito.app.place import Place
 from ordito.app.proposal import PlanningContext, Proposal, Risks
 from ordito.app.proposals.making import make_plan
@@ -21,10 +23,10 @@ from ordito.app.proposals.part import with_part
 from ordito.app.proposals.rollback import going_back, refuse_unknown_undo
 from ordito.app.proposals.scale_rest import rest_of
 from ordito.app.proposals.to_a_description import changing
-from ordito.app.proposals.workflow_rest import rest_of_workflow
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.app.services.read import ReadService, read_service
+from ordito.app.services.workflows import overriding
 from ordito.base.allowable import EVERY
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
@@ -40,7 +42,8 @@ from ordito.source.remote import Network
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Action, Plan
 from ordito.work.records import Form
-from ordito.work.workflows import Workflow, is_written, workflow_of
+from ordito.work.workflow_progress import LEFT_OUT, Carried
+from ordito.work.workflows import NAMED, Workflow, is_written, workflow_of
 
 WELL = "ok"
 Choose = Callable[[Service, PlanOptions], PlanOptions]
@@ -278,3 +281,41 @@ def _with_done(plan: Plan, wanted: str, job: str, record: RecordedJob) -> Plan:
     steps = list(plan.steps)
     steps[index] = msgspec.structs.replace(steps[index], by_hand=True)
     return msgspec.structs.replace(plan, steps=tuple(steps))
+
+
+# What a workflow of the template has left undone, when a job of it did not end well.
+#
+# Its plan is made once more, with the inputs that it had; what ended well in that job, and in those that it carried
+# on with, counts as carried out. A step whose failure was handled is begun anew: what is there for its failure has
+# put back what it had done.
+
+
+def rest_of_workflow(place: Place, record: RecordedJob, service: Service, options: PlanOptions) -> PlanOptions:
+    """What planning is told of the rest of a job, where its workflow is one of the template. Raises
+    ``EnsembleError``."""
+    workflow = record.head.workflow
+    found = overriding(service, workflow)
+    if found is None and not is_written(workflow):
+        return options
+    written = found.name if found is not None else workflow.removeprefix(NAMED)
+    return replace(options, written=written, given=record.head.arguments, carried=_carried(place, record))
+
+
+def _carried(place: Place, record: RecordedJob) -> Carried:
+    done: set[str] = set()
+    left_out: set[str] = set()
+    anew: set[str] = set()
+    current: RecordedJob | None = record
+    while current is not None:
+        for change in current.changes():
+            step = step_of(change)
+            if not change.operation:
+                continue
+            if change.summary.startswith(LEFT_OUT):
+                left_out.add(step)
+            if change.outcome in ENDED_WELL:
+                done.add(step)
+            elif current.head.handled:
+                anew.add(step)
+        current = read_job(place.layout, current.head.retries) if current.head.retries else None
+    return Carried(frozenset(done), frozenset(left_out), frozenset(anew - done))

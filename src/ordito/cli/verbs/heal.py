@@ -54,8 +54,7 @@ def heal_command(session: Session, asked: HealAsked, options: JobOptions, wait_l
     if options.on_failure == "rollback":
         raise click.UsageError("a heal cannot be taken back: use --on-failure abort, or continue")
     from ordito.app.errors import Refused
-    from ordito.app.heal import healings
-    from ordito.app.proposals.heal import NOTHING_HEALS, REQUIRED_FIRST
+    from ordito.app.proposals.heal import NOTHING_HEALS, REQUIRED_FIRST, healings
     from ordito.app.workflow_run import WorkflowRequest, run_workflow
     from ordito.cli.conversation import CliConversation
 
