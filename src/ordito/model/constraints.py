@@ -348,6 +348,9 @@ def _field(name: str, schema: Schema | None, data_types: MappingType[str, DataTy
 
 
 # External schemas: what a text in another language must be, by a schema of that language (§3.6.3.2, §3.6.10.5).
+#
+# A JSON Schema is applied to values of the json type. Of values of the xml type it is only looked at that they are
+# well formed, since nothing here applies an XML Schema; that is said where such a schema is declared.
 
 JSON = "tosca.datatypes.json"
 XML = "tosca.datatypes.xml"

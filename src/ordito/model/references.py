@@ -333,6 +333,9 @@ CHECKS: dict[str, Callable[[References, Call, Place], None]] = {
 
 
 # Circles of values: properties and attributes that come to themselves by what they refer to (§4.4.2, R-4.4.2-8).
+#
+# Only values that hold calls can be part of a circle, so only these are looked at. What an operation needs that it
+# gives itself is no circle: it may use what its last run gave.
 
 OF_VALUES = {"get_property": "property", "get_attribute": "attribute"}
 MOST_LISTED = 20

@@ -136,6 +136,14 @@ def _spans(item: written.Policy) -> dict[str, Span]:
 
 
 # Lifecycle steps in a file of their own, beside a service: those of the module, and those of components, by phase.
+#
+# module:
+#   install:
+#     after: [ { fqn: ..., description: ..., condition: ..., timeout: ..., onFailure: ..., config: ... } ]
+# components:
+#   database:
+#     upgrade:
+#       before: [ ... ]
 
 TOP = ("module", "components")
 TEXTS = {
