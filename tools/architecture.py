@@ -16,6 +16,7 @@ from ordito.instances.states import TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
 from ordito.planning.fates import HALVES
 from ordito.work.workflows import WORKFLOWS, Effect
+from tools.measure import table
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE, INSIDE = ROOT / "ARCHITECTURE.md", ROOT / "docs" / "inside.md"
@@ -106,6 +107,7 @@ DOCUMENTS: Mapping[Path, Mapping[str, Callable[[], str]]] = {
         "contributions": contributions,
         "step states": step_states,
         "effects": effects,
+        "measure": table,
     },
     INSIDE: {"fates": fates},
 }

@@ -135,15 +135,9 @@ def _spans(item: written.Policy) -> dict[str, Span]:
     return found
 
 
-# Lifecycle steps in a file of their own, beside a service: those of the module, and those of components, by phase.
-#
-# module:
-#   install:
-#     after: [ { fqn: ..., description: ..., condition: ..., timeout: ..., onFailure: ..., config: ... } ]
-# components:
-#   database:
-#     upgrade:
-#       before: [ ... ]
+# Lifecycle steps in a file of their own, beside a service: `module` holds those of the module by phase, `components`
+# those of each component by phase. A phase is a change of the lifecycle (`install`) with lists `before` and `after`;
+# each of their items says `fqn`, and may say `description`, `condition`, `timeout`, `onFailure` and `config`.
 
 TOP = ("module", "components")
 TEXTS = {

@@ -8,7 +8,7 @@ between two activities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -17,15 +17,16 @@ from ordito.instances.entities import LinkEntity, NodeEntity
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.lifecycle import Side
 from ordito.instances.records import Delta, Snapshot
-from ordito.model.imperative import Activity, Precondition, Step, Workflow
-from ordito.model.service import Relationship
+from ordito.model.imperative import Activity, Policy, Precondition, Step, Workflow
+from ordito.model.operation import interface_named
+from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.activities import NO_FILTERS, ActivitySetting, StepIds, Weaver, Woven
 from ordito.planning.artifact_workflows import external
 from ordito.planning.draft import Draft
 from ordito.planning.fates import Fate
 from ordito.planning.members import PlannedInstance
 from ordito.planning.spots import ActivitySpot, spots_named, spots_of
-from ordito.work.activities import of_output, of_precondition, of_step
+from ordito.work.activities import of_output, of_precondition, of_step, of_trigger
 from ordito.work.plan import Action, Gate, Scope
 
 MOST_DEPTH = 50
@@ -435,3 +436,34 @@ def _named(names: Sequence[str], word: str = "and") -> str:
     shown = [f'"{name}"' for name in names[:3]]
     shown[3:] = [f"{len(names) - 3} more"] if len(names) > 3 else []
     return f" {word} ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+
+
+# Transform: the actions of a trigger, as an anonymous workflow on the targets of its policy (§3.6.22, R-12-4).
+
+
+def actions(draft: Draft) -> None:
+    """Transform: one action after the other, each at every instance of every target at the same time. The members of
+    the draft must be there (``there_are``)."""
+    asked = draft.options.acting
+    policy = draft.service.policies[asked.policy]
+    trigger = policy.triggers[asked.trigger]
+    name = f"{policy.name}.{trigger.name}"
+    setting = ActivitySetting(
+        name=name, holder=of_trigger(policy.name, trigger.name), first=asked.first, reason=f"trigger {name} acts"
+    )
+    chosen = trigger.actions[asked.first : asked.last]
+    weave_actions(draft, setting, chosen, lambda activity: tuple(_targets(draft, policy, activity)))
+
+
+def _targets(draft: Draft, policy: Policy, activity: Activity) -> Iterator[str]:
+    """The nodes at whose instances an activity happens: those that the policy names, members of groups included. Where
+    it names none it is about all of the topology, of which not every node has every operation."""
+    for name in policy.nodes:
+        node = draft.service.nodes.get(name)
+        if node is not None and (policy.targets or activity.kind != "call_operation" or _has(node, activity)):
+            yield name
+
+
+def _has(node: NodeTemplate, activity: Activity) -> bool:
+    interface = interface_named(node.interfaces, activity.interface)
+    return interface is not None and activity.operation in interface.operations

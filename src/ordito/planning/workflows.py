@@ -15,7 +15,6 @@ from ordito.base.diagnostics import Severity
 from ordito.base.suggest import nearest
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
-from ordito.planning.actions import actions
 from ordito.planning.adopt import adopt, forget, forget_leftovers, form
 from ordito.planning.cascade import cascade
 from ordito.planning.chains import install_chains, stages, uninstall_chains
@@ -34,7 +33,7 @@ from ordito.planning.decide import decide, decide_begun
 from ordito.planning.dependencies import check_dependencies
 from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
-from ordito.planning.imperative import preconditions, stay, there_are, written
+from ordito.planning.imperative import actions, preconditions, stay, there_are, written
 from ordito.planning.in_turn import in_turn, takes_turns, warn_of_no_turns
 from ordito.planning.keep import keep, refuse_anew
 from ordito.planning.kept_attributes import warn_of_kept_attributes
