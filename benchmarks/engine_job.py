@@ -179,8 +179,9 @@ if __name__ == "__main__":
         from ordito.planning.workflows import plan
         from ordito.work.events import Event, Listener
         from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
+        from ordito.work.options import JobOptions
         from ordito.work.plan import Plan
         from ordito.work.providing import Providers
-        from ordito.work.records import JobHeader, JobOptions
+        from ordito.work.records import JobHeader
 
         print(json.dumps(job(file, folder)))

@@ -84,8 +84,8 @@ def simulated(file: Path, seconds: Mapping[str, float]) -> float:
     from ordito.instances.records import Snapshot
     from ordito.planning.options import PlanOptions
     from ordito.planning.workflows import plan
+    from ordito.work.options import JobOptions
     from ordito.work.plan import Action
-    from ordito.work.records import JobOptions
 
     service = read_service(str(file), Diagnostics()).service
     accepts, provides = "tosca.artifacts.Implementation.Bash", "tosca.nodes.Compute"

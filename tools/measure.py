@@ -31,27 +31,12 @@ HERE = "tools/measure.py"
 SMALL = 60
 """Lines below which a file is to have more than one user."""
 
-ARGUMENTS = (
-    "check",
-    "deploy",
-    "discover",
-    "heal",
-    "restart",
-    "rollback",
-    "run",
-    "start",
-    "stop",
-    "undeploy",
-    "workflow",
-)
 ALONE: Mapping[str, str] = {
     "cli/main.py": "what it costs to start is paid by every call, so the way in imports nothing else",
     "cli/waiting_notices.py": "the hook after every verb, of which hardly any has something to do for it",
     "app/rollback_leftovers.py": "a use case of its own: whether what runs is what was deployed last",
-    **dict.fromkeys(
-        (f"cli/asked/{verb}.py" for verb in ARGUMENTS),
-        "the arguments of a workflow, which `ordito plan` and `ordito graph` load by its name as well",
-    ),
+    "app/proposals/look.py": "requests name it as what plans them, besides the one file that imports it",
+    "app/proposals/move.py": "requests name it as what plans them, besides the one file that imports it",
 }
 """Small files with one user that stay files of their own, and why."""
 

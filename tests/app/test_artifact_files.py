@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ordito.app.plan import PlanRequest, plan
-from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.requests import DeployRequest
 from ordito.authoring.validate import ValidateRequest, validate
 from ordito.base.diagnostics import InvalidDocument
 from ordito.planning.refused import PlanRefused
@@ -53,7 +53,7 @@ def found(service: str) -> list[tuple[str, str]]:
 def planned(service: str, folder: Path) -> list[str]:
     """The codes for which planning is refused."""
     try:
-        plan(PlanRequest(str(folder / "ensemble"), DeployAsked(service)))
+        plan(PlanRequest(str(folder / "ensemble"), DeployRequest(service)))
     except InvalidDocument as error:
         return [d.code for d in error.diagnostics]
     return []
@@ -116,7 +116,7 @@ def test_what_nothing_runs(tmp_path: Path, file: str) -> None:
     path.write_text(text.replace("create: script", f"create: {file}"))
     assert found(str(path)) == [("warning", "unknown-extension")]
     with pytest.raises(PlanRefused, match="no executor processes"):
-        plan(PlanRequest(str(tmp_path / "ensemble"), DeployAsked(str(path))))
+        plan(PlanRequest(str(tmp_path / "ensemble"), DeployRequest(str(path))))
 
 
 def test_a_plain_file_triggers_nothing(tmp_path: Path) -> None:
@@ -126,6 +126,6 @@ def test_a_plain_file_triggers_nothing(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_bytes(CONTENT)
     path = tmp_path / "service.yaml"
     path.write_text(text)
-    made = plan(PlanRequest(str(tmp_path / "ensemble"), DeployAsked(str(path)))).proposal
+    made = plan(PlanRequest(str(tmp_path / "ensemble"), DeployRequest(str(path)))).proposal
     assert made is not None
     assert [call.artifact for call in made.plan.calls if call.artifact] == ["run.sh"]

@@ -8,7 +8,7 @@ import pytest
 
 from ordito.app.plan import PlanRequest, plan
 from ordito.app.proposal import Proposal
-from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.requests import DeployRequest
 from ordito.base.diagnostics import InvalidDocument
 
 SERVICE = """\
@@ -40,7 +40,7 @@ WORKFLOW = "  workflows:\n    NAME: { steps: { one: { target: a, activities: [ s
 def proposal(folder: Path, more: str = "") -> Proposal:
     """What would be deployed."""
     (folder / "service.yaml").write_text(SERVICE + more)
-    made = plan(PlanRequest(str(folder / "ensemble"), DeployAsked(str(folder / "service.yaml")))).proposal
+    made = plan(PlanRequest(str(folder / "ensemble"), DeployRequest(str(folder / "service.yaml")))).proposal
     assert made is not None
     return made
 

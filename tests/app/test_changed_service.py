@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ordito.app.errors import Refused
-from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.requests import DeployRequest
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 
 SERVICE = """\
@@ -64,7 +64,7 @@ def test_files_that_change_while_the_question_is_open_are_not_deployed(tmp_path:
     (tmp_path / "service.yaml").write_text(SERVICE)
     script = tmp_path / "create.sh"
     script.write_text("exit 0\n")
-    request = WorkflowRequest(str(tmp_path / "ensemble"), DeployAsked(str(tmp_path / "service.yaml")))
+    request = WorkflowRequest(str(tmp_path / "ensemble"), DeployRequest(str(tmp_path / "service.yaml")))
     with pytest.raises(Refused, match="changed after the plan") as refused:
         run_workflow(request, Editing(script))
     assert "no operation was run" in refused.value.hint

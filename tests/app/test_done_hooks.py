@@ -8,7 +8,7 @@ import pytest
 
 from ordito.app.job.report import JobReport
 from ordito.app.job.run import ResumeRequest, resume
-from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.requests import DeployRequest
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.base.sensitive import Sensitive
 from ordito.ensemble.done_hooks import attempts, done_in, done_since
@@ -66,7 +66,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def deploy(folder: Path) -> JobReport:
-    request = WorkflowRequest(str(folder / "ensemble"), DeployAsked(str(folder / "service.yaml")))
+    request = WorkflowRequest(str(folder / "ensemble"), DeployRequest(str(folder / "service.yaml")))
     report = run_workflow(request, Agreeing()).report
     assert report is not None
     return report

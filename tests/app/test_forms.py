@@ -9,18 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.job.run import ResumeRequest, resume
 from ordito.app.job.running import Canceller
 from ordito.app.output import OutputRequest, output
-from ordito.app.proposals.undeploy import UndeployAsked
-from ordito.app.proposals.upgrade import UpgradeAsked
+from ordito.app.requests import GivenInputs, UndeployRequest, UpgradeRequest
 from ordito.app.status import StatusRequest
 from ordito.app.status import status as show_status
 from ordito.ensemble.journal import SqliteJournal
 from ordito.ensemble.store import read_ensemble
 from ordito.instances.records import Instance
-from ordito.work.records import JobOptions, StepStartedRecord
+from ordito.work.options import JobOptions
+from ordito.work.records import StepStartedRecord
 from tests.support.by_hand import Agreeing, Restarting
 from tests.support.deployed import NEW_NODE, Deployed
 from tests.support.thorough import THOROUGH
@@ -76,7 +75,7 @@ def test_what_was_not_reached_stays_in_its_form(deployed: Deployed) -> None:
     # What functions give for a node is what its instances were made with.
     assert output(OutputRequest(str(deployed.ensemble))).outputs == {"version": "v1"}
     deployed.log.write_text("")
-    deployed.run(UndeployAsked())
+    deployed.run(UndeployRequest())
     assert deployed.lines == ["v2 two top_1.stop", "v1 one base_1.stop"]
     assert deployed.recorded()[1].base == ""
     deployed.check_replay()
@@ -155,7 +154,7 @@ def test_killed_after_any_record_it_goes_on_by_the_same_forms(deployed: Deployed
 def test_an_upgrade_that_is_killed_ends_as_one_that_is_not(deployed: Deployed, failing: str) -> None:
     """The one that fails is rolled back, and is killed in its rollback, too."""
     deployed.write("v2", failing=failing, more=NEW_NODE if failing == "nothing" else "")
-    asked, ends = UpgradeAsked(inputs=GivenInputs(texts={"word": "two"})), set()
+    asked, ends = UpgradeRequest(inputs=GivenInputs(texts={"word": "two"})), set()
     options = JobOptions(on_failure="rollback")
     for killed in cuts(deployed, lambda: deployed.run(asked, options)):
         if killed:

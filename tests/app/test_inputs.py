@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.bound import BoundInputs, bind_given
 from ordito.app.inputs.environments import Environment, EnvironmentSection
 from ordito.app.inputs.gathered import gather_inputs
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import place_of
+from ordito.app.requests import GivenInputs
 from ordito.app.services.read import read_service
 from ordito.base.diagnostics import Diagnostics
 from ordito.model.service import Service

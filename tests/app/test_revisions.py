@@ -9,12 +9,8 @@ from typing import Any
 
 import pytest
 
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.job.replay import ReplayRequest, replay
-from ordito.app.proposals.deploy import DeployAsked
-from ordito.app.proposals.rollback import RollbackAsked
-from ordito.app.proposals.undeploy import UndeployAsked
-from ordito.app.proposals.upgrade import UpgradeAsked
+from ordito.app.requests import DeployRequest, GivenInputs, RollbackRequest, UndeployRequest, UpgradeRequest
 from ordito.app.revisions import list_revisions
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.ensemble.layout import Layout
@@ -29,7 +25,7 @@ def deployed(tmp_path: Path) -> Deployed:
     """Two revisions: of files, and inputs, each of its own."""
     found = Deployed(tmp_path)
     found.write("v2", more=NEW_NODE)
-    found.run(DeployAsked(inputs=GivenInputs(texts={"word": "two"})))
+    found.run(DeployRequest(inputs=GivenInputs(texts={"word": "two"})))
     return found
 
 
@@ -49,11 +45,11 @@ def test_what_a_job_has_deployed_is_in_its_record(deployed: Deployed) -> None:
 
 def test_a_clone_goes_back_as_well(deployed: Deployed) -> None:
     shutil.rmtree(deployed.ensemble / ".ordito")
-    assert deployed.run(RollbackAsked(1)).status == "ok"
+    assert deployed.run(RollbackRequest(1)).status == "ok"
     newest = listed(deployed)[0]
     assert (newest.number, newest.workflow, newest.form.inputs["word"]) == (3, "rollback", "one")
     deployed.check_replay()
-    deployed.run(UndeployAsked())
+    deployed.run(UndeployRequest())
     assert listed(deployed)[0].was_removed
     assert deployed.recorded()[1].base == ""
     assert not list_revisions(str(deployed.ensemble)).is_partial
@@ -67,10 +63,10 @@ def test_records_that_know_of_no_forms_are_read(deployed: Deployed) -> None:
     deployed.check_replay()
     assert [(r.number, r.form.service, r.form.main, r.form.inputs, r.job) for r in listed(deployed)] == expected
     deployed.write("v3", failing="base_1.Standard.start")
-    assert deployed.run(DeployAsked()).status == "failed"
+    assert deployed.run(DeployRequest()).status == "failed"
     (_, status), second = deployed.recorded(), expected[0]
     assert (status.base, status.forms[second[-1]].service) == (second[-1], second[1])
-    assert deployed.run(RollbackAsked()).status == "ok"
+    assert deployed.run(RollbackRequest()).status == "ok"
     _, status = deployed.recorded()
     assert (status.service, status.revision, status.forms) == (second[1], 2, {})
     assert set(deployed.forms.values()) == {""}
@@ -115,7 +111,7 @@ def test_what_clones_have_deployed_by_themselves_stays_in_the_form_of_each(deplo
     _, status = deployed.recorded()
     assert (status.form, status.base, list(status.forms)) == (second.job, second.job, [first.job])
     deployed.log.write_text("")
-    deployed.run(UndeployAsked())
+    deployed.run(UndeployRequest())
     lines = ["v3 three top_1.stop", "v4 two more_1.stop", "v4 two base_1.stop"]
     assert (sorted(deployed.lines[:2]), deployed.lines[2]) == (lines[:2], lines[2])
 
@@ -123,15 +119,15 @@ def test_what_clones_have_deployed_by_themselves_stays_in_the_form_of_each(deplo
 def test_an_attempt_of_which_nothing_is_left_is_completed(deployed: Deployed) -> None:
     """An upgrade failed by what it had to remove, which is gone all the same: the next command completes it."""
     deployed.write("v3", failing="more_1.Standard.stop", more=NEW_NODE)
-    assert deployed.run(UpgradeAsked()).status == "ok"
+    assert deployed.run(UpgradeRequest()).status == "ok"
     deployed.write("v4")
-    assert deployed.run(UpgradeAsked()).status == "failed"
+    assert deployed.run(UpgradeRequest()).status == "failed"
     snapshot, status = deployed.recorded()
     assert (snapshot.instances["more_1"].exists, status.revision, status.form == status.base) == (False, 3, False)
-    report = deployed.run(UpgradeAsked())
+    report = deployed.run(UpgradeRequest())
     assert (report.status, report.succeeded) == ("ok", 0)
     _, status = deployed.recorded()
     assert (status.revision, status.base, status.form) == (4, report.job, report.job)
-    request = WorkflowRequest(str(deployed.ensemble), UpgradeAsked())
+    request = WorkflowRequest(str(deployed.ensemble), UpgradeRequest())
     assert run_workflow(request, Agreeing()).report is None
     deployed.check_replay()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ordito.app.plan import PlanRequest, plan
-from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.requests import DeployRequest
 from ordito.authoring.validate import ValidateRequest, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
 from ordito.cli.pages import COMMAND, MAIN, Page, page_codes, read_page
@@ -195,7 +195,7 @@ def findings(documents: Mapping[str, str], folder: Path, by: str) -> list[Diagno
     main = folder / MAIN if MAIN in documents else folder
     try:
         if by == "plan":
-            proposal = plan(PlanRequest(str(folder / "ensemble"), DeployAsked(str(main)))).proposal
+            proposal = plan(PlanRequest(str(folder / "ensemble"), DeployRequest(str(main)))).proposal
             return list(proposal.diagnostics) if proposal is not None else []
         if "ensemble.yaml" in documents:
             return list(validate(ValidateRequest(directory=str(folder))).diagnostics)

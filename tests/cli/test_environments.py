@@ -221,9 +221,9 @@ def test_every_verb_that_plans_hears_of_the_environment() -> None:
     """A global option means the same everywhere."""
     folder = Path(verbs.__file__).parents[1]
     planning = [
-        f for f in folder.rglob("*.py") if re.search(r"(Workflow|Plan|Look)Request\(", f.read_text(encoding="utf-8"))
+        f for f in folder.rglob("*.py") if re.search(r"\b(Workflow|Plan)Request\(", f.read_text(encoding="utf-8"))
     ]
-    assert len(planning) >= 4
+    assert len(planning) >= 3
     deaf = [file.name for file in planning if "wanted_environment" not in file.read_text(encoding="utf-8")]
     assert not deaf, f"{deaf} should hand session.settings.wanted_environment on"
 

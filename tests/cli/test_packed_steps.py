@@ -124,7 +124,7 @@ def test_a_job_with_steps_from_elsewhere_is_retried_without_them_being_there(
     words = ["deploy", str(service), "--yes", "--catalog", str(given), "--lifecycle", str(steps)]
     failed = run(*ensemble, *words)
     assert failed.code == 1
-    assert f"deploy --lifecycle {steps} --catalog {given}" in failed.err
+    assert f"deploy --catalog {given} --lifecycle {steps}" in failed.err
     given.rename(tmp_path / "gone")
     steps.unlink()
     flag.touch()

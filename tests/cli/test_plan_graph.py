@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
+from ordito.app.requests import REQUESTS
 from ordito.authoring.graph import GraphEdge, GraphStep, PlanGraph
 from ordito.cli.graph.dot import plan_dot
 from ordito.cli.graph.mermaid import plan_mermaid
 from ordito.cli.graph.svg import BOX, plan_layout, plan_svg
 from ordito.cli.graph.text import write_plan_graph
-from ordito.cli.planned import PLANNED
 from ordito.planning.preview import PreviewStep
 from ordito.work.plan import Action, Plan
 from tests.cli.channels import channel, written
@@ -167,7 +167,7 @@ def test_every_workflow_has_a_picture_and_an_explanation_with_reasons(run: Run, 
     text = (service / "service.yaml").read_text().replace("  outputs:\n    port:", f"{VISIT}  outputs:\n    port:")
     (service / "service.yaml").write_text(text)
     (tmp_path / "folder").mkdir()
-    assert set(ARGUMENTS) == set(PLANNED)
+    assert set(ARGUMENTS) == set(REQUESTS)
     done = run("deploy", service, "-i", f"folder={tmp_path / 'folder'}", "-i", "count=2", "--yes")
     assert done.code == 0, done.err
     for workflow, words in ARGUMENTS.items():

@@ -7,8 +7,9 @@ import shlex
 
 import click
 
+from ordito.app.requests import REQUESTS
 from ordito.cli.grammar import root
-from ordito.cli.planned import PLANNED, PlanCommand
+from ordito.cli.planned import PlanCommand
 
 PROGRAMS = ("ordito ", "./run ordito ")
 PLACEHOLDER = re.compile(r"^(\.\.\.|\[.*|.*\]|[A-Z][A-Z0-9_.]*(\.\.\.)?)$")
@@ -53,7 +54,7 @@ def wrong(text: str) -> str:
 def _planned(command: PlanCommand, words: list[str], at: int) -> tuple[click.Command, int]:
     """The command that plans what the next word names, and the place behind it; else that for deploying."""
     word = words[at] if at < len(words) else ""
-    if word in PLANNED:
+    if word in REQUESTS:
         return command.command_for(word), at + 1
     return command.command_for("deploy"), at + (word == "WORKFLOW")
 

@@ -26,11 +26,11 @@ from ordito.work.invocation import (
     Progress,
     Started,
 )
+from ordito.work.options import JobOptions
 from ordito.work.plan import Action, OperationCall, Plan, Step
 from ordito.work.providing import Delegation, Provided, ProviderFinding, Providers, ProviderVerb
 from ordito.work.records import (
     JobHeader,
-    JobOptions,
     Record,
     RollbackRecord,
     StepFinishedRecord,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ordito.engine.core import Core
 from ordito.engine.messages import CANCELLED, AttemptFailed, CancelAsked, GiveUp, PauseOver, Skip, Start, StepEnded
 from ordito.engine.states import StepState
+from ordito.work.options import JobOptions
 from ordito.work.plan import Action, Plan
-from ordito.work.records import JobOptions
 from tests.engine.fakes import make_plan, plans
 
 

@@ -24,10 +24,10 @@ from ordito.work.events import (
     StepWarning,
 )
 from ordito.work.invocation import Ending, Invocation, Outcome, Progress
+from ordito.work.options import JobOptions
 from ordito.work.plan import Action, Plan
 from ordito.work.records import (
     JobClosingRecord,
-    JobOptions,
     Record,
     StepFinishedRecord,
     StepProcessRecord,

@@ -8,8 +8,9 @@ from ordito.engine.core import Core
 from ordito.engine.messages import CancelAsked, LeaveOut, Skip, Start, StepEnded
 from ordito.engine.states import StepState
 from ordito.work.invocation import Ending, Outcome
+from ordito.work.options import JobOptions
 from ordito.work.plan import Action, Gate, OperationCall, Plan, Step
-from ordito.work.records import JobOptions, Record, StepFinishedRecord, StepSkippedRecord, StepStartedRecord
+from ordito.work.records import Record, StepFinishedRecord, StepSkippedRecord, StepStartedRecord
 
 CALLS = (OperationCall("node", "", "Standard", "create", "create.sh", "bash"),)
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from ordito.work.events import JobStarted, StepFailed, StepSkipped
 from ordito.work.hooks import Block, Hook, Moment, Transition
 from ordito.work.invocation import Ending, Outcome
+from ordito.work.options import JobOptions
 from ordito.work.plan import Action, Plan, Step
-from ordito.work.records import JobOptions, StepFinishedRecord, StepSkippedRecord
+from ordito.work.records import StepFinishedRecord, StepSkippedRecord
 from ordito.work.rollback import WayBack, with_rollback
 from tests.engine.fakes import FakeExecutor, Ran, World, ends, make_plan, run, way_back
 from tests.support.thorough import examples

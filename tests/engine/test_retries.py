@@ -6,8 +6,8 @@ import pytest
 
 from ordito.engine.steps import LONGEST, attempts_of, pause_after, together
 from ordito.work.invocation import Ending, Outcome
+from ordito.work.options import JobOptions
 from ordito.work.plan import OperationCall
-from ordito.work.records import JobOptions
 
 SILENT = OperationCall("n", "", "Standard", "create", "a.sh")
 FAILED = Outcome(Ending.FAILED, exit_code=1)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from ordito.engine.ports import JobControl
 from ordito.work.events import JobRollback, StepRetrying, StepStarted
+from ordito.work.options import JobOptions
 from ordito.work.plan import Action, Plan
-from ordito.work.records import JobOptions, Record, RollbackRecord, StepStartedRecord
+from ordito.work.records import Record, RollbackRecord, StepStartedRecord
 from ordito.work.rollback import PREFIX, WayBack, with_rollback
 from tests.engine.fakes import FakeExecutor, Ran, World, ends, essence, make_plan, plans, run, way_back
 from tests.support.thorough import examples

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ordito.engine.core import Core
 from ordito.engine.messages import AttemptFailed, CancelAsked, GiveUp, PauseOver, Start, StepEnded
 from ordito.engine.states import ENDED, LIFE, StepState
+from ordito.work.options import JobOptions
 from ordito.work.plan import Gate, Plan, Step
-from ordito.work.records import JobOptions
 from tests.engine.fakes import plans
 
 MOVES = {(move.before, move.after) for move in LIFE}

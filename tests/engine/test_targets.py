@@ -10,9 +10,10 @@ import pytest
 
 from ordito.engine.delegates import LENT_WITHIN, REACHED_WITHIN, Delegates
 from ordito.work.invocation import Ending, InDoubt, Outcome
+from ordito.work.options import JobOptions
 from ordito.work.plan import Step
 from ordito.work.providing import Delegation, Provided, ProviderFailed, ProviderFinding, Providers, ProviderVerb
-from ordito.work.records import JobOptions, Record, StepProcessRecord, StepRetryRecord, StepStartedRecord
+from ordito.work.records import Record, StepProcessRecord, StepRetryRecord, StepStartedRecord
 from ordito.work.targets import HOST, SSH, HostTarget, Ran, Unreachable
 from tests.engine.fakes import FakeExecutor, FakeOperations, FakePrepared, FakeProvider, World, make_plan, run
 

@@ -9,8 +9,8 @@ import pytest
 
 from ordito.instances.records import Delta, Instance, StatusReason
 from ordito.model.service import NodeTemplate
-from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST
 from ordito.work.invocation import Ending, Outcome
+from ordito.work.options import AUTO, INSTANCE_ONLY, WHOLE_HOST
 from ordito.work.plan import ChangeCause, Step
 from tests.support.runs import OPTIONS, Answers, Reply, World, assert_order, failing, steps_of
 from tests.support.services import Requires, compute, definition, maintain, node, on, service
@@ -354,13 +354,13 @@ def test_to_reinstall_begins_with_making_the_instance_anew_and_spares_its_host()
 
 def test_the_plan_says_what_is_not_taken_along() -> None:
     world = one_host("check")
-    plan = heal(world, "web_2", scope=INSTANCE)
+    plan = heal(world, "web_2", scope=INSTANCE_ONLY)
     assert {c.instance: c.reason for c in plan.kept} == dict.fromkeys(
         ["db_1", "web_1", "web_3", "app_1", "app_3", "proxy_1", "server_1"], "not taken along"
     )
 
 
-@pytest.mark.parametrize("scope", [AUTO, INSTANCE, WHOLE_HOST])
+@pytest.mark.parametrize("scope", [AUTO, INSTANCE_ONLY, WHOLE_HOST])
 @pytest.mark.parametrize("by", [(), ("check",), ("check", "heal")])
 def test_the_plan_tells_what_is_to_be_healed_by_its_cause(scope: str, by: tuple[str, ...]) -> None:
     """And so from what is made anew with it; the words say the same."""

@@ -19,8 +19,8 @@ from ordito.model.imperative import Step as Written
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.preview import AFTER_FAILURE, preview
 from ordito.planning.workflows import plan
+from ordito.work.options import JobOptions
 from ordito.work.plan import Action, Gate, Plan
-from ordito.work.records import JobOptions
 from tests.support.runs import OPTIONS
 from tests.support.services import compute, node, on, operation, service
 

@@ -10,8 +10,8 @@ import pytest
 from ordito.instances.records import Delta
 from ordito.model.service import Service
 from ordito.planning.keep import kept_behind
-from ordito.planning.options import Upgrading
 from ordito.planning.refused import PlanRefused
+from ordito.work.options import ChangeOptions
 from tests.planning.test_upgrade import ALL, Running, called, kinds
 from tests.support.forming import Forming
 from tests.support.services import node, operation, service
@@ -59,7 +59,7 @@ def test_what_is_protected_is_not_made_anew_unless_it_is_named(workflow: str) ->
         running.plan(service(other), workflow=workflow)
     assert [(d.code, d.span is not None) for d in refused.value.diagnostics] == [("kept-anew", True)]
     assert "data_1 would be made anew, and is protected" in refused.value.diagnostics[0].message
-    named = Upgrading(prune="last", replaced=frozenset({"data"}))
-    assert kinds(running.plan(service(other), workflow=workflow, upgrading=named)) == {"data_1": "replace"}
+    named = ChangeOptions(prune="last", replaced=("data",))
+    assert kinds(running.plan(service(other), workflow=workflow, changes=named)) == {"data_1": "replace"}
     # On the way back nothing is held up by it.
     assert kinds(running.plan(service(other), workflow="rollback")) == {"data_1": "replace"}

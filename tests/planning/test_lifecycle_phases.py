@@ -11,11 +11,11 @@ from ordito.engine.core import Core
 from ordito.engine.messages import Start, StepEnded
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import NodeTemplate, Service
-from ordito.planning.options import Hooking, PlanOptions, RolledBack, Upgrading
+from ordito.planning.options import Hooking, PlanOptions, RolledBack
 from ordito.planning.workflows import ROLLBACK_OF_JOB
 from ordito.work.hooks import Block, BlockScript, DoneHook, Hook, Moment, Transition
+from ordito.work.options import ChangeOptions, JobOptions
 from ordito.work.plan import Action, Plan
-from ordito.work.records import JobOptions
 from tests.support.runs import OPTIONS, World, assert_order, steps_of
 from tests.support.services import Requires, maintain, node, service
 
@@ -207,7 +207,7 @@ def test_what_leaves_is_removed_last_or_first(prune: str, is_last: bool) -> None
     world.run()
     nodes = {**shop(api=1).nodes, "cache": node("cache", operations=["create"])}
     world.service = msgspec.structs.replace(service(*nodes.values()), hooks=shop("upgrade.after").hooks)
-    plan = world.plan(options=replace(options(world, UPGRADE), upgrading=Upgrading(prune=prune)))
+    plan = world.plan(options=replace(options(world, UPGRADE), changes=ChangeOptions(prune=prune)))
     steps = ["cache_1.Standard.create", "api_2.Standard.stop"]
     assert_order(plan, *(steps if is_last else steps[::-1]))
     assert_order(

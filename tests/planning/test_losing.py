@@ -11,15 +11,16 @@ import msgspec
 import pytest
 
 from ordito.instances.records import Delta, StatusReason
-from ordito.planning.options import AUTO, INSTANCE, WHOLE_HOST, Goal, PlanOptions, Scaling, ServicePart, Upgrading
+from ordito.planning.options import Goal, PlanOptions, Scaling, ServicePart
 from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending, Outcome
+from ordito.work.options import AUTO, INSTANCE_ONLY, WHOLE_HOST, ChangeOptions
 from ordito.work.plan import Step
 from tests.support.runs import OPTIONS, Answers, Reply, World, failing
 from tests.support.services import Requires, compute, maintain, node, on, service
 
 ALL = ["create", "configure", "start", "stop", "delete"]
-SCOPES = (AUTO, INSTANCE, WHOLE_HOST)
+SCOPES = (AUTO, INSTANCE_ONLY, WHOLE_HOST)
 LOSE = ("Standard.create", "Standard.delete")
 
 
@@ -94,8 +95,8 @@ STATES: Mapping[str, tuple[Callable[[World], object], bool]] = {
 """What is known of the database, and whether there are data to be lost."""
 
 
-def upgrading(**values: object) -> PlanOptions:
-    return replace(OPTIONS, upgrading=Upgrading(**values))  # type: ignore[arg-type]
+def changes(**values: object) -> PlanOptions:
+    return replace(OPTIONS, changes=ChangeOptions(**values))  # type: ignore[arg-type]
 
 
 def healing(name: str, scope: str, *, reinstall: bool = False) -> PlanOptions:
@@ -105,11 +106,11 @@ def healing(name: str, scope: str, *, reinstall: bool = False) -> PlanOptions:
 ASKED: Mapping[str, tuple[str, PlanOptions]] = {
     "deploy": ("deploy", OPTIONS),
     "deploy --force": ("deploy", replace(OPTIONS, force=True)),
-    "deploy --check": ("deploy", upgrading(checks=True)),
-    "upgrade --skip-heal": ("upgrade", upgrading(skip_heal=True)),
-    "upgrade --replace db": ("upgrade", upgrading(replaced=frozenset({"db"}))),
-    "upgrade --replace server": ("upgrade", upgrading(replaced=frozenset({"server"}))),
-    "upgrade --replace web": ("upgrade", upgrading(replaced=frozenset({"web"}))),
+    "deploy --check": ("deploy", changes(checks=True)),
+    "upgrade --skip-heal": ("upgrade", changes(skip_heal=True)),
+    "upgrade --replace db": ("upgrade", changes(replaced=("db",))),
+    "upgrade --replace server": ("upgrade", changes(replaced=("server",))),
+    "upgrade --replace web": ("upgrade", changes(replaced=("web",))),
     "rollback": ("rollback", OPTIONS),
     "undeploy": ("undeploy", OPTIONS),
     "scale db=0": ("scale", scaled(0)),

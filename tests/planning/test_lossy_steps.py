@@ -12,9 +12,10 @@ from ordito.model.imperative import Workflow
 from ordito.model.lifecycle_steps import BlockType, LifecycleStep
 from ordito.model.service import Service
 from ordito.planning.lossy_steps import check_service
-from ordito.planning.options import Hooking, PlanOptions, Upgrading
+from ordito.planning.options import Hooking, PlanOptions
 from ordito.planning.refused import PlanRefused
 from ordito.work.hooks import Transition
+from ordito.work.options import ChangeOptions
 from tests.planning.test_lifecycle_phases import BLOCK
 from tests.support.runs import OPTIONS, World, codes
 from tests.support.services import node, operation, service
@@ -81,7 +82,7 @@ def test_a_rollback_over_what_is_made_anew_is_said() -> None:
     )
     world = World(made)
     world.run()
-    told = replace(options(made, Transition.UPGRADE), upgrading=Upgrading(replaced=frozenset({"database"})))
+    told = replace(options(made, Transition.UPGRADE), changes=ChangeOptions(replaced=("database",)))
     (warning,) = world.plan("upgrade", told).warnings
     assert (
         'warning[lossy-replace]: lifecycle step "m_test" would roll back over what is made anew: database_1' in warning

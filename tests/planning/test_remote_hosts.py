@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from ordito.instances.records import note_of
-from ordito.planning.options import AUTO, WHOLE_HOST, Goal, Maker, Scaling
+from ordito.planning.options import Goal, Maker, Scaling
 from ordito.work.invocation import Ending, Outcome
+from ordito.work.options import AUTO, WHOLE_HOST
 from ordito.work.plan import Step
 from ordito.work.targets import HOST, SSH
 from tests.support.runs import OPTIONS, Answers, Reply, World, is_before

@@ -9,8 +9,9 @@ import pytest
 
 from ordito.instances.records import Delta
 from ordito.model.service import NodeTemplate
-from ordito.planning.options import ServicePart, Upgrading
+from ordito.planning.options import ServicePart
 from ordito.work.invocation import Ending, Outcome
+from ordito.work.options import ChangeOptions
 from ordito.work.plan import Step
 from tests.support.runs import OPTIONS, Answers, Reply, World, failing, is_before
 from tests.support.services import Requires, compute, maintain, node, on, service
@@ -155,7 +156,7 @@ def test_what_cannot_be_repaired_stays_broken_and_what_needs_it_is_not_begun() -
     assert world.plan().is_empty
 
 
-CHECKS = replace(OPTIONS, upgrading=Upgrading(checks=True))
+CHECKS = replace(OPTIONS, changes=ChangeOptions(checks=True))
 
 
 def test_what_is_to_stay_is_asked_where_that_is_wanted_and_left_alone_where_it_is_ok() -> None:
@@ -195,7 +196,7 @@ def test_only_what_is_part_of_it_is_asked() -> None:
 def test_what_others_change_around_is_not_asked_and_that_is_said() -> None:
     world = shop("check")
     broken(world, "web_1")
-    plan = world.run(options=replace(CHECKS, upgrading=Upgrading(checks=True, replaced=frozenset({"web"}))))
+    plan = world.run(options=replace(CHECKS, changes=ChangeOptions(checks=True, replaced=("web",))))
     assert not any(s.startswith("db_1.") for s in world.ran)
     assert any(c.instance == "db_1" and "not checked" in c.reason for c in plan.kept)
 

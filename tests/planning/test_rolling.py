@@ -12,8 +12,8 @@ from ordito.base.portion import Portion
 from ordito.instances.records import Delta
 from ordito.model.operation import Operation
 from ordito.model.service import Service
-from ordito.planning.options import Upgrading
 from ordito.work.invocation import Ending
+from ordito.work.options import ChangeOptions
 from ordito.work.plan import Plan, Step
 from tests.planning.test_upgrade import ALL, Running, _with, called, kinds
 from tests.support.runs import assert_order, is_before
@@ -37,8 +37,8 @@ def chain(plan: Plan, instance: str) -> tuple[str, str]:
 @pytest.mark.parametrize("said", ["2", "50%", ""])
 def test_each_turn_begins_when_the_one_before_is_up(said: str) -> None:
     running = Running(turning("1.sh", said))
-    upgrading = Upgrading(max_unavailable=Portion() if said else Portion(2))
-    plan = running.plan(turning("2.sh", said), upgrading=upgrading)
+    changes = ChangeOptions(max_unavailable=Portion() if said else Portion(2))
+    plan = running.plan(turning("2.sh", said), changes=changes)
     assert set(kinds(plan).values()) == {"restart", ""}
     # What only goes along with others says with whom.
     assert {c.reason for c in plan.changes if not c.kind} == {"it is linked anew: app is stopped and started"}
@@ -120,8 +120,11 @@ def test_the_next_turn_waits_for_links_that_fail() -> None:
 
 
 def test_all_may_be_down_where_somebody_says_so() -> None:
-    for said, upgrading in ("", Upgrading(max_unavailable=Portion(100, is_percentage=True))), ("100%", Upgrading()):
-        plan = Running(turning("1.sh", said)).plan(turning("2.sh", said), upgrading=upgrading)
+    for said, changes in (
+        ("", ChangeOptions(max_unavailable=Portion(100, is_percentage=True))),
+        ("100%", ChangeOptions()),
+    ):
+        plan = Running(turning("1.sh", said)).plan(turning("2.sh", said), changes=changes)
         assert not is_before(plan, chain(plan, "app_1")[1], chain(plan, "app_4")[0])
         assert [(o.node, o.instances) for o in plan.outages] == [("app", 4)]
 
@@ -131,7 +134,7 @@ def test_what_is_down_already_is_changed_first_and_at_once() -> None:
     for name in ("app_2", "app_4"):
         record = running.world.snapshot.instances[name]
         running.world.snapshot.apply(Delta((msgspec.structs.replace(record, local="error"),)))
-    plan = running.plan(turning("2.sh"), upgrading=Upgrading(skip_heal=True))
+    plan = running.plan(turning("2.sh"), changes=ChangeOptions(skip_heal=True))
     assert not is_before(plan, chain(plan, "app_2")[1], chain(plan, "app_4")[0])
     assert_order(plan, chain(plan, "app_4")[1], *chain(plan, "app_1"), *chain(plan, "app_3"))
 
@@ -219,7 +222,7 @@ def test_what_lies_on_hosts_takes_their_turns() -> None:
         app = node("app", on("m"), operations=ALL, count=2)
         return service(machine, app, node("front", "app", operations=ALL))
 
-    plan = Running(made("1.sh")).plan(made("2.sh"), upgrading=Upgrading(max_unavailable=Portion(1)))
+    plan = Running(made("1.sh")).plan(made("2.sh"), changes=ChangeOptions(max_unavailable=Portion(1)))
     assert kinds(plan) == dict.fromkeys(("m_1", "m_2", "app_1", "app_2"), "replace")
     assert_order(
         plan,
@@ -237,7 +240,7 @@ def test_what_has_to_go_down_together_takes_no_turns() -> None:
         machine = node("m", operations=create, count=2)
         return service(machine, node("db", operations=create), node("app", on("m"), "db", operations=ALL, count=2))
 
-    plan = Running(made("1.sh")).plan(made("2.sh"), upgrading=Upgrading(max_unavailable=Portion(1)))
+    plan = Running(made("1.sh")).plan(made("2.sh"), changes=ChangeOptions(max_unavailable=Portion(1)))
     assert set(kinds(plan).values()) == {"replace"}
     assert_order(plan, "app_2.Standard.delete", "db_1.Standard.delete")
     assert any("changed-at-once" in warning for warning in plan.warnings)

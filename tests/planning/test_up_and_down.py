@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from ordito.instances.records import Delta, note_of
-from ordito.planning.options import WHOLE_HOST, PlanOptions
+from ordito.planning.options import PlanOptions
 from ordito.planning.refused import PlanRefused
+from ordito.work.options import WHOLE_HOST
 from tests.support.runs import OPTIONS, World, assert_order, codes, failing, is_before, steps_of
 from tests.support.services import Requires, compute, node, on, service
 

@@ -10,8 +10,9 @@ import pytest
 
 from ordito.model.operation import Interface, Operation
 from ordito.model.service import LIFECYCLE, NodeTemplate, Service
-from ordito.planning.options import Former, Forms, PlanOptions, Upgrading
+from ordito.planning.options import Former, Forms, PlanOptions
 from ordito.work.invocation import Ending
+from ordito.work.options import ChangeOptions
 from ordito.work.plan import Action, Change, Plan, Step
 from tests.support.forming import Forming
 from tests.support.runs import OPTIONS, World, steps_of
@@ -41,7 +42,7 @@ class Running:
         digests: Mapping[str, str] | None = None,
         inputs: Mapping[str, object] | None = None,
         workflow: str = "upgrade",
-        upgrading: Upgrading | None = None,
+        changes: ChangeOptions | None = None,
         options: PlanOptions = OPTIONS,
     ) -> Plan:
         """The plan for another form, of a service with other digests of its files."""
@@ -54,7 +55,7 @@ class Running:
             options,
             digests=self.digests if digests is None else digests,
             forms=forms,
-            upgrading=upgrading or Upgrading(prune="last"),
+            changes=changes or ChangeOptions(prune="last"),
         )
         return self.world.plan(workflow, options)
 
@@ -227,7 +228,7 @@ def test_another_target_is_linked_in_the_place_of_the_old_one() -> None:
 
 def test_a_node_is_replaced_because_somebody_says_so() -> None:
     running = Running(tiers())
-    made = running.plan(tiers(), upgrading=Upgrading(replaced=frozenset({"web"})))
+    made = running.plan(tiers(), changes=ChangeOptions(replaced=("web",)))
     assert kinds(made) == {"web_1": "replace"}
     assert steps_of(made)[0] == "web_1.Standard.stop"
 
@@ -263,7 +264,7 @@ def test_what_the_template_has_lost_is_removed_last() -> None:
         "cache_1.Standard.delete",
     ]
     assert plan.counts == {"a": 1, "cache": 0}
-    assert running.plan(options=replace(OPTIONS, left_behind=frozenset({"cache"})), upgrading=Upgrading()).changes
+    assert running.plan(options=replace(OPTIONS, left_behind=frozenset({"cache"})), changes=ChangeOptions()).changes
 
 
 def test_more_and_fewer_are_a_class_of_their_own() -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.proposal import PlanningContext, Proposal
-from ordito.app.proposals.deploy import DeployAsked
-from ordito.app.proposals.undeploy import UndeployAsked
+from ordito.app.proposals import deploy, undeploy
+from ordito.app.requests import DeployRequest, GivenInputs, Request, UndeployRequest
 from ordito.ensemble.status import Status, current_form
 from ordito.instances.records import Snapshot
 from ordito.work.events import Event
@@ -57,22 +56,22 @@ class Agreeing:
         """Nobody cancels."""
 
 
-class Restarting(msgspec.Struct, frozen=True):
+class Restarting(Request, frozen=True):
     """To stop the first instance of each of these nodes as it was deployed, and to start it as the service says now;
     one node after the other. Of the nodes that are ``new`` the whole way up is taken."""
 
-    workflow: ClassVar[str] = "upgrade"
-    makes_ensemble: ClassVar[bool] = False
+    WORKFLOW = "upgrade"
 
     nodes: tuple[str, ...]
     new: tuple[str, ...] = ()
     inputs: Mapping[str, str] = {}
 
-    def propose(self, known: PlanningContext) -> Proposal:
+    def planned(self, _: Request, known: PlanningContext) -> Proposal:
         """The plan, as a service with nothing deployed and one that is to be removed have its steps."""
-        down = UndeployAsked().propose(known)
-        up = DeployAsked(inputs=GivenInputs(texts=self.inputs)).propose(
-            replace(known, snapshot=Snapshot(), status=replace(Status(), given=known.status.given))
+        down = undeploy.propose(UndeployRequest(), known)
+        up = deploy.propose(
+            DeployRequest(inputs=GivenInputs(texts=self.inputs)),
+            replace(known, snapshot=Snapshot(), status=replace(Status(), given=known.status.given)),
         )
         assert down is not None
         form = current_form(known.status)

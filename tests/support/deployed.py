@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.job.replay import ReplayRequest, replay
 from ordito.app.job.report import JobReport
-from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.requests import DeployRequest, GivenInputs, Request
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import read_ensemble
 from ordito.instances.records import Snapshot
-from ordito.work.records import JobOptions
-from tests.support.by_hand import Agreeing
+from ordito.work.options import JobOptions
+from tests.support.by_hand import Agreeing, Restarting
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -47,7 +46,9 @@ class Deployed:
         self.root, self.ensemble = root, root / "ensemble"
         self.log = root / "log"
         self.write("v1")
-        self.run(DeployAsked(str(root / "service.yaml"), GivenInputs(texts={"word": "one", "log": str(self.log)})))
+        self.run(
+            DeployRequest(str(root / "service.yaml"), inputs=GivenInputs(texts={"word": "one", "log": str(self.log)}))
+        )
         self.first = self.recorded()[1].form
         self.log.write_text("")
 
@@ -56,10 +57,11 @@ class Deployed:
         (self.root / "service.yaml").write_text(SERVICE.replace("VERSION", version) + more)
         (self.root / "do.sh").write_text(SCRIPT.format(version=version, failing=failing))
 
-    def run(self, asked: object, options: JobOptions = USUALLY) -> JobReport:
+    def run(self, request: Request, options: JobOptions = USUALLY) -> JobReport:
         """Run a workflow."""
-        request = WorkflowRequest(str(self.ensemble), asked, options)  # type: ignore[arg-type]
-        report = run_workflow(request, Agreeing()).report
+        plan_it = request.planned if isinstance(request, Restarting) else None
+        asked = WorkflowRequest(str(self.ensemble), request, options)
+        report = run_workflow(asked, Agreeing(), plan_it).report
         assert report is not None
         return report
 

@@ -10,11 +10,12 @@ from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
 from ordito.operations.formed_operations import FormedOperations
 from ordito.operations.operations import PlanOperations
-from ordito.planning.options import Former, Forms, PlanOptions, Upgrading
+from ordito.planning.options import Former, Forms, PlanOptions
+from ordito.work.options import ChangeOptions
 from ordito.work.plan import Plan
 from tests.support.runs import OPTIONS, Answers, World, always_well
 
-PRUNED = Upgrading(prune="last")
+PRUNED = ChangeOptions(prune="last")
 
 
 class Forming(World):
@@ -28,7 +29,7 @@ class Forming(World):
         self.left: frozenset[str] = frozenset()
 
     def options(
-        self, service: Service, digests: Mapping[str, str] | None = None, upgrading: Upgrading = PRUNED
+        self, service: Service, digests: Mapping[str, str] | None = None, changes: ChangeOptions = PRUNED
     ) -> PlanOptions:
         """What planning another form is told; the world's service becomes that, with what it has lost."""
         self.wanted, before = service, self.forms.get(self.current)
@@ -44,7 +45,7 @@ class Forming(World):
         wanted = Former(service, dict(self.inputs), given)
         is_same = before == wanted
         forms = Forms(self.forms.get, base="" if is_same else self.current)
-        return replace(OPTIONS, digests=given, forms=forms, upgrading=upgrading, left_behind=self.left)
+        return replace(OPTIONS, digests=given, forms=forms, changes=changes, left_behind=self.left)
 
     def to(
         self,
@@ -52,11 +53,11 @@ class Forming(World):
         digests: Mapping[str, str] | None = None,
         answers: Answers = always_well,
         *,
-        upgrading: Upgrading = PRUNED,
+        changes: ChangeOptions = PRUNED,
         cut: int | None = None,
     ) -> Plan:
         """Bring what exists to another form; what is cut or fails leaves the rest in the forms in which it was."""
-        options = self.options(service, digests, upgrading)
+        options = self.options(service, digests, changes)
         made = self.run("upgrade", answers, options=options, cut=cut)
         self.current = f"job{self.jobs}"
         self.forms[self.current] = Former(service, dict(self.inputs), dict(digests or {}))

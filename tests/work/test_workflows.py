@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ordito.app.proposals.registry import ASKED
+from ordito.app.requests import REQUESTS
 from ordito.planning.workflows import ROLLBACK_OF_JOB, UNDOING
 from ordito.planning.workflows import WORKFLOWS as PLANNED
 from ordito.work.workflows import ALIASES, WORKFLOWS, Aim, Effect, Workflow, workflow_of
@@ -46,7 +46,7 @@ def test_each_question_is_answered_for_all_workflows(question: str) -> None:
 
 def test_what_a_command_asks_for_is_planned_and_has_a_summary() -> None:
     commands = {name for name, workflow in WORKFLOWS.items() if workflow.summary}
-    assert commands == ASKED.keys() - {"workflow"}
+    assert commands == REQUESTS.keys() - {"workflow"}
     assert commands | {"tell", ROLLBACK_OF_JOB, UNDOING} == PLANNED.keys()
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ordito.app.errors import Refused
-from ordito.app.given_changes import again, words_of_losing
 from ordito.app.names import InstanceNames
 from ordito.app.proposal import Proposal, Risks
+from ordito.app.requests import again, words_of_losing
 from ordito.base.text import listed
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service

@@ -9,25 +9,12 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.job.report import JobReport
 from ordito.app.proposal import PlanningContext, Proposal
-from ordito.app.proposals.look import LookAsked, chosen_instances
+from ordito.app.proposals.look import chosen_instances, propose
+from ordito.app.requests import LookRequest, Request
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.instances.records import Instance
 from ordito.instances.status import OK
 from ordito.work.plan import Action
-from ordito.work.records import JobOptions
-
-
-class LookRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble, at what, and how the job is to run; ``wait_lock`` is how many seconds to wait for another
-    command, ``environment`` the one that the command names, None where it names none, and ``hosts``
-    the inventory in the same way."""
-
-    directory: str
-    asked: LookAsked
-    options: JobOptions = JobOptions()
-    wait_lock: float = 0.0
-    environment: str | None = None
-    hosts: str | None = None
 
 
 class AttributeDrift(msgspec.Struct, frozen=True):
@@ -77,40 +64,32 @@ class DriftResult(msgspec.Struct, frozen=True):
         return any(f.differs for f in self.found)
 
 
-def look(request: LookRequest, conversation: Conversation) -> DriftResult:
+def look(request: WorkflowRequest, conversation: Conversation) -> DriftResult:
     """Look at instances, all at once save that hosts and targets come first.
 
     Raises ``InvalidDocument``, ``Refused``, ``Locked``, ``JobUnfinished`` and ``EnsembleError``.
     """
-    noting = _Noting(request.asked)
-    wanted = WorkflowRequest(
-        request.directory, noting, request.options, request.wait_lock, request.environment, request.hosts
-    )
-    result = run_workflow(wanted, conversation)
+    noting = _Noting()
+    result = run_workflow(request, conversation, noting.propose)
     failed = result.report.failures if result.report is not None else ()
     failures = {f.instance: f.outcome.message or str(f.outcome.ending) for f in failed}
     return DriftResult(noting.found(failures), noting.unlooked, result.report, noting.unwell)
 
 
 class _Noting:
-    """What is asked, and how things were when it was."""
+    """How things were when it was planned to look at them."""
 
-    makes_ensemble = False
-
-    def __init__(self, asked: LookAsked) -> None:
-        self._asked = asked
+    def __init__(self) -> None:
         self._known: PlanningContext | None = None
         self._before: dict[str, Instance] = {}
         self._attributes: dict[str, Mapping[str, object]] = {}
         self.unlooked: tuple[str, ...] = ()
         self.unwell: tuple[str, ...] = ()
 
-    @property
-    def workflow(self) -> str:
-        return self._asked.workflow
-
-    def propose(self, known: PlanningContext) -> Proposal | None:
-        proposal = self._asked.propose(known)
+    def propose(self, request: Request, known: PlanningContext) -> Proposal | None:
+        """The plan, which is kept in mind with what was known."""
+        assert isinstance(request, LookRequest)
+        proposal = propose(request, known)
         if proposal is None:
             return None
         snapshot = known.snapshot
@@ -118,7 +97,7 @@ class _Noting:
         self._known = known
         self._before = {i: snapshot.instances[i] for i in looked}
         self._attributes = {i: dict(snapshot.attributes.get(i, {})) for i in looked}
-        chosen = chosen_instances(self._asked, proposal)
+        chosen = chosen_instances(request, proposal)
         self.unlooked = tuple(
             i.id
             for i in snapshot.instances.values()

@@ -10,8 +10,9 @@ from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Refused
 from ordito.app.output_file import write_private
 from ordito.app.place import place_of
-from ordito.app.proposal import Asked, Proposal, known_of, propose
-from ordito.app.saved_plan import SavedAsked, encoded, is_saved_plan, saved_plan
+from ordito.app.proposal import Proposal, known_of, propose
+from ordito.app.requests import Request
+from ordito.app.saved_plan import SavedPlanRequest, encoded, is_saved_plan, saved_plan
 from ordito.ensemble.status import status_during
 from ordito.ensemble.store import read_ensemble
 from ordito.work.workflows import workflow_of
@@ -22,7 +23,7 @@ class PlanRequest(msgspec.Struct, frozen=True):
     the file in which the plan is saved, "" for none; ``hosts`` the inventory, None where the command names none."""
 
     directory: str
-    asked: Asked
+    wanted: Request
     environment: str | None = None
     out: str = ""
     hosts: str | None = None
@@ -40,7 +41,7 @@ def plan(request: PlanRequest) -> PlanResult:
     """Plan things as they are. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``; and
     ``JobUnfinished`` where the plan is to be saved, since it would be stale as soon as that job goes on."""
     place = place_of(request.directory)
-    if not place.layout.exists and not request.asked.makes_ensemble:
+    if not place.layout.exists and not request.wanted.makes_ensemble:
         raise no_ensemble(place.shown)
     with read_ensemble(request.directory) as ensemble:
         if request.out:
@@ -49,11 +50,11 @@ def plan(request: PlanRequest) -> PlanResult:
         if unfinished is not None and workflow_of(unfinished.header.workflow).revises:
             status = status_during(status, unfinished.header)
         known = known_of(place, ensemble.snapshot, status, request.environment, request.hosts)
-        proposal = propose(request.asked, known)
-        if request.out and isinstance(request.asked, SavedAsked):
-            raise Refused("cannot-save", f"{request.asked.path} is a saved plan already", "copy the file")
+        proposal = propose(request.wanted, known)
+        if request.out and isinstance(request.wanted, SavedPlanRequest):
+            raise Refused("cannot-save", f"{request.wanted.path} is a saved plan already", "copy the file")
         if request.out and proposal is not None:
-            write_private(request.out, encoded(saved_plan(known, request.asked, proposal)), _is_replaceable)
+            write_private(request.out, encoded(saved_plan(known, request.wanted, proposal)), _is_replaceable)
         return PlanResult(proposal, unfinished.header.id if unfinished is not None else "")
 
 

@@ -1,19 +1,20 @@
 """Proposals: what a command would do, as a plan with all that is needed to show it and to carry it out.
 
-Each workflow says in a file of its own in `proposals/` what a command may ask of it, and how a plan comes of that; who
-shows plans and who carries them out knows nothing else of workflows.
+What may be asked of each workflow stands in `requests.py`, and how a plan comes of that in a file of its own in
+`proposals/`. Who shows plans and who carries them out knows nothing else of workflows.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
-from typing import Protocol, Self, runtime_checkable
 
 import msgspec
 
 from ordito.app.inputs.inventory import NO_INVENTORY, HostInventory
 from ordito.app.inputs.used_spec import UsedSpec, use_spec
 from ordito.app.place import EnsembleState, Place
+from ordito.app.requests import Request
 from ordito.app.services.left_behind import ServiceWithOrphans
 from ordito.app.services.pinned import PinnedService, ReadFiles
 from ordito.app.services.read import ReadService
@@ -160,30 +161,27 @@ class Proposal(msgspec.Struct, frozen=True):
         return tuple(i.id for i in self.snapshot.instances.values() if i.exists and i.node not in nodes)
 
 
-class Asked(Protocol):
-    """What a command asks for: a workflow, and that workflow's own arguments."""
-
-    @property
-    def workflow(self) -> str:
-        """The name of the workflow, as the job's record has it."""
-
-    @property
-    def makes_ensemble(self) -> bool:
-        """Whether a directory that is no ensemble yet may become one."""
-
-    def propose(self, known: PlanningContext) -> Proposal | None:
-        """The plan; None where nothing was ever deployed that it could be about. Nothing is changed.
-
-        Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
-        """
+Proposer = Callable[[Request, PlanningContext], Proposal | None]
 
 
-def propose(asked: Asked, known: PlanningContext) -> Proposal | None:
-    """The plan, with the environment that it is made in, and what is to be said of that."""
-    if takes_changed_files(asked):
+def proposer(request: Request) -> Proposer:
+    """What plans a request, and nothing else: it gives None where nothing was ever deployed that the request could be
+    about, and raises what ``propose`` raises."""
+    module = importlib.import_module(f"ordito.app.{request.planned_by}")
+    found: Proposer = module.propose
+    return found
+
+
+def propose(request: Request, known: PlanningContext, plan_it: Proposer | None = None) -> Proposal | None:
+    """The plan, with the environment that it is made in, and what is to be said of that; None where nothing was ever
+    deployed that it could be about. Nothing is changed. ``plan_it`` plans in the place of who plans such requests.
+
+    Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
+    """
+    if takes_changed_files(request):
         known = msgspec.structs.replace(known, place=msgspec.structs.replace(known.place, as_it_is=True))
     try:
-        proposal = asked.propose(known)
+        proposal = (plan_it or proposer(request))(request, known)
     except (InvalidDocument, PlanRefused) as error:
         # That another environment is worked in may be the very reason.
         error.diagnostics[:0] = known.spec.change()
@@ -198,10 +196,10 @@ def propose(asked: Asked, known: PlanningContext) -> Proposal | None:
     )
 
 
-def takes_changed_files(asked: Asked) -> bool:
+def takes_changed_files(request: Request) -> bool:
     """Whether what is asked for goes on with files that were deployed and changed since: what removes everything, and
     what is forced."""
-    return workflow_of(asked.workflow).removes or bool(getattr(asked, "force", False))
+    return workflow_of(request.workflow).removes or bool(getattr(request, "force", False))
 
 
 def pins_in_use(status: Status) -> tuple[str, ...]:
@@ -231,27 +229,3 @@ def _changed_files(known: PlanningContext) -> tuple[Diagnostic, ...]:
     said = Diagnostics()
     said.warning("changed-files", message, None, hint="`ordito state renew` puts back what was deployed")
     return tuple(said.sorted())
-
-
-@runtime_checkable
-class Portable(Protocol):
-    """What a command asks for that can be saved with its plan, and carried out later and from somewhere else."""
-
-    def to_keep(self, known: PlanningContext, proposal: Proposal) -> object:
-        """The same, with paths as seen from the ensemble, and values in the place of files; a ``msgspec.Struct`` of
-        the same class, of plain data and sensitive values."""
-
-    def from_kept(self, place: Place) -> Asked:
-        """What was kept, with paths as seen from here."""
-
-
-class KeptAsItIs(msgspec.Struct, frozen=True):
-    """What a command asks for that names nothing outside of the ensemble: it is kept as it is."""
-
-    def to_keep(self, known: PlanningContext, proposal: Proposal) -> Self:
-        """The same."""
-        return self
-
-    def from_kept(self, place: Place) -> Self:
-        """The same."""
-        return self

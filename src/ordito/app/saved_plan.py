@@ -17,10 +17,20 @@ import msgspec
 
 from ordito import __version__
 from ordito.app.errors import Refused
-from ordito.app.place import Place
-from ordito.app.proposal import Asked, Grounds, PlanningContext, Portable, Proposal
-from ordito.app.proposals.registry import asked_type
-from ordito.app.proposals.to_a_description import ToDescriptionAsked
+from ordito.app.place import Place, relative_to
+from ordito.app.proposal import Grounds, PlanningContext, Proposal, proposer
+from ordito.app.proposals import run, workflow
+from ordito.app.proposals.deploy import service_to_keep
+from ordito.app.requests import (
+    DeployRequest,
+    DescriptionRequest,
+    GivenInputs,
+    Request,
+    RunRequest,
+    TemplateWorkflowRequest,
+    request_type,
+)
+from ordito.base.options import with_paths
 from ordito.base.sensitive import replaced, restored
 from ordito.base.text import listed
 from ordito.ensemble.files import digest_of
@@ -74,8 +84,12 @@ class SavedPlan(msgspec.Struct, frozen=True):
     plan: Plan
 
 
-class SavedAsked(msgspec.Struct, frozen=True):
+class SavedPlanRequest(Request, frozen=True):
     """To carry out a saved plan, and nothing else; ``path`` is how its file is called."""
+
+    planned_by = "saved_plan"
+    # Whether a directory that is no ensemble is right is seen when the plan is compared with what there is.
+    makes_ensemble = True
 
     path: str
     saved: SavedPlan
@@ -86,11 +100,6 @@ class SavedAsked(msgspec.Struct, frozen=True):
         return self.saved.workflow
 
     @property
-    def makes_ensemble(self) -> bool:
-        """Whether a directory that is no ensemble is right is seen when the plan is compared with what there is."""
-        return True
-
-    @property
     def environment(self) -> str:
         """The environment that it was made in, "" for none."""
         return self.saved.basis.environment
@@ -99,37 +108,39 @@ class SavedAsked(msgspec.Struct, frozen=True):
         """The inventory that the command named with which it was made, as seen from here; None where it named none."""
         return place.path(self.saved.basis.hosts) if self.saved.basis.hosts else None
 
-    def propose(self, known: PlanningContext) -> Proposal | None:
-        """The proposal that was saved. Raises ``Refused`` where anything that it depends on is different now, and what
-        planning anew raises."""
-        basis, layout = self.saved.basis, known.place.layout
-        now = state_digest(layout), _user_digest(known)
-        if now != (basis.state, basis.user):
-            raise self._stale(_of_ensemble(basis, known, *now))
 
-        def examine(grounds: Grounds) -> None:
-            if different := list(_differences(basis, basis_of(known, grounds))):
-                raise self._stale(different)
+def propose(request: SavedPlanRequest, known: PlanningContext) -> Proposal | None:
+    """The proposal that was saved. Raises ``Refused`` where anything that it depends on is different now, and what
+    planning anew raises."""
+    basis, layout = request.saved.basis, known.place.layout
+    now = state_digest(layout), _user_digest(known)
+    if now != (basis.state, basis.user):
+        raise _stale(request, _of_ensemble(basis, known, *now))
 
-        asked = restored_asked(self.saved, known)
-        if isinstance(asked, ToDescriptionAsked) and asked.service and not Path(asked.service).exists():
-            raise self._stale([f"there is no {asked.service}, seen from {known.place.shown}, which it would deploy"])
-        proposal = asked.propose(msgspec.structs.replace(known, examine=examine))
-        if proposal is None:
-            raise self._stale(["nothing is deployed any more"])
-        if _comparable(proposal.plan) != _comparable(_with_given(self.saved.plan, Sealing(layout).opened)):
-            raise self._stale([_other_steps(self.saved.made_with)])
-        return proposal
+    def examine(grounds: Grounds) -> None:
+        if different := list(_differences(basis, basis_of(known, grounds))):
+            raise _stale(request, different)
 
-    def _stale(self, different: Sequence[str]) -> Refused:
-        words = (self.workflow,) if self.workflow != "deploy" else ()
-        return Refused(
-            "stale-plan",
-            f"{self.path} is a plan for what is no longer so: {listed(different, MOST_NAMED, between='; ')}",
-            "nothing was done; plan again, look at it, and carry out that plan",
-            next_words=("plan", *words, "--out", self.path),
-            purpose="make the plan anew, with the arguments it was made with",
-        )
+    wanted = restored_request(request.saved, known)
+    if isinstance(wanted, DescriptionRequest) and wanted.service and not Path(wanted.service).exists():
+        raise _stale(request, [f"there is no {wanted.service}, seen from {known.place.shown}, which it would deploy"])
+    proposal = proposer(wanted)(wanted, msgspec.structs.replace(known, examine=examine))
+    if proposal is None:
+        raise _stale(request, ["nothing is deployed any more"])
+    if _comparable(proposal.plan) != _comparable(_with_given(request.saved.plan, Sealing(layout).opened)):
+        raise _stale(request, [_other_steps(request.saved.made_with)])
+    return proposal
+
+
+def _stale(request: SavedPlanRequest, different: Sequence[str]) -> Refused:
+    words = (request.workflow,) if request.workflow != "deploy" else ()
+    return Refused(
+        "stale-plan",
+        f"{request.path} is a plan for what is no longer so: {listed(different, MOST_NAMED, between='; ')}",
+        "nothing was done; plan again, look at it, and carry out that plan",
+        next_words=("plan", *words, "--out", request.path),
+        purpose="make the plan anew, with the arguments it was made with",
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- the file
@@ -180,27 +191,45 @@ def encoded(saved: SavedPlan) -> bytes:
 # ------------------------------------------------------------------------------------------------- what it depends on
 
 
-def saved_plan(known: PlanningContext, asked: Asked, proposal: Proposal) -> SavedPlan:
+def saved_plan(known: PlanningContext, request: Request, proposal: Proposal) -> SavedPlan:
     """A proposal to be saved. Raises ``Refused`` for a workflow whose plans are not saved, and ``EnsembleError``."""
-    if not isinstance(asked, Portable):
-        raise Refused("cannot-save", f"a plan of {asked.workflow} cannot be saved", "carry it out directly")
+    if request_type(request.workflow) is not type(request):
+        raise Refused("cannot-save", f"a plan of {request.workflow} cannot be saved", "carry it out directly")
     sealing = Sealing(known.place.layout)
-    kept = sealing.sealed(asked.to_keep(known, proposal))
+    kept = sealing.sealed(_to_keep(known, request, proposal))
     assert isinstance(kept, dict)
     basis = basis_of(known, proposal.grounds)
     sealing.keep()
-    return SavedPlan(__version__, asked.workflow, kept, basis, _with_given(proposal.plan, sealing.sealed))
+    return SavedPlan(__version__, request.workflow, kept, basis, _with_given(proposal.plan, sealing.sealed))
 
 
-def restored_asked(saved: SavedPlan, known: PlanningContext) -> Asked:
+def _to_keep(known: PlanningContext, request: Request, proposal: Proposal) -> Request:
+    """The same request with values in the place of files of inputs, and with paths as seen from the ensemble."""
+    layout, replace = known.place.layout, msgspec.structs.replace
+    match request:
+        case DescriptionRequest():
+            is_first = isinstance(request, DeployRequest)
+            service = service_to_keep(request, known, proposal) if is_first else request.service
+            inputs = GivenInputs(values=proposal.asked_inputs, forgotten=request.inputs.forgotten)
+            request = replace(request, service=service, inputs=inputs)
+        case RunRequest():
+            request = replace(request, inputs=GivenInputs(values=run.given_of(request, proposal)))
+        case TemplateWorkflowRequest():
+            request = replace(request, inputs=GivenInputs(values=workflow.given_of(proposal)))
+    return with_paths(request, lambda path: relative_to(layout, path))
+
+
+def restored_request(saved: SavedPlan, known: PlanningContext) -> Request:
     """What the command had asked for, as seen from here."""
-    kind = asked_type(saved.workflow)
+    kind = request_type(saved.workflow)
+    if kind is None:
+        raise Refused("unknown-workflow", f'this version of ordito knows no workflow "{saved.workflow}"')
     sealing = Sealing(known.place.layout)
     try:
-        asked = msgspec.convert(sealing.opened(saved.asked), kind)
+        request = msgspec.convert(sealing.opened(saved.asked), kind)
     except msgspec.ValidationError as error:
         raise Refused("damaged-plan", f"the saved plan is none of this version: {error}") from error
-    return asked.from_kept(known.place) if isinstance(asked, Portable) else asked
+    return with_paths(request, known.place.path)
 
 
 def basis_of(known: PlanningContext, grounds: Grounds) -> PlanBasis:

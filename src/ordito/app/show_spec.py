@@ -8,7 +8,6 @@ from contextlib import suppress
 import msgspec
 
 from ordito.app.ensemble_checks import no_ensemble
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.bound import secret_inputs
 from ordito.app.inputs.environments import Environment
 from ordito.app.inputs.gathered import GatheredInputs, gather_inputs, plain
@@ -16,6 +15,7 @@ from ordito.app.inputs.sources import kind_of
 from ordito.app.inputs.used_spec import UsedSpec, use_spec
 from ordito.app.inputs.variables import evaluation_of, variables_of
 from ordito.app.place import place_of
+from ordito.app.requests import GivenInputs
 from ordito.app.services.chosen import weighed
 from ordito.app.services.read import read_service
 from ordito.app.services.step_blocks import StepSources

@@ -12,7 +12,8 @@ from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_new
 from ordito.app.place import Place, place_of
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Asked, PlanningContext, Proposal, known_of, pins_in_use, propose, takes_changed_files
+from ordito.app.proposal import PlanningContext, Proposal, Proposer, known_of, pins_in_use, propose, takes_changed_files
+from ordito.app.requests import Request
 from ordito.app.services.pinned import pin_service
 from ordito.ensemble.manifest import write_user_part
 from ordito.ensemble.pins import accept_changes
@@ -20,22 +21,26 @@ from ordito.ensemble.status import Status
 from ordito.ensemble.store import EDITED_CURE, Ensemble, open_ensemble
 from ordito.instances.records import Snapshot
 from ordito.planning.lossy_steps import with_lossy_replace
-from ordito.work.records import JobOptions
+from ordito.work.options import JobOptions
 
 ROLLBACK = "rollback"
 
 
 class WorkflowRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble, what is asked for, and how the job is to run; ``wait_lock`` is how many seconds to wait for
-    another command, ``environment`` the one that the command names, None where it names none, and ``hosts``
-    the inventory in the same way."""
+    """A request, with the ensemble that it is about, and how its job is to run."""
 
     directory: str
-    asked: Asked
+    """The ensemble's directory."""
+    wanted: Request
+    """What is asked of a workflow."""
     options: JobOptions = JobOptions()
+    """How the job runs."""
     wait_lock: float = 0.0
+    """How many seconds to wait for another command that works on the ensemble."""
     environment: str | None = None
+    """The environment that the command names, None where it names none."""
     hosts: str | None = None
+    """The inventory that the command names, None where it names none."""
 
 
 class WorkflowResult(msgspec.Struct, frozen=True):
@@ -53,8 +58,10 @@ class WorkflowResult(msgspec.Struct, frozen=True):
         return tuple(name for name, value in given.items() if self.before.given.get(name) != value)
 
 
-def run_workflow(request: WorkflowRequest, conversation: Conversation) -> WorkflowResult:
-    """Plan, ask, and carry out.
+def run_workflow(
+    request: WorkflowRequest, conversation: Conversation, plan_it: Proposer | None = None
+) -> WorkflowResult:
+    """Plan, ask, and carry out. ``plan_it`` plans in the place of who plans such requests.
 
     Raises ``InvalidDocument``, ``PlanRefused``, ``Refused``, ``Locked``, ``JobUnfinished``, ``EnsembleError`` and
     ``Declined``; then no operation has run.
@@ -62,7 +69,7 @@ def run_workflow(request: WorkflowRequest, conversation: Conversation) -> Workfl
     place = place_of(request.directory)
     refuse_uncommittable(place.layout, request.options)
     if not place.layout.exists:
-        return _run_new(place, request, conversation)
+        return _run_new(place, request, conversation, plan_it)
     with _opened(request) as ensemble:
         refuse_unfinished(ensemble)
         if ensemble.is_edited:
@@ -71,16 +78,18 @@ def run_workflow(request: WorkflowRequest, conversation: Conversation) -> Workfl
         if known.spec.is_own(known.status, request.hosts):
             # Also for a command that finds nothing to do: what is recorded as given out is given to nobody else.
             plugins_of(place.layout, known.spec.inventory).remember(known.status.ensemble, known.snapshot)
-        proposal = _propose(request, known, conversation)
+        proposal = _propose(request, known, conversation, plan_it)
         return _carry_out(ensemble, known, proposal, request, conversation)
 
 
-def _run_new(place: Place, request: WorkflowRequest, conversation: Conversation) -> WorkflowResult:
+def _run_new(
+    place: Place, request: WorkflowRequest, conversation: Conversation, plan_it: Proposer | None
+) -> WorkflowResult:
     """Nothing is made on disk before the plan is there and approved, not even the file that is locked."""
-    if not request.asked.makes_ensemble:
+    if not request.wanted.makes_ensemble:
         raise no_ensemble(place.shown)
     known = known_of(place, Snapshot(), Status(), request.environment, request.hosts)
-    proposal = _propose(request, known, conversation)
+    proposal = _propose(request, known, conversation, plan_it)
     if proposal is None or proposal.is_empty:
         return WorkflowResult(proposal, known.status)
     with _opened(request) as ensemble:
@@ -95,12 +104,14 @@ def _run_new(place: Place, request: WorkflowRequest, conversation: Conversation)
 
 
 def _opened(request: WorkflowRequest) -> Ensemble:
-    return open_ensemble(request.directory, command=request.asked.workflow, wait_lock=request.wait_lock)
+    return open_ensemble(request.directory, command=request.wanted.workflow, wait_lock=request.wait_lock)
 
 
-def _propose(request: WorkflowRequest, known: PlanningContext, conversation: Conversation) -> Proposal | None:
+def _propose(
+    request: WorkflowRequest, known: PlanningContext, conversation: Conversation, plan_it: Proposer | None
+) -> Proposal | None:
     """A proposal that is approved, or has nothing to do."""
-    proposal = propose(request.asked, known)
+    proposal = propose(request.wanted, known, plan_it)
     if proposal is None:
         return None
     if request.options.on_failure == ROLLBACK:
@@ -126,7 +137,7 @@ def _carry_out(
     if proposal is None or proposal.is_empty:
         return WorkflowResult(proposal, known.status)
     layout = known.place.layout
-    if takes_changed_files(request.asked):
+    if takes_changed_files(request.wanted):
         # For who resumes the job, too.
         for digest in pins_in_use(known.status):
             accept_changes(layout, digest)

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.gathered import read_given
+from ordito.app.requests import GivenInputs
 from ordito.app.services.step_blocks import step_paths
 from ordito.authoring.blocks import BlocksRequest, FoundBlocks
 from ordito.base.diagnostics import Diagnostics, InvalidDocument

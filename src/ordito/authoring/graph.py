@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from ordito.app.given_choices import GivenChoices
 from ordito.app.proposal import Proposal
+from ordito.app.requests import ChoiceOptions
 from ordito.app.services.chosen import look_at
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
@@ -25,7 +25,7 @@ class GraphRequest(msgspec.Struct, frozen=True):
     directory: str = "."
     limit: int = 0
     fetch: bool = False
-    choices: GivenChoices = GivenChoices()
+    choices: ChoiceOptions = ChoiceOptions()
 
 
 class GraphNode(msgspec.Struct, frozen=True):

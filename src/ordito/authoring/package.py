@@ -11,9 +11,8 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
-from ordito.app.given_choices import GivenChoices
 from ordito.app.output_file import cannot_write
+from ordito.app.requests import ChoiceOptions
 from ordito.app.services.chosen import check_choices, circumstances_of
 from ordito.app.services.files import artifact_files, check_files, definition_files
 from ordito.app.services.read import ReadService, network, read_package, read_service
@@ -38,6 +37,7 @@ from ordito.source.opening import ARCHIVES, open_package
 from ordito.source.pack import unpack, write_archive
 from ordito.source.package import Package
 from ordito.source.remote import FOLDER, Network
+from ordito.work.options import HookOptions
 
 ENDING = ".csar"
 """How an archive is called that is not in its place yet: it is read again as one."""
@@ -56,8 +56,8 @@ class PackageRequest(msgspec.Struct, frozen=True):
     author: str = ""
     only_named: bool = False
     fetch: bool = False
-    choices: GivenChoices = GivenChoices()
-    hooks: GivenHooks = USUAL_HOOKS
+    choices: ChoiceOptions = ChoiceOptions()
+    hooks: HookOptions = HookOptions()
 
 
 class Packaged(msgspec.Struct, frozen=True):

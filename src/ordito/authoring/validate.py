@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
-from ordito.app.given_choices import GivenChoices
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.bound import secret_inputs
 from ordito.app.inputs.environments import Environment
 from ordito.app.inputs.gathered import GatheredInputs
 from ordito.app.place import Place
+from ordito.app.requests import ChoiceOptions, GivenInputs
 from ordito.app.services.chosen import check_choices, chosen_service, circumstances_of, weighed
 from ordito.app.services.files import check_files
 from ordito.app.services.read import ReadService, network, read_service
@@ -25,6 +23,7 @@ from ordito.model.service import Service
 from ordito.planning.lossy_steps import check_service
 from ordito.planning.static_inputs import check_operation_inputs
 from ordito.source.package import About
+from ordito.work.options import HookOptions
 
 MISSING_INPUT = "missing-input"
 
@@ -41,10 +40,10 @@ class ValidateRequest(msgspec.Struct, frozen=True):
     directory: str = "."
     strict: bool = False
     fetch: bool = False
-    choices: GivenChoices = GivenChoices()
+    choices: ChoiceOptions = ChoiceOptions()
     environment: str | None = None
     hosts: str | None = None
-    hooks: GivenHooks = USUAL_HOOKS
+    hooks: HookOptions = HookOptions()
 
 
 class ValidateResult(msgspec.Struct, frozen=True):

@@ -94,9 +94,9 @@ def _hosts(context: click.Context) -> Iterable[str]:
 
 
 def _workflows(_: click.Context) -> Iterable[str]:
-    from ordito.cli.planned import PLANNED
+    from ordito.app.requests import REQUESTS
 
-    return PLANNED
+    return REQUESTS
 
 
 _Type = NameWord | PathWord

@@ -16,8 +16,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
-from ordito.app.given_changes import words_of_losing
 from ordito.app.proposal import Proposal
+from ordito.app.requests import words_of_losing
 from ordito.base.text import listed
 from ordito.cli.channel import Channel
 from ordito.cli.plan_data import write_chosen

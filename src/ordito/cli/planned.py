@@ -6,49 +6,28 @@ those of the verb that carries it out.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordito.app.requests import REQUESTS, Request
 from ordito.base.suggest import nearest
-from ordito.cli.exit_codes import ExitCode
-from ordito.cli.grammar import ALIASES, VERBS
-from ordito.cli.session import Session
-from ordito.cli.settings import PROGRAM, GlobalSettings
+from ordito.cli.grammar import ALIASES
+from ordito.cli.settings import PROGRAM
 from ordito.ensemble.layout import MANIFEST
 
 if TYPE_CHECKING:
-    from ordito.app.proposal import Asked
-    from ordito.app.workflow_run import WorkflowResult
-    from ordito.cli.conversation import CliConversation
-
-PLANNED: Mapping[str, str] = {
-    "deploy": "deploy",
-    "upgrade": "upgrade",
-    "rollback": "rollback",
-    "undeploy": "undeploy",
-    "scale": "scale",
-    "heal": "heal",
-    "stop": "stop",
-    "start": "start",
-    "restart": "restart",
-    "check": "check",
-    "discover": "discover",
-    "run": "run",
-    "workflow": "workflow",
-}
-"""The workflows that can be planned, and the modules of `cli/asked` that know their arguments."""
+    pass
 
 PREFIX = "workflow:"
 """Stands before a word that means a workflow, where there is a file of that name too."""
 
 SERVICES = ("*.yaml", "*.yml", "*.csar", "TOSCA-Metadata")
 
-Make = Callable[[str, Any], click.Command]
-"""Makes the command that plans one workflow: by its name and its module of `cli/asked`."""
+Make = Callable[[str, type[Request]], click.Command]
+"""Makes the command that plans one workflow: by its name and the request of it."""
 
 
 class PlanCommand(click.Command):
@@ -62,7 +41,7 @@ class PlanCommand(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """The context of the command that is meant. Raises ``click.UsageError`` for a word that may mean two things."""
-        default = self.command_for(next(iter(PLANNED)))
+        default = self.command_for(next(iter(REQUESTS)))
         place = _first_word(args, default)
         workflow = _workflow(args, place)
         if not workflow:
@@ -72,53 +51,7 @@ class PlanCommand(click.Command):
 
     def command_for(self, workflow: str) -> click.Command:
         """The command that plans a workflow of the table."""
-        return self._make(workflow, arguments_of(workflow))
-
-
-def environment_for(asked: Asked, wanted: str | None) -> str | None:
-    """The environment to work in: the one that is ``wanted``, None where none is named; that of a saved plan is part of
-    it."""
-    from ordito.app.saved_plan import SavedAsked
-
-    return asked.environment if isinstance(asked, SavedAsked) else wanted
-
-
-def hosts_for(asked: Asked, settings: GlobalSettings) -> str | None:
-    """The inventory to work with: the one that the command names; that of a saved plan is part of it."""
-    from ordito.app.place import place_of
-    from ordito.app.saved_plan import SavedAsked
-
-    if settings.hosts is None and isinstance(asked, SavedAsked):
-        return asked.hosts(place_of(settings.directory))
-    return settings.hosts
-
-
-Finish = Callable[[Any, Any, Session], ExitCode]
-"""Says what came of a workflow: its result, the conversation, and the session to speak through."""
-
-
-def finisher(workflow: str) -> Finish:
-    """What the verb of a workflow says at the end."""
-    # All workflows of templates are one: the name comes behind.
-    word = workflow.partition(" ")[0]
-    module = importlib.import_module(f"ordito.cli.verbs.{VERBS[word].module}")
-    finish: Finish = getattr(module, f"finish_{word}", _finish)
-    return finish
-
-
-def _finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
-    """Say what came of a workflow whose verb says more than can be known of a plan that was saved."""
-    from ordito.cli.job_view import end_job
-    from ordito.cli.progress.report import NextCommand
-    from ordito.work.workflows import workflow_of
-
-    if result.report is None and result.proposal is not None:
-        for warning in result.proposal.plan.warnings:
-            session.note(warning)  # It says itself that it is a warning.
-    code = end_job(result.report, conversation.ledger, session, nothing="Nothing to do.")
-    if result.report is not None and workflow_of(result.report.workflow).looks:
-        session.next(NextCommand(session.settings.command("status"), "see how everything was found to be"))
-    return code
+        return self._make(workflow, REQUESTS[workflow])
 
 
 OWN = "one of the template: workflow NAME"
@@ -159,7 +92,7 @@ def _workflow(args: Sequence[str], place: int) -> str:
     if word.startswith(PREFIX):
         return workflow_named(word[len(PREFIX) :])
     name = ALIASES.get(word, word)
-    if name not in PLANNED:
+    if name not in REQUESTS:
         _check_misspelt(name, alone=place + 1 == len(args))
         return ""
     alone = all(other.startswith("-") for other in args[place + 1 :])
@@ -175,25 +108,20 @@ def _check_misspelt(word: str, *, alone: bool) -> None:
     """Refuse what names no service, and looks like the name of a workflow or has words behind it as that has."""
     if Path(word).exists() or Path(word).name != word or Path(word).suffix:
         return
-    near = nearest(word, PLANNED)
+    near = nearest(word, REQUESTS)
     if near or not alone:
-        there = f'did you mean "{near[0]}"' if near else f"workflows are {', '.join(PLANNED)} ({OWN})"
+        there = f'did you mean "{near[0]}"' if near else f"workflows are {', '.join(REQUESTS)} ({OWN})"
         raise click.UsageError(f'there is neither a workflow nor a service "{word}"; {there}{"?" if near else ""}')
 
 
 def workflow_named(word: str) -> str:
     """The workflow that a word means. Raises ``click.UsageError`` where there is none of that name."""
     name = ALIASES.get(word, word)
-    if name not in PLANNED:
-        near = nearest(name, PLANNED)
+    if name not in REQUESTS:
+        near = nearest(name, REQUESTS)
         meant = f', did you mean "{near[0]}"?' if near else ""
-        raise click.UsageError(f'there is no workflow "{name}"{meant}; there are: {", ".join(PLANNED)} ({OWN})')
+        raise click.UsageError(f'there is no workflow "{name}"{meant}; there are: {", ".join(REQUESTS)} ({OWN})')
     return name
-
-
-def arguments_of(workflow: str) -> Any:
-    """The module of `cli/asked` that knows the arguments of a workflow."""
-    return importlib.import_module(f"ordito.cli.asked.{PLANNED[workflow]}")
 
 
 def _is_service(path: Path) -> bool:

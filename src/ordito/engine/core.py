@@ -40,15 +40,9 @@ from ordito.engine.messages import (
 )
 from ordito.engine.queues import Queues
 from ordito.engine.states import StepState
+from ordito.work.options import JobOptions
 from ordito.work.plan import Action, Plan, Step
-from ordito.work.records import (
-    JobOptions,
-    Record,
-    StepFinishedRecord,
-    StepRetryRecord,
-    StepSkippedRecord,
-    StepStartedRecord,
-)
+from ordito.work.records import Record, StepFinishedRecord, StepRetryRecord, StepSkippedRecord, StepStartedRecord
 
 # Plain numbers for the inner loops, where an enum's members cost a look-up each.
 _WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED, _LEFT_OUT = (int(state) for state in StepState)

@@ -22,10 +22,10 @@ from ordito.instances.records import Delta
 from ordito.work.events import StepFailed
 from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
+from ordito.work.options import JobOptions
 from ordito.work.plan import Action, OperationCall, Step
 from ordito.work.providing import Delegation, ProviderVerb
 from ordito.work.records import (
-    JobOptions,
     StepFinishedRecord,
     StepProcessRecord,
     StepRetryRecord,

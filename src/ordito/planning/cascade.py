@@ -49,13 +49,13 @@ def cascade(draft: Draft) -> None:
 def _take_turns(draft: Draft, node: NodeTemplate) -> None:
     """Have the instances of a node that are changed take turns, so that no more are down at one time than may be. Those
     that are not up begin, what is only continued among them: they are down already."""
-    upgrading = draft.options.upgrading
+    options = draft.options
     members = draft.of_node.get(node.name, [])
-    if upgrading.at_once or len(members) < 2:
+    if options.at_once or len(members) < 2:
         return
-    portion = node.settings.max_unavailable or upgrading.max_unavailable
+    portion = options.unavailable(node)
     is_usual = not portion.amount
-    if is_usual and not (upgrading.rolls and any(m.was_up and m.falls for m in members)):
+    if is_usual and not (options.rolls and any(m.was_up and m.falls for m in members)):
         return
     most = (USUAL if is_usual else portion).of(sum(m.fate is not Fate.NEW for m in members))
     taking = [m for m in members if m.fate in CHANGED or m.is_down_already]

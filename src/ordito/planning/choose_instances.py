@@ -50,7 +50,7 @@ def _warn_of_left_behind(draft: Draft) -> None:
     options = draft.options
     for name in sorted(options.left_behind - options.pruned):
         if ids := draft.snapshot.ids_of(name):
-            spared = options.upgrading.prune != "no"
+            spared = options.prunes
             draft.diagnostics.warning(
                 "orphaned",
                 f'node "{name}" is gone from the template, and its instances are kept as they are'

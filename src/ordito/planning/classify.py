@@ -134,7 +134,7 @@ class Classes:
 
     def _replacing(self, node: NodeTemplate, found: InstanceFindings) -> Iterator[Cause]:
         declared = str(node.span) if node.span else ""
-        if node.name in self._draft.options.upgrading.replaced:
+        if node.name in self._draft.options.changes.replaced:
             asked = Difference(f"{ASKED_FOR} {node.name}", None, None, declared, DifferenceKind.REQUEST)
             yield Cause(ChangeKind.REPLACE, asked, firm=True)
         if found.moves is not None:

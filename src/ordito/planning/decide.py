@@ -45,7 +45,7 @@ def decide(draft: Draft) -> None:
         entries = draft.recipes.making(node).install
         draft.recipes.removing(node)  # What could not be removed again is refused now.
         hosts = _NewHosts(draft, node.name)
-        is_plain = classes.are_plain and node.name not in draft.options.upgrading.replaced and not draft.options.force
+        is_plain = classes.are_plain and node.name not in draft.options.changes.replaced and not draft.options.force
         for member in draft.of_node.get(node.name, ()):
             if member.fate is Fate.KEEP and not draft.is_left_out(member):
                 _decide(draft, member, entries, classes, hosts, is_plain=is_plain)
@@ -161,7 +161,7 @@ def tell_relinked(draft: Draft, source: PlannedInstance, call: int, applied: str
 
 def _is_left_alone(draft: Draft, record: Instance, last: int, entries: tuple[SequencedOperation, ...]) -> bool:
     """Whether an instance of which everything was carried out is not to be mended, however it is."""
-    return draft.options.upgrading.skip_heal and not record.failed and last == len(entries) - 1
+    return draft.options.changes.skip_heal and not record.failed and last == len(entries) - 1
 
 
 def _class(
@@ -182,7 +182,7 @@ def _class(
     if compared.gone and not compared.gone.keys().isdisjoint(record.applied):
         found = found._replace(gone=tuple(key for key in compared.gone if key in record.applied))
     nothing = found in (NOTHING_FOUND, ALL_AS_WANTED)
-    if nothing and not compared.causes and member.template.name not in draft.options.upgrading.replaced:
+    if nothing and not compared.causes and member.template.name not in draft.options.changes.replaced:
         return UNCHANGED
     return classes.of(member, form, entries, found)
 

@@ -28,7 +28,7 @@ FREE = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.ANEW})
 
 def is_free(draft: Draft, member: PlannedInstance) -> bool:
     """Whether an instance goes down only once what it requires has been changed."""
-    if member.is_nested or draft.options.upgrading.at_once:
+    if member.is_nested or draft.options.at_once:
         return False
     return member.fate in FREE and draft.is_forming
 
@@ -105,7 +105,7 @@ def _is_stopped(draft: Draft, member: PlannedInstance) -> bool:
 
 def warn_of_no_turns(draft: Draft) -> None:
     """Warn that instances which should take turns do not."""
-    nodes = [n for n in draft.ordered if n.settings.max_unavailable or draft.options.upgrading.max_unavailable.amount]
+    nodes = [n for n in draft.ordered if draft.options.unavailable(n).amount]
     changed = [n for n in nodes if sum(m.falls for m in draft.of_node.get(n.name, ())) > 1]
     for node in changed:
         draft.diagnostics.warning(

@@ -79,7 +79,7 @@ def refuse_anew(draft: Draft) -> None:
     if not draft.workflow.describes:
         return
     for member in draft.members.values():
-        named = member.template.name in draft.options.upgrading.replaced
+        named = member.template.name in draft.options.changes.replaced
         if member.fate is not Fate.ANEW or named or not member.record.exists:
             continue
         if cause := why_kept(draft, member):

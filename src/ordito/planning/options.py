@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from ordito.base.portion import ALL, Portion
+from ordito.base.portion import Portion
 from ordito.instances.records import Instance
-from ordito.model.service import Service
+from ordito.model.service import NodeTemplate, Service
 from ordito.work.hooks import Block, DoneHook, Transition
+from ordito.work.options import AUTO, EARLY, LAST, ChangeOptions
 from ordito.work.plan import KeptCount
 from ordito.work.workflow_progress import NOTHING_CARRIED, Carried
 
@@ -94,29 +95,6 @@ class Forms(msgspec.Struct, frozen=True):
     former: Callable[[str], Former | None] = _no_form
     base: str = ""
     own: str = ""
-
-
-AUTO, INSTANCE, WHOLE_HOST = "auto", "instance", "host"
-SCOPES = (AUTO, INSTANCE, WHOLE_HOST)
-"""How far healing goes: to the instance with what is contained in it, and to its whole host where that is not ok
-itself; never to the host; or to the whole host at once, as TOSCA orchestrators used to do."""
-
-
-class Upgrading(msgspec.Struct, frozen=True):
-    """How what runs is changed: what the template has lost is removed ``last``, ``early`` or not at all (``no``);
-    ``replaced`` are nodes whose instances are made anew though that need not be; ``max_unavailable`` is how many
-    instances of a node may be down at one time where the node says nothing; where that is not said either, nodes of
-    which all would be down at once take turns if this ``rolls``. Instances that are not as they should be are mended
-    first unless ``skip_heal``, and those that stay are checked, and repaired where they are not ok, with ``checks``.
-    With ``at_once`` all that is changed goes down before any of it comes up, whatever is said."""
-
-    prune: str = "no"
-    replaced: frozenset[str] = frozenset()
-    max_unavailable: Portion = ALL
-    skip_heal: bool = False
-    checks: bool = False
-    at_once: bool = False
-    rolls: bool = True
 
 
 class Hooking(msgspec.Struct, frozen=True):
@@ -256,8 +234,10 @@ class PlanOptions:
     planned, "" for none, and ``given`` its inputs, as ``get_input`` finds them; ``carried`` is what an earlier job has
     carried out of it.
     ``part`` is what of the service is deployed, upgraded or undeployed, None for all of it.
-    ``forms`` are the earlier forms of the service, ``upgrading`` how what runs is changed, ``hooking`` which lifecycle
-    steps there are. ``digest_key`` gives the key of digests of sensitive values.
+    ``forms`` are the earlier forms of the service, ``hooking`` which lifecycle steps there are. ``changes`` says how
+    what runs is changed, with what becomes of what the template has lost said. Nodes of which all instances would be
+    down at once take turns if this ``rolls``; with ``at_once`` all that is changed goes down before any of it comes up,
+    whatever is said. ``digest_key`` gives the key of digests of sensitive values.
     """
 
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -289,18 +269,29 @@ class PlanOptions:
     given: Mapping[str, object] = field(default_factory=dict)
     carried: Carried = NOTHING_CARRIED
     forms: Forms = field(default_factory=Forms)
-    upgrading: Upgrading = field(default_factory=Upgrading)
+    changes: ChangeOptions = field(default_factory=ChangeOptions)
+    at_once: bool = False
+    rolls: bool = True
     hooking: Hooking = field(default_factory=Hooking)
     digest_key: Callable[[], bytes] = bytes
     part: ServicePart | None = None
 
     @property
+    def prunes(self) -> bool:
+        """Whether what the template has lost is removed."""
+        return self.changes.prune in {LAST, EARLY}
+
+    @property
     def pruned(self) -> frozenset[str]:
         """The nodes that the template has lost and whose instances are removed."""
-        if self.upgrading.prune == "no":
+        if not self.prunes:
             return frozenset()
         lost = self.left_behind - self.kept_behind
         return lost if self.part is None else lost & self.part.nodes
+
+    def unavailable(self, node: NodeTemplate) -> Portion:
+        """How many instances of a node may be down at one time; all of them where nothing is said."""
+        return node.settings.max_unavailable or self.changes.max_unavailable
 
     @property
     def is_partial(self) -> bool:

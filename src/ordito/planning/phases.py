@@ -22,9 +22,9 @@ from ordito.planning.draft import Draft
 from ordito.planning.hook_steps import AFTER, BEFORE, HookSteps
 from ordito.planning.ready import ready_steps
 from ordito.work.hooks import Transition
+from ordito.work.options import EARLY, LAST
 from ordito.work.plan import Action, StepCondition
 
-LAST = "last"
 """When what leaves is removed: when all else is done."""
 MOST_NAMED = 8
 """Steps that are named where there may be many."""
@@ -42,13 +42,13 @@ def phases(draft: Draft) -> None:
     after = hooks.of_components(AFTER, INSTALL, UPGRADE)
     module = hooks.of_module() if draft.options.part is None else []
     _follow(draft, after, module)
-    prune = draft.options.upgrading.prune
+    prune = draft.options.changes.prune
     if prune == LAST:
         _warn_of_early(draft, main)
-    if not draft.hooks and prune == "no":
+    if not draft.hooks and not draft.options.prunes:
         return  # Everything is one walk, as it is where nobody asks for phases.
     removal: list[Sequence[int]] = [leaving, pruned, gone]
-    if prune == "early":
+    if prune == EARLY:
         _lay(draft, [before, *removal, main], [after + module])
     else:
         _lay(draft, [before, main], [after + module, *removal])
@@ -119,7 +119,7 @@ def _follow(draft: Draft, first: Sequence[int], then: Sequence[int]) -> None:
 def _parts(draft: Draft) -> tuple[list[int], list[int]]:
     """The steps of the draft in two parts: what is done to what stays, and what removes instances, as far as that can
     be put off, or brought forward: what others wait for, or what waits for others, stays among these."""
-    count, leaves = len(draft.steps), _leaving(draft) if draft.options.upgrading.prune != "no" else frozenset[int]()
+    count, leaves = len(draft.steps), _leaving(draft) if draft.options.prunes else frozenset[int]()
     if not leaves:
         return list(range(count)), []
     ahead: list[list[int]] = [[] for _ in range(count)]
@@ -127,7 +127,7 @@ def _parts(draft: Draft) -> tuple[list[int], list[int]]:
     for first, then in zip(draft.befores, draft.afters, strict=True):
         ahead[then].append(first)
         behind[first].append(then)
-    toward, away = (behind, ahead) if draft.options.upgrading.prune == "early" else (ahead, behind)
+    toward, away = (behind, ahead) if draft.options.changes.prune == EARLY else (ahead, behind)
     stays = _reached((n for n in range(count) if n not in leaves and _is_bound(draft, n)), toward)
     moves = _reached((n for n in leaves if not stays[n]), away)
     parts: tuple[list[int], list[int]] = [], []

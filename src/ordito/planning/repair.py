@@ -37,7 +37,7 @@ def repairing(laying: Laying) -> Callable[[Draft], None]:
         around = _Around(draft)
         broken = _standing_alone(draft, {m.id: m for m in draft.members.values() if _is_broken(draft, m)}, around)
         why = {name: f"it is {member.record.local}" for name, member in broken.items()}
-        asked = _asked(draft, broken, around) if draft.options.upgrading.checks else {}
+        asked = _asked(draft, broken, around) if draft.options.changes.checks else {}
         hosts = [member for member in asked.values() if member.template.is_compute]
         for name, member in asked.items():
             if not member.template.is_compute:

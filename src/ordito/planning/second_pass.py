@@ -27,7 +27,7 @@ WHETHER = "an input of its configure may be another value then"
 
 def second_pass(draft: Draft) -> None:
     """Have instances configured again, if that is needed, whose nodes are configured with what is changed."""
-    if not draft.workflow.forms or draft.options.upgrading.at_once:
+    if not draft.workflow.forms or draft.options.at_once:
         return
     changing = {m.template.name for m in draft.members.values() if m.fate in CHANGED}
     if not changing:

@@ -16,9 +16,9 @@ from ordito.planning.forms import Formed
 from ordito.planning.in_turn import is_free
 from ordito.planning.members import PlannedInstance
 from ordito.planning.pairing import Pairing
+from ordito.work.options import LAST
 
 RUN = Fate.RUN
-LAST = "last"
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -177,7 +177,7 @@ class _First:
 
 def _can_go_last(draft: Draft, relationship: Relationship) -> bool:
     """Whether what leaves may do so when all else is done: where what it requires is there all the time."""
-    if draft.options.upgrading.prune != LAST:
+    if draft.options.changes.prune != LAST:
         return False
     return all(target.fate is not Fate.ANEW for target in draft.of_node.get(relationship.target, ()))
 

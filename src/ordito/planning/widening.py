@@ -26,9 +26,9 @@ from ordito.planning.fates import Fate
 from ordito.planning.losing import at_stake
 from ordito.planning.members import DraftStep, PlannedInstance
 from ordito.planning.mend_first import can_do_without, look_known, look_whether, may_be_spared, mend, mend_first
-from ordito.planning.options import AUTO, WHOLE_HOST
 from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.planning.ready import ask_until_ready, can_be_asked
+from ordito.work.options import AUTO, WHOLE_HOST
 from ordito.work.plan import Action, ChangeCause, Gate, StepCondition
 from ordito.work.probes import CHECK, maintaining
 

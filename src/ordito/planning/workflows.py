@@ -313,12 +313,10 @@ def _planned(
     draft = _drafted(name, transforms, service, snapshot, inputs, options)
     if draft.rolls and _has_cycle(draft):
         # What nobody has asked to take turns need not.
-        upgrading = msgspec.structs.replace(options.upgrading, rolls=False)
-        draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, upgrading=upgrading))
+        draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, rolls=False))
     if _has_cycle(draft) and takes_turns(draft):
         # What has to go down all at once cannot take turns: then everything goes down before anything comes up.
-        at_once = msgspec.structs.replace(options.upgrading, at_once=True)
-        draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, upgrading=at_once))
+        draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, at_once=True))
         warn_of_no_turns(draft)
     check_interpreters(draft)
     if not draft.diagnostics.has_errors:

@@ -11,33 +11,8 @@ from ordito.instances.records import Delta
 from ordito.model.choices import Choices
 from ordito.work.hooks import HookResult
 from ordito.work.invocation import Outcome, Started
+from ordito.work.options import JobOptions
 from ordito.work.plan import Plan
-
-USUAL = "usual"
-"""Stands for what a failure usually does to the rest of a job of its workflow, where the command does not say it."""
-
-
-class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a job runs: operations at one time in all, and what a failure does to the rest (continue, abort, or rollback:
-    abort, and take back what was done).
-
-    ``attempts`` is how often an operation is tried in all whose call says nothing else, 0 where nobody said it;
-    ``interval`` the seconds before its second attempt, None where nobody said it. ``host_concurrency`` is the number of
-    operations at one time on a Compute instance whose node says nothing else. ``timeout`` is how many seconds the
-    command has; the job is then cancelled. ``commit`` is whether the job's files are committed to git (auto, always,
-    never), ``message`` the commit's own ("" for one that is made). ``told`` is what the workflow was told besides, by
-    the names of options.
-    """
-
-    parallel: int = 64
-    on_failure: str = "continue"
-    attempts: int = 0
-    interval: float | None = None
-    host_concurrency: int = 1
-    timeout: float | None = None
-    commit: str = "auto"
-    message: str = ""
-    told: dict[str, object] = {}
 
 
 class JobSources(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 import msgspec
 
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.gathered import GatheredInputs, plain, read_given
+from ordito.app.requests import GivenInputs
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.sensitive import Sensitive, revealed
 from ordito.base.sensitive import is_sensitive as has_sensitive_parts

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.environments import Environment
 from ordito.app.inputs.evaluate import GivenInput, UserPartEvaluation, computable
+from ordito.app.requests import GivenInputs
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.sensitive import is_sensitive, revealed
 from ordito.base.span import SourceText

@@ -12,7 +12,8 @@ from ordito.ensemble.git.keeper import ALWAYS, NEVER, GitKeeper, JobFiles, home_
 from ordito.ensemble.git.tree import existing
 from ordito.ensemble.keeping import Keeper, KeepsNothing
 from ordito.ensemble.layout import Layout
-from ordito.work.records import JobHeader, JobOptions, JobSources
+from ordito.work.options import JobOptions
+from ordito.work.records import JobHeader, JobSources
 
 
 def keeper_of(layout: Layout, header: JobHeader, service: str, mode: str = "") -> Keeper:

@@ -32,7 +32,8 @@ from ordito.ensemble.replay import Clash, Fork, Problem, Rebuilt, rebuild
 from ordito.ensemble.status import deployed_form
 from ordito.instances.outlining import outline_of
 from ordito.instances.status import effective_statuses
-from ordito.work.records import JobHeader, JobOptions
+from ordito.work.options import JobOptions
+from ordito.work.records import JobHeader
 
 MOST_DIFFERENCES = 1_000
 

@@ -20,13 +20,14 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.status import Status
 from ordito.instances.records import Delta, Instance, Snapshot
-from ordito.planning.options import Former, Forms, Hooking, RolledBack, Upgrading
+from ordito.planning.options import Former, Forms, Hooking, RolledBack
 from ordito.planning.refused import PlanRefused
 from ordito.planning.roll_back import cannot_be_taken_back, made
 from ordito.planning.undo_hooks import cannot_be_undone
 from ordito.planning.workflows import ROLLBACK_OF_JOB, UNDOING, plan
 from ordito.work.forms import not_made
 from ordito.work.hooks import DoneHook
+from ordito.work.options import EARLY, ChangeOptions
 from ordito.work.plan import ChangeKind, Plan
 from ordito.work.records import JobHeader
 from ordito.work.rollback import WayBack
@@ -136,7 +137,7 @@ class ToBase(msgspec.Struct, frozen=True):
             allow_large=True,
             kept=self.status.kept,
             forms=Forms(self._former, base=header.id, own=header.base),
-            upgrading=Upgrading(prune="early"),
+            changes=ChangeOptions(prune=EARLY),
             hooking=hooking,
             spares_absent=spares,
         )

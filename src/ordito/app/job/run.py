@@ -27,14 +27,8 @@ from ordito.ensemble.owner import current_user
 from ordito.ensemble.status import current_form, known_forms, new_id, stable_form
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.ensemble.vault import Vault
-from ordito.work.records import (
-    USUAL,
-    JobHeader,
-    JobOptions,
-    JobSources,
-    StepFinishedRecord,
-    StepStartedRecord,
-)
+from ordito.work.options import USUAL, JobOptions
+from ordito.work.records import JobHeader, JobSources, StepFinishedRecord, StepStartedRecord
 from ordito.work.workflows import workflow_of
 
 StepRecord = StepStartedRecord | StepFinishedRecord

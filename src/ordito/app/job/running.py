@@ -10,8 +10,6 @@ from contextlib import contextmanager
 import msgspec
 
 from ordito.app.conversation import Conversation
-from ordito.app.given_changes import words_of_steps
-from ordito.app.given_part import part_as_told
 from ordito.app.inputs.inventory import HostInventory
 from ordito.app.job.git_keeping import keeper_of
 from ordito.app.job.hook_runs import hook_runs
@@ -20,6 +18,7 @@ from ordito.app.job.report import JobReport
 from ordito.app.job.rollback import ToBase, leads_to_base, way_back
 from ordito.app.place import place_of
 from ordito.app.plugins import plugins_of
+from ordito.app.requests import PartOptions
 from ordito.app.services.earlier_forms import EarlierForms
 from ordito.app.services.left_behind import ServiceWithOrphans
 from ordito.app.services.read import ReadService
@@ -28,6 +27,7 @@ from ordito.base.clock import SystemClock
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.masking import Masking, net
+from ordito.base.options import from_record, words
 from ordito.engine.driver import JobResult, run_job
 from ordito.engine.ports import JobControl
 from ordito.ensemble.done_hooks import attempts, done_in
@@ -53,13 +53,9 @@ from ordito.work.events import StepFailed
 from ordito.work.forms import form_after
 from ordito.work.hooks import DoneHook
 from ordito.work.invocation import Ending
+from ordito.work.options import WHERE_STEPS_ARE, HookOptions
 from ordito.work.plan import Plan
-from ordito.work.records import (
-    JobClosingRecord,
-    JobHeader,
-    Record,
-    StepProcessRecord,
-)
+from ordito.work.records import JobClosingRecord, JobHeader, Record, StepProcessRecord
 from ordito.work.rollback import WayBack
 from ordito.work.targets import HOST, HostTarget, Unreachable
 from ordito.work.workflows import workflow_of
@@ -160,7 +156,7 @@ class RunningJob:
             warnings=result.warnings,
             locked=locked_hosts(result.failed, self._plan, self._ensemble.snapshot, self._inventory),
             written=self._plan.overlaps,
-            steps=(*words_of_steps(told), *part_as_told(told).words),
+            steps=(*words(from_record(HookOptions, told), WHERE_STEPS_ARE), *words(from_record(PartOptions, told))),
             untouched=self._is_untouched(),
             stands=self._what_stands(result),
             gone=tuple(failed for failed in result.failed if self._is_gone(failed)),

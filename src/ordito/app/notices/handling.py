@@ -11,7 +11,7 @@ handled by who brought it.
 from __future__ import annotations
 
 from enum import Enum
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -22,9 +22,10 @@ from ordito.app.job.jobs import ensemble_place
 from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_new
 from ordito.app.place import Place
-from ordito.app.proposal import PlanningContext, Proposal, known_of, propose
+from ordito.app.proposal import PlanningContext, Proposal, known_of
+from ordito.app.proposal import propose as proposal_of
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
-from ordito.app.proposals.trigger import TriggerAsked
+from ordito.app.requests import Request, TriggerRequest
 from ordito.app.state.edit import Edit, Record, copied, deployed, write_down
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import InvalidDocument
@@ -45,8 +46,8 @@ from ordito.planning.refused import PlanRefused
 from ordito.syntax.expressions import Value
 from ordito.work.attribute_values import WrongValue
 from ordito.work.notices import NotHeard, Notice, changes_of
+from ordito.work.options import USUAL, JobOptions
 from ordito.work.plan import OperationCall
-from ordito.work.records import USUAL, JobOptions
 from ordito.work.telling import has_listeners
 from ordito.work.triggers import Decision, decide, hearing
 
@@ -195,7 +196,9 @@ class _Handler:
         conversation = self._onlooker.acting(entry, firing)
         try:
             known = known_of(self._place, ensemble.snapshot, ensemble.status, None)
-            proposal = propose(TriggerAsked(firing.policy, firing.trigger, firing.part, entry.notice.instances), known)
+            proposal = proposal_of(
+                TriggerRequest(firing.policy, firing.trigger, firing.part, entry.notice.instances), known
+            )
             if proposal is None:
                 self._inbox.end(firing.number, _said(firing))
                 return
@@ -259,7 +262,7 @@ class _Handler:
         """Tell those who know something that is not so any more."""
         try:
             known = known_of(self._place, ensemble.snapshot, ensemble.status, None)
-            proposal = propose(TellAsked(), known)
+            proposal = proposal_of(TellRequest(), known)
             if proposal is None or proposal.plan.is_empty:
                 return
             variables = known.spec.variables(proposal.service)
@@ -399,23 +402,24 @@ def _value(evaluator: Evaluator, value: Value) -> object:
 # What telling instances of changes would do, where these came from outside of any job that could have told of them.
 
 
-class TellAsked(msgspec.Struct, frozen=True):
+class TellRequest(Request, frozen=True):
     """To call ``target_changed`` and its like wherever what an instance knows of another is not so any more."""
 
-    workflow: ClassVar[str] = "tell"
-    makes_ensemble: ClassVar[bool] = False
+    WORKFLOW = "tell"
+    planned_by = "notices.handling"
 
-    def propose(self, known: PlanningContext) -> Proposal | None:
-        """The plan; None where nothing is deployed, or nobody listens.
 
-        Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
-        """
-        status = known.status
-        if not status.service:
+def propose(request: TellRequest, known: PlanningContext) -> Proposal | None:
+    """The plan of that; None where nothing is deployed, or nobody listens.
+
+    Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
+    """
+    status = known.status
+    if not status.service:
+        return None
+    with paused_collector():
+        read = read_deployed(known)
+        if not has_listeners(read.service):
             return None
-        with paused_collector():
-            read = read_deployed(known)
-            if not has_listeners(read.service):
-                return None
-            made = make_plan(known, self.workflow, read, status.inputs)
-        return for_deployed(known, self.workflow, read, made)
+        made = make_plan(known, request.workflow, read, status.inputs)
+    return for_deployed(known, request.workflow, read, made)

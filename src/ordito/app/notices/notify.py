@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.gathered import plain, read_given
 from ordito.app.job.jobs import ensemble_place
 from ordito.app.names import InstanceNames, notification_named
 from ordito.app.notices.handling import Handling, HandlingRequest, Onlooker, handle_waiting
+from ordito.app.requests import GivenInputs
 from ordito.app.services.in_use import ServiceInUse, service_in_use
 from ordito.base.clock import SystemClock
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
@@ -33,7 +33,7 @@ from ordito.source.nodes import Scalar, Sequence
 from ordito.source.scalars import core_value
 from ordito.work.attribute_values import WrongValue
 from ordito.work.notices import NotHeard, Notice, changes_of, hidden, interfaces_of, notification_of
-from ordito.work.records import USUAL, JobOptions
+from ordito.work.options import USUAL, JobOptions
 from ordito.work.triggers import heard_nodes
 
 MOST_DEPTH = 10

@@ -4,14 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ordito.app.errors import Refused
 from ordito.app.names import INSTANCE
-from ordito.app.proposal import Asked
-from ordito.app.proposals.move import MoveAsked
-from ordito.app.proposals.registry import asked_type
-from ordito.app.proposals.scale import ScaleAsked
+from ordito.app.requests import REQUESTS, HealRequest, MoveRequest, Request, ScaleRequest
 from ordito.app.trigger_checks import COMPUTE, DELTA, INPUTS, check_driven
 from ordito.base.sensitive import revealed
 from ordito.instances.context import Context, EvaluationError
@@ -27,22 +23,22 @@ TRUTHS = {"true": True, "false": False}
 """Truths as texts, which is what inputs of templates may come as."""
 
 
-def driven(policy: Policy, action: Activity, evaluator: Evaluator, about: Sequence[str]) -> Asked:
+def driven(policy: Policy, action: Activity, evaluator: Evaluator, about: Sequence[str]) -> Request:
     """What such an action asks for; ``about`` are the instances that the event came from. Raises ``Refused``."""
     check_driven(policy, action)
     ids = [i for node in policy.nodes for i in evaluator.snapshot.ids_of(node)]
     if action.name == HEAL:
         # Of the targets the one that failed; where none of them told so, each is looked at.
         wanted = [i for i in ids if i in about] or ids
-        heal: Any = asked_type(HEAL)
-        asked: Asked = heal(names=tuple(f"{INSTANCE}{i}" for i in wanted))
-        return asked
+        return HealRequest(tuple(f"{INSTANCE}{i}" for i in wanted))
     if action.name in INPUTS:
         return _scaling(policy, action, evaluator)
-    return MoveAsked(action.name, tuple(f"{INSTANCE}{i}" for i in ids))
+    moves = REQUESTS[action.name]
+    assert issubclass(moves, MoveRequest)
+    return moves(tuple(f"{INSTANCE}{i}" for i in ids))
 
 
-def _scaling(policy: Policy, action: Activity, evaluator: Evaluator) -> ScaleAsked:
+def _scaling(policy: Policy, action: Activity, evaluator: Evaluator) -> ScaleRequest:
     """By its ``delta``, else by the increment of a scaling policy, else by one; with the Compute that contains what is
     scaled, unless it says ``scale_compute: false``."""
     if DELTA in action.inputs:
@@ -56,7 +52,7 @@ def _scaling(policy: Policy, action: Activity, evaluator: Evaluator) -> ScaleAsk
         evaluator, action.inputs[COMPUTE], f'"{COMPUTE}" of "{action.name}"'
     )
     by = -delta if action.name == SCALE_IN else delta
-    return ScaleAsked(names=policy.targets, delta=by, compute=compute, allow_changed=True)
+    return ScaleRequest(names=policy.targets, delta=by, compute=compute, allow_changed=True)
 
 
 def _increment(policy: Policy, evaluator: Evaluator) -> int:

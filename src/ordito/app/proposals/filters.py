@@ -4,30 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from ordito.app.errors import Refused
 from ordito.app.names import INSTANCE, MOST_NAMED, NODE, InstanceNames
+from ordito.app.requests import InstanceFilters
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.suggest import nearest
 from ordito.base.text import listed
 from ordito.instances.records import Instance, Snapshot
 from ordito.instances.states import INITIAL
 from ordito.model.service import Service
-
-
-class InstanceFilters(msgspec.Struct, frozen=True):
-    """Names of node templates, ids of instances, and node types, by their full names or the last part of these; types
-    derived from them count too. A filter that names nothing lets everything pass."""
-
-    nodes: tuple[str, ...] = ()
-    instances: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        parts = [f"--node {n}" for n in self.nodes]
-        parts += [f"--instance {i}" for i in self.instances]
-        return " ".join([*parts, *(f"--type {t}" for t in self.types)])
 
 
 def filtered(

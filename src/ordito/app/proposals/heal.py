@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import ClassVar
 
 import msgspec
 
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
-from ordito.app.given_changes import told_again, words_of_losing
 from ordito.app.names import INSTANCE, InstanceNames
 from ordito.app.place import place_of
-from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal, known_of
+from ordito.app.proposal import PlanningContext, Proposal, known_of
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.move import nothing_deployed
+from ordito.app.requests import HealRequest, told_again, words_of_losing
 from ordito.base.collector import paused_collector
 from ordito.base.text import listed
 from ordito.ensemble.store import read_ensemble
@@ -25,7 +24,8 @@ from ordito.instances.records import Instance, Snapshot, StatusReason
 from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.model.service import Service
 from ordito.planning.mend_first import KNOWN, WHETHER
-from ordito.planning.options import AUTO, WHOLE_HOST, PlanOptions
+from ordito.planning.options import PlanOptions
+from ordito.work.options import AUTO, WHOLE_HOST
 from ordito.work.plan import Action, ChangeCause, Plan
 from ordito.work.probes import CHECK, HEAL, maintaining
 
@@ -37,60 +37,37 @@ NOTHING_HEALS = "nothing-heals"
 """The code of the refusal to heal what has no operation at all."""
 
 
-class HealAsked(KeptAsItIs, frozen=True):
-    """To heal the instances that ``names`` mean: instances, and nodes that have one, as far as ``scope`` says. With
-    ``reinstall`` they are made anew without being checked, mended or restarted first. ``may_lose`` are the nodes and
-    instances whose data may be lost, and ``allow_changed`` permits to make anew without asking what was found to be
-    other than it was left. The service is the one that was deployed last."""
+def propose(request: HealRequest, known: PlanningContext) -> Proposal:
+    """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
+    status = known.status
+    if not status.service:
+        raise nothing_deployed(request.workflow)
+    chosen: dict[str, Instance] = {}
+    allowed: frozenset[str] = frozenset()
+    with paused_collector():
+        read = read_deployed(known)
 
-    workflow: ClassVar[str] = "heal"
-    makes_ensemble: ClassVar[bool] = False
+        def choose(service: Service, options: PlanOptions) -> PlanOptions:
+            nonlocal allowed
+            chosen.update(_chosen(request, service, known.snapshot))
+            if not request.reinstall:
+                _refuse_in_vain(request, service, known.snapshot, chosen)
+            allowed = may_be_lost(request.may_lose, service, known.snapshot)
+            return replace(
+                options,
+                instances=frozenset(chosen),
+                reinstall=request.reinstall,
+                scope=request.scope,
+                may_lose=allowed,
+            )
 
-    names: tuple[str, ...]
-    reinstall: bool = False
-    scope: str = AUTO
-    may_lose: tuple[str, ...] = ()
-    allow_changed: bool = False
-
-    def propose(self, known: PlanningContext) -> Proposal:
-        """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
-        status = known.status
-        if not status.service:
-            raise nothing_deployed(self.workflow)
-        chosen: dict[str, Instance] = {}
-        allowed: frozenset[str] = frozenset()
-        with paused_collector():
-            read = read_deployed(known)
-
-            def choose(service: Service, options: PlanOptions) -> PlanOptions:
-                nonlocal allowed
-                chosen.update(_chosen(self, service, known.snapshot))
-                if not self.reinstall:
-                    _refuse_in_vain(self, service, known.snapshot, chosen)
-                allowed = may_be_lost(self.may_lose, service, known.snapshot)
-                return replace(
-                    options,
-                    instances=frozenset(chosen),
-                    reinstall=self.reinstall,
-                    scope=self.scope,
-                    may_lose=allowed,
-                )
-
-            made = make_plan(known, self.workflow, read, status.inputs, choose=choose)
-        _refuse_nothing(made.plan, chosen)
-        risks = risked(made.plan, known.snapshot, named=chosen, allowed=allowed)
-        unapproved = () if self.allow_changed else made.plan.drifted
-        proposal = for_deployed(known, self.workflow, read, made)
-        told = told_again(*msgspec.structs.replace(self, names=tuple(chosen)).words())
-        return msgspec.structs.replace(proposal, risks=risks, unapproved=unapproved, told=told)
-
-    def words(self) -> tuple[str, ...]:
-        """The command that asks for this."""
-        words = [self.workflow, *(name.removeprefix(INSTANCE) for name in self.names)]
-        words += ["--scope", self.scope] if self.scope != AUTO else []
-        words += ["--reinstall"] if self.reinstall else []
-        words += words_of_losing(self.may_lose)
-        return (*words, *(["--allow-changed"] if self.allow_changed else []))
+        made = make_plan(known, request.workflow, read, status.inputs, choose=choose)
+    _refuse_nothing(made.plan, chosen)
+    risks = risked(made.plan, known.snapshot, named=chosen, allowed=allowed)
+    unapproved = () if request.allow_changed else made.plan.drifted
+    proposal = for_deployed(known, request.workflow, read, made)
+    told = told_again(msgspec.structs.replace(request, names=tuple(chosen)))
+    return msgspec.structs.replace(proposal, risks=risks, unapproved=unapproved, told=told)
 
 
 def runs_nothing(plan: Plan) -> bool:
@@ -131,17 +108,17 @@ def failed_links(proposal: Proposal, instance: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(link.target for link in links if link.source == instance and link.failed))
 
 
-def one_by_one(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[HealAsked, ...]:
+def one_by_one(request: HealRequest, service: Service, snapshot: Snapshot) -> tuple[HealRequest, ...]:
     """What is asked for, one after the other, each of which may turn out not to need it: what others require comes
     before these. Whole hosts are healed host by host, and all at once where nobody is asked first."""
     names = InstanceNames(service, snapshot, deleted=True)
-    records = {record.id: record for text in asked.names for record in _named(names, text)}
-    if not asked.reinstall:
-        _refuse_in_vain(asked, service, snapshot, records)
+    records = {record.id: record for text in request.names for record in _named(names, text)}
+    if not request.reinstall:
+        _refuse_in_vain(request, service, snapshot, records)
     groups: dict[str, dict[str, None]] = {}
-    if asked.scope == WHOLE_HOST:
-        if asked.reinstall or not any(_may_be_spared(service, record) for record in records.values()):
-            return (asked,)
+    if request.scope == WHOLE_HOST:
+        if request.reinstall or not any(_may_be_spared(service, record) for record in records.values()):
+            return (request,)
         for record in records.values():
             groups.setdefault(_outermost(service, snapshot, record), {})[record.id] = None
     else:
@@ -149,13 +126,15 @@ def one_by_one(asked: HealAsked, service: Service, snapshot: Snapshot) -> tuple[
         for record in sorted(records.values(), key=lambda r: places.get(r.node, len(places))):
             groups[record.id] = {record.id: None}
     replace_names = msgspec.structs.replace
-    return tuple(replace_names(asked, names=tuple(f"{INSTANCE}{name}" for name in found)) for found in groups.values())
+    return tuple(
+        replace_names(request, names=tuple(f"{INSTANCE}{name}" for name in found)) for found in groups.values()
+    )
 
 
-def _chosen(asked: HealAsked, service: Service, snapshot: Snapshot) -> Mapping[str, Instance]:
+def _chosen(request: HealRequest, service: Service, snapshot: Snapshot) -> Mapping[str, Instance]:
     names = InstanceNames(service, snapshot, deleted=True)
-    chosen = {record.id: record for text in asked.names for record in _named(names, text)}
-    whole = asked.scope == WHOLE_HOST
+    chosen = {record.id: record for text in request.names for record in _named(names, text)}
+    whole = request.scope == WHOLE_HOST
     asked_first: dict[str, str] = {}
     for record in chosen.values():
         if not record.exists and not record.is_missed:
@@ -165,8 +144,8 @@ def _chosen(asked: HealAsked, service: Service, snapshot: Snapshot) -> Mapping[s
                 next_words=("deploy",),
                 purpose="make what the service describes",
             )
-        spared = not asked.reinstall and _may_be_spared(service, record)
-        if record.is_unmanaged and not spared and (whole or asked.reinstall):
+        spared = not request.reinstall and _may_be_spared(service, record)
+        if record.is_unmanaged and not spared and (whole or request.reinstall):
             raise Refused(
                 "kept",
                 f"{record.id} is not created by this ensemble, and is not removed to be made again",
@@ -202,12 +181,12 @@ def _refuse_nothing(plan: Plan, chosen: Mapping[str, Instance]) -> None:
     )
 
 
-def _refuse_in_vain(asked: HealAsked, service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> None:
+def _refuse_in_vain(request: HealRequest, service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> None:
     """Refuse to heal what cannot be ok before something else is that it requires: it would be stopped, and made anew,
     in vain."""
     places = [_outermost(service, snapshot, record) for record in chosen.values()]
     # What lies on a host that is made anew is made anew as well.
-    taken = {i for i in places if asked.scope == WHOLE_HOST or snapshot.instances[i].local not in OPERATIONAL}
+    taken = {i for i in places if request.scope == WHOLE_HOST or snapshot.instances[i].local not in OPERATIONAL}
     found = [
         record
         for record in _required_not_ok(service, snapshot, chosen)
@@ -219,12 +198,12 @@ def _refuse_in_vain(asked: HealAsked, service: Service, snapshot: Snapshot, chos
     found.sort(key=lambda record: order.get(record.node, len(order)))
     shown = found[:MOST_NAMED]
     said = listed([f"{record.id} ({record.local})" for record in found], MOST_NAMED)
-    options = ["--scope", asked.scope] if asked.scope != AUTO else []
+    options = ["--scope", request.scope] if request.scope != AUTO else []
     raise Refused(
         "required-first",
         f"{listed([*chosen], MOST_NAMED)} cannot be healed before what it requires is ok: {said}",
         "heal that first; --reinstall makes anew what is named all the same",
-        next_words=("heal", *(record.id for record in shown), *chosen, *options, *words_of_losing(asked.may_lose)),
+        next_words=("heal", *(record.id for record in shown), *chosen, *options, *words_of_losing(request.may_lose)),
         purpose="heal what is required first, then this",
     )
 
@@ -293,17 +272,17 @@ def _outermost(service: Service, snapshot: Snapshot, record: Instance) -> str:
 
 
 def healings(
-    directory: str, asked: HealAsked, environment: str | None, hosts: str | None = None
-) -> tuple[HealAsked, ...]:
+    directory: str, request: HealRequest, environment: str | None, hosts: str | None = None
+) -> tuple[HealRequest, ...]:
     """What is asked for, one after the other, or host by host; all at once where nobody is asked.
 
     Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``.
     """
     place = place_of(directory)
-    if len(asked.names) < 2 or not place.layout.exists:
-        return (asked,)
+    if len(request.names) < 2 or not place.layout.exists:
+        return (request,)
     with read_ensemble(directory) as ensemble:
         known = known_of(place, ensemble.snapshot, ensemble.status, environment, hosts)
         if not known.status.service:
-            return (asked,)
-        return one_by_one(asked, read_deployed(known).service, known.snapshot)
+            return (request,)
+        return one_by_one(request, read_deployed(known).service, known.snapshot)

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.given_changes import told_again
 from ordito.app.names import InstanceNames
-from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal
+from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
+from ordito.app.requests import MoveRequest, told_again
 from ordito.base.collector import paused_collector
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 
 
-class MoveAsked(KeptAsItIs, frozen=True):
-    """To `stop`, `start` or `restart` (the ``workflow``) the instances that ``names`` mean, nodes and instances, or
-    with ``everything`` all there are. The service is the one that was deployed last."""
-
-    makes_ensemble: ClassVar[bool] = False
-
-    workflow: str
-    names: tuple[str, ...] = ()
-    everything: bool = False
-
-    def propose(self, known: PlanningContext) -> Proposal:
-        """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
-        status = known.status
-        if not status.service:
-            raise nothing_deployed(self.workflow)
-        with paused_collector():
-            read = read_deployed(known)
-            chosen = _all(known.snapshot) if self.everything else _named(self, read.service, known.snapshot)
-            made = make_plan(known, self.workflow, read, status.inputs, instances=chosen)
-        told = told_again(self.workflow, *(["--all"] if self.everything else self.names))
-        return msgspec.structs.replace(for_deployed(known, self.workflow, read, made), told=told)
+def propose(request: MoveRequest, known: PlanningContext) -> Proposal:
+    """The plan. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
+    status = known.status
+    if not status.service:
+        raise nothing_deployed(request.workflow)
+    with paused_collector():
+        read = read_deployed(known)
+        chosen = _all(known.snapshot) if request.everything else _named(request, read.service, known.snapshot)
+        made = make_plan(known, request.workflow, read, status.inputs, instances=chosen)
+    told = told_again(request)
+    return msgspec.structs.replace(for_deployed(known, request.workflow, read, made), told=told)
 
 
 def nothing_deployed(workflow: str) -> Refused:
@@ -53,10 +41,10 @@ def _all(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(i.id for i in snapshot.instances.values() if i.exists)
 
 
-def _named(asked: MoveAsked, service: Service, snapshot: Snapshot) -> frozenset[str]:
+def _named(request: MoveRequest, service: Service, snapshot: Snapshot) -> frozenset[str]:
     names = InstanceNames(service, snapshot)
     found: set[str] = set()
-    for text in asked.names:
+    for text in request.names:
         instances = names.instances((text,))
         if not instances:
             raise Refused(

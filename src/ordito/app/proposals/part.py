@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 
 from ordito.app.errors import Refused
-from ordito.app.given_part import GivenPart
 from ordito.app.names import INSTANCE, NODE, InstanceNames
+from ordito.app.requests import PartOptions
+from ordito.base.options import words
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.options import PlanOptions, ServicePart
 
 
-def with_part(options: PlanOptions, given: GivenPart, service: Service, snapshot: Snapshot) -> PlanOptions:
+def with_part(options: PlanOptions, given: PartOptions, service: Service, snapshot: Snapshot) -> PlanOptions:
     """What planning is told of the part. Raises ``Refused`` for names that mean nothing, and where the template has a
     way of its own to do it, which is for everything."""
     if given.is_all:
@@ -21,7 +22,7 @@ def with_part(options: PlanOptions, given: GivenPart, service: Service, snapshot
         raise Refused(
             "own-workflow-whole",
             f'workflow "{options.written}" of the template does this, and it is not for a part of the service',
-            f"leave out {' '.join(given.words)}",
+            f"leave out {' '.join(words(given))}",
         )
     names = InstanceNames(service, snapshot, deleted=True)
     nodes = frozenset(names.find(f"{NODE}{n.removeprefix(NODE)}").node for n in given.nodes)

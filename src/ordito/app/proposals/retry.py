@@ -5,14 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import ClassVar
 
 import msgspec
 
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
-from ordito.app.given_changes import again, as_told, told_to_lose
-from ordito.app.given_part import part_as_told
 from ordito.app.inputs.user_part import read_user_part
 from ordito.app.job.jobs import WELL as ENDED_WELL
 from ordito.app.job.jobs import find_job, step_of, steps_of, unknown_step
@@ -23,6 +20,7 @@ from ordito.app.proposals.part import with_part
 from ordito.app.proposals.rollback import going_back, refuse_unknown_undo
 from ordito.app.proposals.scale_rest import rest_of
 from ordito.app.proposals.to_a_description import changing
+from ordito.app.requests import PartOptions, RetryRequest, again
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.app.services.read import ReadService, read_service
@@ -30,6 +28,7 @@ from ordito.app.services.workflows import overriding
 from ordito.base.allowable import EVERY
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.base.options import from_record, recorded
 from ordito.ensemble.done_hooks import done_since
 from ordito.ensemble.job_history import JobLine, RecordedJob, job_lines, read_job
 from ordito.ensemble.pins import LIFECYCLE, measure, pinned_files
@@ -40,6 +39,7 @@ from ordito.model.service import Service
 from ordito.planning.options import PlanOptions
 from ordito.source.remote import Network
 from ordito.work.hooks import DoneHook
+from ordito.work.options import ChangeOptions, HookOptions
 from ordito.work.plan import Action, Plan
 from ordito.work.records import Form
 from ordito.work.workflow_progress import LEFT_OUT, Carried
@@ -49,30 +49,18 @@ WELL = "ok"
 Choose = Callable[[Service, PlanOptions], PlanOptions]
 
 
-class RetryAsked(msgspec.Struct, frozen=True):
-    """To carry out what a job has left undone: its id or the beginning of it, "" for the latest. ``by_hand`` is the id
-    of a step of it that somebody has done, "" for none. ``may_lose`` are the nodes and instances whose data may be
-    lost, besides those of which the job's own command said so."""
+def propose(request: RetryRequest, known: PlanningContext) -> Proposal:
+    """What is left: the plan of the job's workflow as things are now, with the service and the inputs that it had.
 
-    workflow: ClassVar[str] = "jobs retry"
-    makes_ensemble: ClassVar[bool] = False
-
-    job: str = ""
-    by_hand: str = ""
-    may_lose: tuple[str, ...] = ()
-
-    def propose(self, known: PlanningContext) -> Proposal:
-        """What is left: the plan of the job's workflow as things are now, with the service and the inputs that it had.
-
-        Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
-        """
-        with paused_collector():
-            return _propose(self, known)
+    Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
+    """
+    with paused_collector():
+        return _proposed(request, known)
 
 
-def _propose(asked: RetryAsked, known: PlanningContext) -> Proposal:
+def _proposed(request: RetryRequest, known: PlanningContext) -> Proposal:
     place = known.place
-    job = find_job(place, asked.job or _latest(place), None)
+    job = find_job(place, request.job or _latest(place), None)
     record = read_job(place.layout, job)
     if record is None:
         raise Refused("no-record", f"the record of job {job} is missing", "restore the directory jobs from git")
@@ -82,8 +70,8 @@ def _propose(asked: RetryAsked, known: PlanningContext) -> Proposal:
     read = read_pinned(place, form)
     if workflow.describes:
         _check_unchanged(known, job, form)
-    changes, _ = as_told(_told(record))
-    losing = (*changes.may_lose, *asked.may_lose)
+    changes = from_record(ChangeOptions, _told(record))
+    losing = (*changes.may_lose, *request.may_lose)
     made = make_plan(known, workflow.name, read, form.inputs, choose=_rest(known, read, workflow, job, record, losing))
     if workflow.goes_back:
         refuse_unknown_undo(made.plan, _done(known, record))
@@ -91,7 +79,7 @@ def _propose(asked: RetryAsked, known: PlanningContext) -> Proposal:
     if workflow.forms:
         allowed = may_be_lost(losing, made.whole.service, known.snapshot)
         risks = risked(made.plan, known.snapshot, named=changes.replaced, allowed=allowed)
-    plan = _with_done(made.plan, asked.by_hand, job, record) if asked.by_hand else made.plan
+    plan = _with_done(made.plan, request.by_hand, job, record) if request.by_hand else made.plan
     return Proposal(
         workflow=workflow.name,
         read=read,
@@ -104,7 +92,7 @@ def _propose(asked: RetryAsked, known: PlanningContext) -> Proposal:
         given=form.given,
         named=form.named,
         retries=job,
-        told={**_told(record), **told_to_lose(dict.fromkeys(losing))},
+        told={**_told(record), **recorded(ChangeOptions(may_lose=tuple(dict.fromkeys(losing))))},
         risks=risks,
         completes=plan.is_empty and not plan.is_part and workflow.forms and not is_complete(known.status),
         on_failure="rollback" if workflow.scales and made.plan.instances else "continue",
@@ -122,19 +110,20 @@ def _rest(
     """What planning is told besides: what the job was told, or of what part of all that exists it was; ``losing`` names
     whose data may be lost."""
     if workflow.describes or workflow.removes:
-        changes, which = as_told(_told(record))
-        part = part_as_told(_told(record))
+        changes = from_record(ChangeOptions, _told(record))
+        hooks = from_record(HookOptions, _told(record))
+        part = from_record(PartOptions, _told(record))
 
         def rest(service: Service, options: PlanOptions) -> PlanOptions:
             found = rest_of_workflow(known.place, record, service, options)
             if workflow.describes:
-                found = changing(found, changes, workflow.prunes, which)
+                found = changing(found, changes, workflow.prunes, hooks.which, strict=hooks.strict)
                 found = dataclasses.replace(found, may_lose=may_be_lost(losing, service, known.snapshot))
             return with_part(found, part, service, known.snapshot)
 
         return rest
     if workflow.goes_back:
-        return going_back(_done(known, record))
+        return going_back(_done(known, record), from_record(ChangeOptions, _told(record)))
     if workflow.scales:
         began = _first(known.place, job, record)
         scaling = rest_of(known.place, began, record, read.service, known.snapshot, known.status.counts)

@@ -5,21 +5,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import ClassVar
 
 import msgspec
 
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
-from ordito.app.given_changes import GivenChanges, told_to_lose
-from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal
+from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.to_a_description import changing
+from ordito.app.requests import RollbackRequest
 from ordito.app.rollback_target import RollbackTarget, made_again_since, target_of
 from ordito.app.services.pinned import PinnedService, read_pinned
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
-from ordito.base.portion import ALL, Portion
+from ordito.base.options import recorded
 from ordito.base.text import listed
 from ordito.ensemble.pins import pinned_root
 from ordito.ensemble.revisions import TO
@@ -31,65 +30,47 @@ from ordito.planning.options import PlanOptions
 from ordito.planning.undo_hooks import why_not_undone
 from ordito.work.forms import is_same
 from ordito.work.hooks import DoneHook
+from ordito.work.options import EARLY, NO_STEPS, ChangeOptions
 from ordito.work.plan import Plan
 from ordito.work.workflows import ROLLBACK
 
-EARLY = "early"
-NONE = "none"
+REMOVED_FIRST = ChangeOptions(prune=EARLY)
 
 MOST_NAMED = 5
 
 
-class RollbackAsked(KeptAsItIs, frozen=True):
-    """To go back to a revision by its number; 0 for the last that was complete where something was begun since, else
-    for the last before it that deployed something else. With ``strict`` it is refused where something cannot be taken
-    back. ``allow_changed`` permits to remove without asking what was found to be other than it was made;
-    ``max_unavailable`` is how many instances of a node may be down at one time where the node says nothing.
-    ``without_steps`` permits to go back to a revision though lifecycle steps of it were undone since, and are not
-    carried out again. ``may_lose`` are the nodes and instances whose data may be lost."""
+def propose(request: RollbackRequest, known: PlanningContext) -> Proposal:
+    """What going back would do: the upgrade to what was deployed then, without lifecycle steps, what came since being
+    removed first.
 
-    workflow: ClassVar[str] = ROLLBACK
-    makes_ensemble: ClassVar[bool] = False
-
-    revision: int = 0
-    strict: bool = False
-    allow_changed: bool = False
-    max_unavailable: Portion = ALL
-    without_steps: bool = False
-    may_lose: tuple[str, ...] = ()
-
-    def propose(self, known: PlanningContext) -> Proposal:
-        """What going back would do: the upgrade to what was deployed then, without lifecycle steps, what came since
-        being removed first.
-
-        Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``, also where what was deployed
-        then cannot be read any more.
-        """
-        target = target_of(known, self.revision)
-        if target.lost and not self.without_steps:
-            raise _would_lack(known, target)
-        for root in {done.hook.block.root for done in target.done if can_be_undone(done)} - {""}:
-            # What undoes is known to be there before anything begins.
-            pinned_root(known.place.layout, root)
-        _check_environment(known, target)
-        with paused_collector():
-            return _propose(self, known, target)
+    Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``, also where what was deployed then
+    cannot be read any more.
+    """
+    target = target_of(known, request.revision)
+    if target.lost and not request.without_steps:
+        raise _would_lack(known, target)
+    for root in {done.hook.block.root for done in target.done if can_be_undone(done)} - {""}:
+        # What undoes is known to be there before anything begins.
+        pinned_root(known.place.layout, root)
+    _check_environment(known, target)
+    with paused_collector():
+        return _proposed(request, known, target)
 
 
-def _propose(asked: RollbackAsked, known: PlanningContext, target: RollbackTarget) -> Proposal:
+def _proposed(request: RollbackRequest, known: PlanningContext, target: RollbackTarget) -> Proposal:
     form = target.form
     read = read_pinned(known.place, form)
-    choose = going_back(target.done, asked.max_unavailable)
+    choose = going_back(target.done, request.changes)
     made = make_plan(known, ROLLBACK, read, form.inputs, choose=choose)
     refuse_unknown_undo(made.plan, target.done)
     warnings = list(_not_taken_back(made.plan, target, made_again_since(known, target)))
-    if asked.strict and warnings:
+    if request.strict and warnings:
         raise Refused(
             "not-taken-back",
             f"not all can be taken back: {listed([w.message for w in warnings], MOST_NAMED, between='; ')}",
             "without --strict all else is taken back",
         )
-    allowed = may_be_lost(asked.may_lose, made.whole.service, known.snapshot) | _begun_since(target, known.snapshot)
+    allowed = may_be_lost(request.may_lose, made.whole.service, known.snapshot) | _begun_since(target, known.snapshot)
     risks = risked(made.plan, known.snapshot, named=(), allowed=allowed)
     deployed = known_forms(known.status).get(current_form(known.status))
     return Proposal(
@@ -106,11 +87,11 @@ def _propose(asked: RollbackAsked, known: PlanningContext, target: RollbackTarge
         given=form.given,
         named=form.named,
         diagnostics=tuple(warnings),
-        unapproved=() if asked.allow_changed else made.plan.drifted,
+        unapproved=() if request.allow_changed else made.plan.drifted,
         risks=risks,
         renews=made.plan.is_empty and not is_same(deployed, form),
         completes=made.plan.is_empty and not is_complete(known.status),
-        told={TO: target.job, **told_to_lose(made.plan.losing)},
+        told={**recorded(request), **recorded(ChangeOptions(may_lose=made.plan.losing)), TO: target.job},
         back_to=target.number,
     )
 
@@ -122,12 +103,14 @@ def _begun_since(target: RollbackTarget, snapshot: Snapshot) -> frozenset[str]:
     return frozenset(record.id for record in records if record.created >= target.began)
 
 
-def going_back(done: tuple[DoneHook, ...], at_once: Portion = ALL) -> Callable[[Service, PlanOptions], PlanOptions]:
+def going_back(
+    done: tuple[DoneHook, ...], changes: ChangeOptions = REMOVED_FIRST
+) -> Callable[[Service, PlanOptions], PlanOptions]:
     """What planning is told of a way back: ``done`` are the lifecycle steps to be undone, in the order in which they
-    were carried out."""
+    were carried out, and ``changes`` is how what runs is changed."""
 
     def choose(_: Service, options: PlanOptions) -> PlanOptions:
-        told = changing(options, GivenChanges(max_unavailable=at_once), EARLY, NONE)
+        told = changing(options, changes, EARLY, NO_STEPS)
         return dataclasses.replace(told, hooking=msgspec.structs.replace(told.hooking, done=done, undoes=True))
 
     return choose

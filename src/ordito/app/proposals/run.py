@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import ClassVar
 
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.bound import CalledInputs
 from ordito.app.names import MOST_NAMED, operation_named
-from ordito.app.place import Place
 from ordito.app.proposal import PlanningContext, Proposal
-from ordito.app.proposals.filters import InstanceFilters, filtered
+from ordito.app.proposals.filters import filtered
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.stand_ins import stand_in, without_stand_ins
+from ordito.app.requests import RunRequest
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.text import listed
@@ -29,71 +27,54 @@ from ordito.work.workflows import RUN
 Chosen = tuple[frozenset[str], OperationRun]
 
 
-class RunAsked(msgspec.Struct, frozen=True):
-    """To run an ``operation`` on the instances that ``filters`` leave; ``in_order`` is whether those wait that depend
-    on others, ``override`` whether ``inputs`` may take the place of values that the template gives. The service is the
-    one that was deployed last."""
-
-    workflow: ClassVar[str] = RUN
-    makes_ensemble: ClassVar[bool] = False
-
-    operation: str
-    filters: InstanceFilters = InstanceFilters()
-    in_order: bool = False
-    override: bool = False
-    inputs: GivenInputs = GivenInputs()
-
-    def to_keep(self, known: PlanningContext, proposal: Proposal) -> RunAsked:
-        """The same, with values in the place of files."""
-        values: dict[str, object] = {}
-        for call in proposal.plan.calls:
-            values.update(call.given)
-        for scope in proposal.plan.scopes:
-            values.update({n: v for n, v in scope.inputs.items() if n in CalledInputs(self.inputs).names})
-        return msgspec.structs.replace(self, inputs=GivenInputs(values=values))
-
-    def from_kept(self, place: Place) -> RunAsked:
-        """The same."""
-        return self
-
-    def propose(self, known: PlanningContext) -> Proposal:
-        """The plan. Raises ``InvalidDocument``, ``Refused``, ``PlanRefused`` and ``EnsembleError``."""
-        status = known.status
-        if not status.service:
-            raise Refused(
-                "nothing-deployed",
-                f"nothing is deployed in {known.place.shown}, so that there is nothing to run an operation on",
-                next_words=("deploy",),
-                purpose="deploy the service first",
-            )
-
-        def choose(service: Service, options: PlanOptions) -> PlanOptions:
-            instances, wanted = _chosen(self, service, known.snapshot, diagnostics)
-            return replace(options, instances=instances, run=wanted)
-
-        diagnostics = Diagnostics()
-        with paused_collector():
-            read = read_deployed(known)
-            made = make_plan(known, RUN, read, status.inputs, choose=choose)
-        found = for_deployed(known, RUN, read, made)
-        return msgspec.structs.replace(found, diagnostics=(*found.diagnostics, *diagnostics.sorted()))
+def given_of(request: RunRequest, proposal: Proposal) -> Mapping[str, object]:
+    """The values of inputs that a request gives, as they were read for a proposal."""
+    values: dict[str, object] = {}
+    for call in proposal.plan.calls:
+        values.update(call.given)
+    for scope in proposal.plan.scopes:
+        values.update({n: v for n, v in scope.inputs.items() if n in CalledInputs(request.inputs).names})
+    return values
 
 
-def _chosen(asked: RunAsked, service: Service, snapshot: Snapshot, diagnostics: Diagnostics) -> Chosen:
+def propose(request: RunRequest, known: PlanningContext) -> Proposal:
+    """The plan. Raises ``InvalidDocument``, ``Refused``, ``PlanRefused`` and ``EnsembleError``."""
+    status = known.status
+    if not status.service:
+        raise Refused(
+            "nothing-deployed",
+            f"nothing is deployed in {known.place.shown}, so that there is nothing to run an operation on",
+            next_words=("deploy",),
+            purpose="deploy the service first",
+        )
+
+    def choose(service: Service, options: PlanOptions) -> PlanOptions:
+        instances, wanted = _chosen(request, service, known.snapshot, diagnostics)
+        return replace(options, instances=instances, run=wanted)
+
+    diagnostics = Diagnostics()
+    with paused_collector():
+        read = read_deployed(known)
+        made = make_plan(known, RUN, read, status.inputs, choose=choose)
+    found = for_deployed(known, RUN, read, made)
+    return msgspec.structs.replace(found, diagnostics=(*found.diagnostics, *diagnostics.sorted()))
+
+
+def _chosen(request: RunRequest, service: Service, snapshot: Snapshot, diagnostics: Diagnostics) -> Chosen:
     """The instances, and what is run on those of each node. Raises ``Refused`` and ``InvalidDocument``."""
-    filters, stood_for = without_stand_ins(asked.filters, service)
-    given = CalledInputs(asked.inputs)
-    on = [stand_in(asked.operation, n, given, service, override=asked.override) for n in stood_for]
+    filters, stood_for = without_stand_ins(request.filters, service)
+    given = CalledInputs(request.inputs)
+    on = [stand_in(request.operation, n, given, service, override=request.override) for n in stood_for]
     stand_ins = dict(zip(stood_for, (found for _, found in on), strict=True))
     if stood_for and not filters.nodes:
-        return frozenset(), OperationRun(on[0][0], {}, asked.in_order, stand_ins)
+        return frozenset(), OperationRun(on[0][0], {}, request.in_order, stand_ins)
     instances = filtered(filters, service, snapshot, diagnostics)
     nodes = [service.nodes[name] for name in dict.fromkeys(i.node for i in instances)]
     if not nodes:
         # That nobody has such an operation is a mistake all the same.
-        interface, name = operation_named(asked.operation, _interfaces(service.nodes.values()))
-        return frozenset(), OperationRun(name, {}, asked.in_order, stand_ins)
-    interface, name = _named(asked.operation, nodes, service)
+        interface, name = operation_named(request.operation, _interfaces(service.nodes.values()))
+        return frozenset(), OperationRun(name, {}, request.in_order, stand_ins)
+    interface, name = _named(request.operation, nodes, service)
     found: dict[str, OfNode] = {}
     lacking: list[str] = []
     for node in nodes:
@@ -102,7 +83,7 @@ def _chosen(asked: RunAsked, service: Service, snapshot: Snapshot, diagnostics: 
             lacking.append(node.name)
             continue
         values = given.bound(operation.inputs, service.data_types)
-        _check_inputs(asked, node, operation, values)
+        _check_inputs(request, node, operation, values)
         found[node.name] = OfNode(operation.interface, values)
     if lacking and not found:
         raise _not_everywhere(f"{interface}.{name}", lacking, service)
@@ -113,7 +94,7 @@ def _chosen(asked: RunAsked, service: Service, snapshot: Snapshot, diagnostics: 
             f" {'has' if len(lacking) == 1 else 'have'} no such operation",
             None,
         )
-    return frozenset(i.id for i in instances if i.node in found), OperationRun(name, found, asked.in_order, stand_ins)
+    return frozenset(i.id for i in instances if i.node in found), OperationRun(name, found, request.in_order, stand_ins)
 
 
 def _named(text: str, nodes: Iterable[NodeTemplate], service: Service) -> tuple[str, str]:
@@ -180,12 +161,12 @@ def _not_everywhere(operation: str, lacking: list[str], service: Service) -> Ref
     )
 
 
-def _check_inputs(asked: RunAsked, node: NodeTemplate, operation: Operation, given: Mapping[str, object]) -> None:
+def _check_inputs(request: RunRequest, node: NodeTemplate, operation: Operation, given: Mapping[str, object]) -> None:
     """Refuse values that take the place of others unasked, and required ones that nobody gives."""
     full = f"{operation.interface}.{operation.name}"
     own = {name for name, i in operation.inputs.items() if i.has_value and not i.is_default}
     clashes = [name for name in given if name in own]
-    if clashes and not asked.override:
+    if clashes and not request.override:
         several = "inputs" if len(clashes) > 1 else "input"
         raise Refused(
             "input-clash",

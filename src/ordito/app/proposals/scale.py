@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.given_changes import told_again
 from ordito.app.names import INSTANCE, NODE, InstanceNames
-from ordito.app.proposal import KeptAsItIs, PlanningContext, Proposal
+from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import MadePlan, for_deployed, make_plan, read_deployed
 from ordito.app.proposals.scale_rest import begun_since, linked_with, unsettled
+from ordito.app.requests import ScaleRequest, told_again
 from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
 from ordito.base.suggest import nearest
@@ -34,117 +33,84 @@ MOST_NAMED = 8
 replace = msgspec.structs.replace
 
 
-class ScaleAsked(KeptAsItIs, frozen=True):
-    """To scale nodes and groups: those in ``counts`` to so many instances, the ``names`` by ``delta`` (None: by as many
-    as a scaling policy says, or one; where instances are to be removed, by so many). With ``compute`` it is the Compute
-    that contains a node which is scaled, with all that it contains. ``remove`` names the instances that leave.
-    """
-
-    workflow: ClassVar[str] = SCALE
-    makes_ensemble: ClassVar[bool] = False
-
-    names: tuple[str, ...] = ()
-    counts: Mapping[str, int] = {}
-    delta: int | None = None
-    compute: bool = True
-    remove: tuple[str, ...] = ()
-    include_protected: bool = False
-    include_unmanaged: bool = False
-    allow_changed: bool = False
-    allow_large: bool = False
-
-    def propose(self, known: PlanningContext) -> Proposal | None:
-        """What scaling would do. Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``."""
-        status = known.status
-        is_gone = status.last_job is not None and workflow_of(status.last_job.workflow).removes
-        if not status.service or (is_gone and not any(i.exists for i in known.snapshot.instances.values())):
-            raise Refused(
-                "nothing-deployed",
-                "nothing is deployed here that could be scaled",
-                next_words=("deploy",),
-                purpose="deploy it first",
-            )
-        with paused_collector():
-            read = read_deployed(known)
-            scaling = scaling_of(self, read.service, known.snapshot)
-            try:
-                made = self._made(known, read, scaling)
-            except PlanRefused as refused:
-                alone = self._made_alone(known, read, scaling)
-                if alone is None or adds(alone.plan) or alone.plan.changes:
-                    raise _with_another_way(_of_deployed(refused), self, alone=alone is not None) from None
-                made = alone  # There are as many already of what is named.
-        proposal = for_deployed(known, SCALE, read, made)
-        self._refuse_kept(proposal)
-        return replace(
-            proposal,
-            told=told_again(SCALE, *self._words()),
-            unapproved=() if self.allow_changed else made.plan.drifted,
-            on_failure="rollback" if adds(made.plan) else "continue",
+def propose(request: ScaleRequest, known: PlanningContext) -> Proposal | None:
+    """What scaling would do. Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``."""
+    status = known.status
+    is_gone = status.last_job is not None and workflow_of(status.last_job.workflow).removes
+    if not status.service or (is_gone and not any(i.exists for i in known.snapshot.instances.values())):
+        raise Refused(
+            "nothing-deployed",
+            "nothing is deployed here that could be scaled",
+            next_words=("deploy",),
+            purpose="deploy it first",
         )
-
-    def _words(self) -> Iterator[str]:
-        yield from (name.removeprefix(NODE) for name in self.names)
-        yield from (f"{name.removeprefix(NODE)}={count}" for name, count in self.counts.items())
-        if self.delta is not None:
-            yield from ("--delta", str(self.delta))
-        for name in self.remove:
-            yield from ("--remove", name.removeprefix(INSTANCE))
-        for is_given, option in (
-            (not self.compute, "--no-scale-compute"),
-            (self.include_protected, "--include-protected"),
-            (self.include_unmanaged, "--include-unmanaged"),
-            (self.allow_changed, "--allow-changed"),
-            (self.allow_large, "--allow-large"),
-        ):
-            if is_given:
-                yield option
-
-    def _made(self, known: PlanningContext, read: ReadService, scaling: Scaling) -> MadePlan:
-        """The plan that scales so. Raises ``PlanRefused`` and ``Refused``."""
-        if not any(_difference(goal, known.snapshot) for goal in scaling.goals):
-            begun = _unfinished(scaling, known.status.kept, read.service, known.snapshot)
-            scaling = replace(scaling, begun=begun)
-        if all(goal.count is not None for goal in scaling.goals):
-            # The same command again, for all that is known.
-            found = unsettled(known.place, read.service, known.snapshot)
-            linked = linked_with(scaling.goals, found, read.service, known.snapshot)
-            scaling = replace(scaling, unsettled=linked)
-        return make_plan(
-            known,
-            SCALE,
-            read,
-            known.status.inputs,
-            allow_large=self.allow_large,
-            choose=lambda _, options: dataclasses.replace(options, scaling=scaling),
-        )
-
-    def _made_alone(self, known: PlanningContext, read: ReadService, scaling: Scaling) -> MadePlan | None:
-        """The plan that scales what is named without the Compute that contains it, None where there is none."""
-        if not self.compute or all(goal.node in {*self.names, *self.counts} for goal in scaling.goals):
-            return None
+    with paused_collector():
+        read = read_deployed(known)
+        scaling = scaling_of(request, read.service, known.snapshot)
         try:
-            return self._made(known, read, scaling_of(replace(self, compute=False), read.service, known.snapshot))
-        except (Refused, PlanRefused):
-            return None
+            made = _made(request, known, read, scaling)
+        except PlanRefused as refused:
+            alone = _made_alone(request, known, read, scaling)
+            if alone is None or adds(alone.plan) or alone.plan.changes:
+                raise _with_another_way(_of_deployed(refused), request, alone=alone is not None) from None
+            made = alone  # There are as many already of what is named.
+    proposal = for_deployed(known, SCALE, read, made)
+    _refuse_kept(request, proposal)
+    return replace(
+        proposal,
+        told=told_again(request),
+        unapproved=() if request.allow_changed else made.plan.drifted,
+        on_failure="rollback" if adds(made.plan) else "continue",
+    )
 
-    def _refuse_kept(self, proposal: Proposal) -> None:
-        """Refuse to remove what is not removed without a word."""
-        leaving = [proposal.snapshot.instances[c.instance] for c in proposal.plan.changes if c.symbol == "-"]
-        nodes = proposal.service.nodes
-        protected = [r.id for r in leaving if nodes[r.node].settings.protected]
-        foreign = [r.id for r in leaving if r.is_unmanaged]
-        for found, permitted, flag, what in (
-            (protected, self.include_protected, "--include-protected", "protected (ordito.protected)"),
-            (foreign, self.include_unmanaged, "--include-unmanaged", "not made by this ensemble"),
-        ):
-            if found and not permitted:
-                verb = "is" if len(found) == 1 else "are"
-                raise Refused(
-                    "protected",
-                    f"{listed(found, MOST_NAMED)} would be removed, and {verb} {what}",
-                    f"give {flag} to remove it all the same, or name others with --remove",
-                )
+
+def _made(request: ScaleRequest, known: PlanningContext, read: ReadService, scaling: Scaling) -> MadePlan:
+    """The plan that scales so. Raises ``PlanRefused`` and ``Refused``."""
+    if not any(_difference(goal, known.snapshot) for goal in scaling.goals):
+        begun = _unfinished(scaling, known.status.kept, read.service, known.snapshot)
+        scaling = replace(scaling, begun=begun)
+    if all(goal.count is not None for goal in scaling.goals):
+        # The same command again, for all that is known.
+        found = unsettled(known.place, read.service, known.snapshot)
+        linked = linked_with(scaling.goals, found, read.service, known.snapshot)
+        scaling = replace(scaling, unsettled=linked)
+    return make_plan(
+        known,
+        SCALE,
+        read,
+        known.status.inputs,
+        allow_large=request.allow_large,
+        choose=lambda _, options: dataclasses.replace(options, scaling=scaling),
+    )
+
+
+def _made_alone(request: ScaleRequest, known: PlanningContext, read: ReadService, scaling: Scaling) -> MadePlan | None:
+    """The plan that scales what is named without the Compute that contains it, None where there is none."""
+    if not request.compute or all(goal.node in {*request.names, *request.counts} for goal in scaling.goals):
+        return None
+    try:
+        return _made(request, known, read, scaling_of(replace(request, compute=False), read.service, known.snapshot))
+    except (Refused, PlanRefused):
+        return None
+
+
+def _refuse_kept(request: ScaleRequest, proposal: Proposal) -> None:
+    """Refuse to remove what is not removed without a word."""
+    leaving = [proposal.snapshot.instances[c.instance] for c in proposal.plan.changes if c.symbol == "-"]
+    nodes = proposal.service.nodes
+    protected = [r.id for r in leaving if nodes[r.node].settings.protected]
+    foreign = [r.id for r in leaving if r.is_unmanaged]
+    for found, permitted, flag, what in (
+        (protected, request.include_protected, "--include-protected", "protected (ordito.protected)"),
+        (foreign, request.include_unmanaged, "--include-unmanaged", "not made by this ensemble"),
+    ):
+        if found and not permitted:
+            verb = "is" if len(found) == 1 else "are"
+            raise Refused(
+                "protected",
+                f"{listed(found, MOST_NAMED)} would be removed, and {verb} {what}",
+                f"give {flag} to remove it all the same, or name others with --remove",
+            )
 
 
 BOUNDS = "count-out-of-bounds"
@@ -156,12 +122,12 @@ def _of_deployed(refused: PlanRefused) -> PlanRefused:
     return PlanRefused(refused.diagnostics, refused.changes, is_of_deployed=is_bound)
 
 
-def _with_another_way(refused: PlanRefused, asked: ScaleAsked, *, alone: bool) -> PlanRefused:
+def _with_another_way(refused: PlanRefused, request: ScaleRequest, *, alone: bool) -> PlanRefused:
     """A refusal for want of hosts, or because the Compute cannot be scaled so, that also names the command which needs
     no Compute, where what is named can be scaled by itself: ``alone`` says that it can."""
     if not alone or not any(d.code in {BOUNDS, "no-free-host"} for d in refused.diagnostics):
         return refused
-    named = listed(sorted({*asked.names, *asked.counts}), MOST_NAMED)
+    named = listed(sorted({*request.names, *request.counts}), MOST_NAMED)
     said = f"with ordito.scale: {ALONE} in its metadata, {named} is always scaled alone"
     first = next((d for d in refused.diagnostics if d.code == BOUNDS), None)
     found = [replace(d, hint=f"{d.hint}; {said}" if d.hint else said) if d is first else d for d in refused.diagnostics]
@@ -179,11 +145,11 @@ def adds(plan: Plan) -> bool:
     return bool(plan.instances)
 
 
-def scaling_of(asked: ScaleAsked, service: Service, snapshot: Snapshot) -> Scaling:
+def scaling_of(request: ScaleRequest, service: Service, snapshot: Snapshot) -> Scaling:
     """What is to be scaled, by node. Raises ``Refused`` for names that mean nothing, and for contradictions."""
     goals: dict[str, Goal] = {}
-    for text, count, delta in _wanted(asked):
-        for node, why, instead in _nodes(text, service, snapshot, compute=asked.compute):
+    for text, count, delta in _wanted(request):
+        for node, why, instead in _nodes(text, service, snapshot, compute=request.compute):
             if service.nodes[node].existing:
                 raise Refused(
                     "selected-node",
@@ -203,8 +169,8 @@ def scaling_of(asked: ScaleAsked, service: Service, snapshot: Snapshot) -> Scali
     outer = outermost(service.nodes, list(goals))
     # What another one that is scaled contains comes and goes with it.
     goals = {node: goal for node, goal in goals.items() if goal.count is not None or node in outer}
-    victims = _victims(asked, goals, snapshot)
-    if asked.delta is None and victims:
+    victims = _victims(request, goals, snapshot)
+    if request.delta is None and victims:
         goals = {n: _by_victims(goal, victims.get(n, [])) for n, goal in goals.items()}
     for node, named in victims.items():
         _check_number(goals[node], named, len(snapshot.ids_of(node)))
@@ -212,11 +178,11 @@ def scaling_of(asked: ScaleAsked, service: Service, snapshot: Snapshot) -> Scali
     return Scaling(tuple(goals.values()), frozenset(i for named in victims.values() for i in named))
 
 
-def _wanted(asked: ScaleAsked) -> Iterator[tuple[str, int | None, int | None]]:
-    for name, count in asked.counts.items():
+def _wanted(request: ScaleRequest) -> Iterator[tuple[str, int | None, int | None]]:
+    for name, count in request.counts.items():
         yield name, count, None
-    for name in asked.names:
-        yield name, None, asked.delta
+    for name in request.names:
+        yield name, None, request.delta
 
 
 def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) -> Iterator[tuple[str, str, str]]:
@@ -272,10 +238,10 @@ def _unknown(text: str, service: Service, snapshot: Snapshot) -> Refused:
     return Refused("lost-node", f'node "{text}" is gone from the template', "undeploy removes what is left of it")
 
 
-def _victims(asked: ScaleAsked, goals: Mapping[str, Goal], snapshot: Snapshot) -> dict[str, list[str]]:
+def _victims(request: ScaleRequest, goals: Mapping[str, Goal], snapshot: Snapshot) -> dict[str, list[str]]:
     """The instances that are named to leave, by node: for one that is contained in what is scaled, that."""
     found: dict[str, list[str]] = {}
-    for text in asked.remove:
+    for text in request.remove:
         name = text.removeprefix(INSTANCE)
         record = snapshot.instances.get(name)
         if record is None or not record.exists:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ordito.app.errors import Refused
 from ordito.app.inputs.bound import CalledInputs
 from ordito.app.names import MOST_NAMED, operation_named
-from ordito.app.proposals.filters import InstanceFilters
+from ordito.app.requests import InstanceFilters
 from ordito.app.services.workflows import bound_inputs
 from ordito.base.text import listed
 from ordito.model.service import Service

@@ -5,25 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import ClassVar, Self
 
 import msgspec
 
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
-from ordito.app.given_changes import NO_CHANGES, USUAL_HOOKS, GivenChanges, GivenHooks, told
-from ordito.app.given_choices import GivenChoices
-from ordito.app.given_inputs import GivenInputs
-from ordito.app.given_part import EVERYTHING, GivenPart
 from ordito.app.inputs.bound import BoundInputs, bind_given
 from ordito.app.inputs.gathered import gather_inputs
 from ordito.app.inputs.user_part import new_user_part
 from ordito.app.inputs.variables import evaluation_of
-from ordito.app.place import Place, relative_to
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import MadePlan, make_plan
 from ordito.app.proposals.part import with_part
+from ordito.app.requests import DescriptionRequest
 from ordito.app.services.chosen import check_choices, circumstances_of
 from ordito.app.services.existing_hosts import hosts_as_service, warn_of_unheeded
 from ordito.app.services.files import check_files
@@ -34,19 +29,21 @@ from ordito.app.services.workflows import in_place, without_own
 from ordito.app.unsupported import check_supported
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.base.options import recorded
 from ordito.base.sensitive import is_sensitive
 from ordito.ensemble.job_history import read_job
 from ordito.ensemble.status import Status, is_complete
 from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
-from ordito.planning.options import PlanOptions, Upgrading
+from ordito.planning.options import PlanOptions
 from ordito.planning.refused import PlanRefused
 from ordito.planning.static_inputs import check_operation_inputs
 from ordito.providers.pool.provider import NAME as POOL
 from ordito.providers.pool.provider import PoolProvider
+from ordito.work.options import ChangeOptions
 from ordito.work.plan import Plan
 from ordito.work.records import GivenService
-from ordito.work.workflows import DEPLOY, workflow_of
+from ordito.work.workflows import workflow_of
 
 SERVICE_FILE = "service.yaml"
 """The service that is meant where none is named: the one in the ensemble's own directory."""
@@ -59,80 +56,17 @@ class NamedService(msgspec.Struct, frozen=True):
     given: GivenService | None = None
 
 
-class ToDescriptionAsked(msgspec.Struct, frozen=True):
-    """What to bring the system to: without ``service`` that of the ensemble. ``allow_large`` permits very many link
-    operations of one requirement, ``fetch`` that what the service names by URLs is fetched; ``choices`` are made where
-    the service leaves a choice, and what was chosen before holds until something else is. With ``force`` everything is
-    carried out again, done or not. With ``reset_counts`` there are to be as many instances as the template asks for,
-    whatever was scaled. ``changes`` says how what runs is changed, ``hooks`` which lifecycle steps there are, ``part``
-    which part of the service it is about.
+Check = Callable[[PlanningContext, Service], None]
+"""Refuses what makes no sense for a service."""
 
-    What it is called, and which service is meant, is said by those that derive from it.
-    """
 
-    workflow: ClassVar[str] = DEPLOY
-    makes_ensemble: ClassVar[bool] = False
-    """What becomes of what the template has lost, where the command does not say it."""
-
-    service: str = ""
-    inputs: GivenInputs = GivenInputs()
-    allow_large: bool = False
-    fetch: bool = False
-    choices: GivenChoices = GivenChoices()
-    force: bool = False
-    allow_changed: bool = False
-    reset_counts: bool = False
-    changes: GivenChanges = NO_CHANGES
-    hooks: GivenHooks = USUAL_HOOKS
-    part: GivenPart = EVERYTHING
-
-    def to_keep(self, known: PlanningContext, proposal: Proposal) -> Self:
-        """The same with values in the place of files of inputs, and paths as seen from the ensemble."""
-        layout = known.place.layout
-
-        def seen(path: str) -> str:
-            return relative_to(layout, path) if path else ""
-
-        return self._moved(
-            seen,
-            service=seen(self._service_to_keep(known, proposal)),
-            inputs=GivenInputs(values=proposal.asked_inputs, forgotten=self.inputs.forgotten),
-        )
-
-    def from_kept(self, place: Place) -> Self:
-        """What was kept, as seen from here."""
-
-        def seen(path: str) -> str:
-            return place.path(path) if path else ""
-
-        return self._moved(seen, service=seen(self.service))
-
-    def _moved(self, seen: Callable[[str], str], **others: object) -> Self:
-        replace = msgspec.structs.replace
-        return replace(
-            self,
-            choices=replace(self.choices, inventory=seen(self.choices.inventory)),
-            hooks=replace(
-                self.hooks, catalogs=tuple(map(seen, self.hooks.catalogs)), lifecycle=seen(self.hooks.lifecycle)
-            ),
-            **others,
-        )
-
-    def _service_to_keep(self, known: PlanningContext, proposal: Proposal) -> str:
-        """The path of the service that a saved plan has to name, "" where the ensemble names it itself."""
-        return self.service
-
-    def named(self, known: PlanningContext) -> NamedService:
-        """The service that is meant. Raises ``Refused`` where none is, or it is not to be deployed here."""
-        raise NotImplementedError
-
-    def check(self, known: PlanningContext, service: Service) -> None:
-        """Refuse what makes no sense for this service."""
-
-    def propose(self, known: PlanningContext) -> Proposal:
-        """What it would do. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
-        with paused_collector():
-            return _propose(self, known)
+def proposed(
+    request: DescriptionRequest, known: PlanningContext, named: Callable[[], NamedService], check: Check | None = None
+) -> Proposal:
+    """What it would do; ``named`` gives the service that is meant, or refuses. Raises ``InvalidDocument``,
+    ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
+    with paused_collector():
+        return _proposed(request, known, named(), check)
 
 
 class _Described(msgspec.Struct, frozen=True):
@@ -144,21 +78,21 @@ class _Described(msgspec.Struct, frozen=True):
 
 
 def _described(
-    asked: ToDescriptionAsked, known: PlanningContext, named: NamedService, diagnostics: Diagnostics
+    request: DescriptionRequest, known: PlanningContext, named: NamedService, diagnostics: Diagnostics
 ) -> _Described:
     """Read the service that is meant, with its inputs. Raises ``InvalidDocument`` and ``Refused``."""
     place, status, environment = known.place, known.status, known.spec.environment
     evaluation = evaluation_of(place, diagnostics, environment)
-    gathered = gather_inputs(environment, status.given, asked.inputs, evaluation, diagnostics)
+    gathered = gather_inputs(environment, status.given, request.inputs, evaluation, diagnostics)
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
     circumstances = circumstances_of(
-        asked.choices, gathered.values, status.choices, diagnostics, final=True, hosts=_hosts(known)
+        request.choices, gathered.values, status.choices, diagnostics, final=True, hosts=_hosts(known)
     )
-    sources = StepSources(asked.hooks.catalogs, asked.hooks.lifecycle, str(place.layout.root))
-    read = read_service(named.path, diagnostics, network(asked.fetch), circumstances, sources)
-    check_choices(asked.choices, read.service, diagnostics)
-    _check_replaced(asked.changes, read.service, diagnostics)
+    sources = StepSources(request.hooks.catalogs, request.hooks.lifecycle, str(place.layout.root))
+    read = read_service(named.path, diagnostics, network(request.fetch), circumstances, sources)
+    check_choices(request.choices, read.service, diagnostics)
+    _check_replaced(request.changes, read.service, diagnostics)
     check_files(read, diagnostics, required=True)
     check_supported(read.service, diagnostics)
     # The template's own way of deploying may take inputs that the topology does not have.
@@ -172,9 +106,9 @@ def _described(
     return _Described(read, bound, gathered.asked)
 
 
-def _warn_of_steps(asked: ToDescriptionAsked, known: PlanningContext, diagnostics: Diagnostics) -> None:
+def _warn_of_steps(request: DescriptionRequest, known: PlanningContext, diagnostics: Diagnostics) -> None:
     """Warn where what runs has lifecycle steps of a file that its command named, and this one names none."""
-    if asked.hooks.lifecycle or not known.status.form:
+    if request.hooks.lifecycle or not known.status.form:
         return
     record = read_job(known.place.layout, known.status.form)
     said = record.head.options.get("told") if record is not None else None
@@ -187,28 +121,31 @@ def _warn_of_steps(asked: ToDescriptionAsked, known: PlanningContext, diagnostic
         )
 
 
-def _propose(asked: ToDescriptionAsked, known: PlanningContext) -> Proposal:
+def _proposed(
+    request: DescriptionRequest, known: PlanningContext, named: NamedService, check: Check | None
+) -> Proposal:
     place, user = known.place, known.spec.user
     diagnostics = Diagnostics()
-    named = asked.named(known)
-    if named.given is not None and not asked.service:
+    if named.given is not None and not request.service:
         diagnostics.note(
             "remembered-service",
             f"the service is {named.path}, which upgrade was given; {place.manifest} names {user.written or 'none'}",
             None,
             hint=f"write it there, or upgrade to another one: it is forgotten when {place.manifest} names a new one",
         )
-    _warn_of_steps(asked, known, diagnostics)
-    described = _described(asked, known, named, diagnostics)
+    _warn_of_steps(request, known, diagnostics)
+    described = _described(request, known, named, diagnostics)
     try:
-        return _planned(asked, known, named, described, diagnostics)
+        if check is not None:
+            check(known, described.read.service)
+        return _planned(request, known, named, described, diagnostics)
     except (Refused, PlanRefused) as refused:
         refused.public_inputs = frozenset(n for n, v in described.bound.asked.items() if not is_sensitive(v))
         raise
 
 
 def _planned(
-    asked: ToDescriptionAsked,
+    request: DescriptionRequest,
     known: PlanningContext,
     named: NamedService,
     described: _Described,
@@ -216,25 +153,24 @@ def _planned(
 ) -> Proposal:
     place, status, user = known.place, known.status, known.spec.user
     read, bound = described.read, described.bound
-    asked.check(known, read.service)
-    may_lose = asked.changes.may_lose
+    may_lose = request.changes.may_lose
 
     def tells(service: Service, options: PlanOptions) -> PlanOptions:
         options = dataclasses.replace(options, may_lose=may_be_lost(may_lose, service, known.snapshot))
-        prunes = workflow_of(asked.workflow).prunes
-        return changing(options, asked.changes, prunes, asked.hooks.which, strict=asked.hooks.strict)
+        prunes = workflow_of(request.workflow).prunes
+        return changing(options, request.changes, prunes, request.hooks.which, strict=request.hooks.strict)
 
     made = make_plan(
         known,
-        asked.workflow,
+        request.workflow,
         read,
         bound.inputs,
-        allow_large=asked.allow_large,
-        force=asked.force,
-        reset_counts=asked.reset_counts,
+        allow_large=request.allow_large,
+        force=request.force,
+        reset_counts=request.reset_counts,
         choose=lambda service, options: with_part(
-            in_place(service, tells(service, options), asked.workflow, described.values),
-            asked.part,
+            in_place(service, tells(service, options), request.workflow, described.values),
+            request.part,
             service,
             known.snapshot,
         ),
@@ -242,12 +178,12 @@ def _planned(
     providers = plugins_of(place.layout, known.spec.inventory).providers
     warn_of_unheeded(known.spec.inventory, providers, read, diagnostics)
     renews, completes = _settled(made, status, diagnostics)
-    forgets = any(name in status.given for name in asked.inputs.forgotten)
+    forgets = any(name in status.given for name in request.inputs.forgotten)
     renews |= forgets and made.plan.is_empty and not made.plan.is_part
     is_new = not user.exists
     allowed = may_be_lost(may_lose, made.whole.service, known.snapshot)
     return Proposal(
-        workflow=asked.workflow,
+        workflow=request.workflow,
         read=read,
         whole=made.whole,
         plan=made.plan,
@@ -259,16 +195,16 @@ def _planned(
         inputs_before=status.inputs,
         user_part=new_user_part(place.layout, named.path, _open_ones(bound.asked)) if is_new else None,
         diagnostics=tuple(diagnostics.sorted()),
-        unapproved=() if asked.allow_changed else made.plan.drifted,
-        risks=risked(made.plan, known.snapshot, named=asked.changes.replaced, allowed=allowed),
+        unapproved=() if request.allow_changed else made.plan.drifted,
+        risks=risked(made.plan, known.snapshot, named=request.changes.replaced, allowed=allowed),
         contents=made.contents,
         earlier=made.earlier,
         asked_inputs={**_only_given(made.plan, described.values), **bound.asked},
-        files=ReadFiles(user.files, tuple(asked.inputs.files)),
+        files=ReadFiles(user.files, tuple(request.inputs.files)),
         renews=renews,
         completes=completes,
         named=named.given,
-        told={**told(asked.changes, asked.hooks), **asked.part.told},
+        told=recorded(request),
     )
 
 
@@ -295,24 +231,18 @@ def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[
 
 
 def changing(
-    options: PlanOptions, changes: GivenChanges, prunes: str, which: str, *, strict: bool = False
+    options: PlanOptions, changes: ChangeOptions, prunes: str, which: str, *, strict: bool = False
 ) -> PlanOptions:
     """What planning is told of how what runs is changed: ``prunes`` is what becomes of what the template has lost where
-    the command does not say it, ``which`` the lifecycle steps that are carried out, ``strict`` as in ``GivenHooks``."""
+    the command does not say it; ``which`` and ``strict`` are those of ``HookOptions``."""
     return dataclasses.replace(
         options,
-        upgrading=Upgrading(
-            prune=changes.prune or prunes,
-            replaced=frozenset(changes.replaced),
-            max_unavailable=changes.max_unavailable,
-            skip_heal=changes.skip_heal,
-            checks=changes.checks,
-        ),
+        changes=msgspec.structs.replace(changes, prune=changes.prune or prunes),
         hooking=msgspec.structs.replace(options.hooking, which=which, strict=strict),
     )
 
 
-def _check_replaced(changes: GivenChanges, service: Service, diagnostics: Diagnostics) -> None:
+def _check_replaced(changes: ChangeOptions, service: Service, diagnostics: Diagnostics) -> None:
     """See that the nodes exist that are to be made anew. Raises ``InvalidDocument`` where one does not."""
     unknown = [name for name in changes.replaced if name not in service.nodes]
     for name in unknown:

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar
-
-import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.proposal import PlanningContext, Proposal
+from ordito.app.proposal import PlanningContext, Proposal, proposer
 from ordito.app.proposals.driven import driven
-from ordito.app.proposals.heal import HealAsked
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
+from ordito.app.requests import HealRequest, TriggerRequest
 from ordito.app.trigger_checks import is_driven
 from ordito.base.collector import paused_collector
 from ordito.instances.evaluate import Evaluator
@@ -25,54 +22,38 @@ from ordito.model.service import Service
 from ordito.planning.options import Acting, PlanOptions
 
 
-class TriggerAsked(msgspec.Struct, frozen=True):
-    """To carry out one part of a trigger's actions: those that make up one job, counted from 0. ``about`` are the
-    instances that the event came from."""
+def propose(request: TriggerRequest, known: PlanningContext) -> Proposal | None:
+    """What the actions would do; None where there is no such part of them.
 
-    makes_ensemble: ClassVar[bool] = False
-
-    policy: str
-    trigger: str
-    part: int = 0
-    about: tuple[str, ...] = ()
-
-    @property
-    def workflow(self) -> str:
-        """The name of the job's workflow."""
-        return f"trigger {self.policy}.{self.trigger}"
-
-    def propose(self, known: PlanningContext) -> Proposal | None:
-        """What the actions would do; None where there is no such part of them.
-
-        Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
-        """
-        status = known.status
-        if not status.service:
+    Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
+    """
+    status = known.status
+    if not status.service:
+        return None
+    with paused_collector():
+        read = read_deployed(known)
+        policy, trigger = _trigger(read.service, request.policy, request.trigger)
+        parts = list(_parts(trigger.actions))
+        if request.part >= len(parts):
             return None
-        with paused_collector():
-            read = read_deployed(known)
-            policy, trigger = _trigger(read.service, self.policy, self.trigger)
-            parts = list(_parts(trigger.actions))
-            if self.part >= len(parts):
-                return None
-            first, last = parts[self.part]
-            if is_driven(trigger.actions[first]):
-                evaluator = Evaluator(read.service, known.snapshot, status.inputs, root=read.package.root)
-                asked = driven(policy, trigger.actions[first], evaluator, self.about)
-                try:
-                    return asked.propose(known)
-                except Refused as refused:
-                    # Not the command that has the event handled is to be given with more words.
-                    if refused.more_words and isinstance(asked, HealAsked):
-                        refused.next_words = (*asked.words(), *refused.more_words)
-                        refused.more_words = ()
-                    raise
+        first, last = parts[request.part]
+        if is_driven(trigger.actions[first]):
+            evaluator = Evaluator(read.service, known.snapshot, status.inputs, root=read.package.root)
+            wanted = driven(policy, trigger.actions[first], evaluator, request.instances)
+            try:
+                return proposer(wanted)(wanted, known)
+            except Refused as refused:
+                # Not the command that has the event handled is to be given with more words.
+                if refused.more_words and isinstance(wanted, HealRequest):
+                    refused.next_words = (*wanted.words, *refused.more_words)
+                    refused.more_words = ()
+                raise
 
-            def choose(_: Service, options: PlanOptions) -> PlanOptions:
-                return replace(options, acting=Acting(self.policy, self.trigger, first, last))
+        def choose(_: Service, options: PlanOptions) -> PlanOptions:
+            return replace(options, acting=Acting(request.policy, request.trigger, first, last))
 
-            made = make_plan(known, self.workflow, read, status.inputs, choose=choose)
-        return for_deployed(known, self.workflow, read, made)
+        made = make_plan(known, request.workflow, read, status.inputs, choose=choose)
+    return for_deployed(known, request.workflow, read, made)
 
 
 def _trigger(service: Service, policy: str, trigger: str) -> tuple[Policy, Trigger]:

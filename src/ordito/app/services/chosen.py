@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from ordito.app.given_changes import GivenHooks
-from ordito.app.given_choices import GivenChoices
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.environments import Environment
 from ordito.app.inputs.gathered import GatheredInputs, gather_inputs, read_given
 from ordito.app.place import Place, place_of
+from ordito.app.requests import ChoiceOptions, GivenInputs
 from ordito.app.services.read import ReadService, network, read_service
 from ordito.app.services.step_blocks import StepSources
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument, Severity
@@ -20,6 +18,7 @@ from ordito.model.circumstances import Circumstances
 from ordito.model.resolve import resolve_service
 from ordito.model.service import Service
 from ordito.source.opening import open_package
+from ordito.work.options import HookOptions
 
 NO_INPUTS = GivenInputs()
 
@@ -103,7 +102,7 @@ def weighed(found: Diagnostic) -> Diagnostic:
 
 
 def circumstances_of(
-    given: GivenChoices,
+    given: ChoiceOptions,
     inputs: Mapping[str, object],
     earlier: Choices,
     diagnostics: Diagnostics,
@@ -125,7 +124,7 @@ def circumstances_of(
     )
 
 
-def check_choices(given: GivenChoices, service: Service, diagnostics: Diagnostics) -> None:
+def check_choices(given: ChoiceOptions, service: Service, diagnostics: Diagnostics) -> None:
     """See that the nodes exist for which a command chooses a topology. Raises ``InvalidDocument`` where one does
     not."""
     known = {*service.nodes, *service.substituted}
@@ -153,11 +152,11 @@ def _inventory(path: str, diagnostics: Diagnostics) -> Service:
 def look_at(
     service: str,
     directory: str,
-    choices: GivenChoices,
+    choices: ChoiceOptions,
     diagnostics: Diagnostics,
     *,
     fetch: bool,
-    hooks: GivenHooks | None = None,
+    hooks: HookOptions | None = None,
 ) -> ReadService:
     """The service that is named, or that ``chosen_service`` finds; ``hooks`` say where lifecycle steps and their blocks
     are, None for who has nothing to do with them. Raises ``InvalidDocument``."""

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from ordito.app.given_changes import USUAL_HOOKS, GivenHooks
-from ordito.app.given_choices import GivenChoices
+from ordito.app.requests import ChoiceOptions
 from ordito.app.services.chosen import look_at
 from ordito.app.services.files import check_files
 from ordito.base.collector import paused_collector
@@ -25,6 +24,7 @@ from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.sensitivity import Mark, Marks, says_sensitive
 from ordito.model.service import Capability, NodeTemplate, Output, Relationship, Service
 from ordito.syntax.expressions import Call, as_written
+from ordito.work.options import HookOptions
 
 TEXT_FUNCTIONS = frozenset({"concat", "join", "token"})
 """Functions whose arguments may be parts of what is sensitive."""
@@ -225,8 +225,8 @@ class CompileRequest(msgspec.Struct, frozen=True):
     positions: bool = False
     values_only: bool = False
     fetch: bool = False
-    choices: GivenChoices = GivenChoices()
-    hooks: GivenHooks = USUAL_HOOKS
+    choices: ChoiceOptions = ChoiceOptions()
+    hooks: HookOptions = HookOptions()
 
 
 class Compiled(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ from dataclasses import replace
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.given_inputs import GivenInputs
 from ordito.app.inputs.gathered import GatheredInputs, read_given
+from ordito.app.requests import GivenInputs
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.suggest import nearest
 from ordito.model.imperative import Workflow

@@ -11,7 +11,8 @@ from ordito.app.errors import Refused
 from ordito.app.job.git_keeping import keeper_of, refuse_uncommittable, shared_options
 from ordito.app.place import Place
 from ordito.app.proposal import PlanningContext, Proposal
-from ordito.app.proposals.deploy import DeployAsked
+from ordito.app.proposals import deploy
+from ordito.app.requests import DeployRequest
 from ordito.app.services.left_behind import ServiceWithOrphans, file_digests, left_behind, whole_service
 from ordito.app.services.pinned import PinnedService, pin_service, read_pinned
 from ordito.base.change_ids import ChangeIds
@@ -26,8 +27,9 @@ from ordito.instances.records import Delta, Snapshot
 from ordito.instances.status import effective_statuses
 from ordito.work.forms import begun
 from ordito.work.invocation import Ending, Outcome
+from ordito.work.options import JobOptions
 from ordito.work.plan import ChangeKind, KeptCount, OperationCall, Plan, Step
-from ordito.work.records import GivenService, GivenValue, JobClosingRecord, JobHeader, JobOptions, StepFinishedRecord
+from ordito.work.records import GivenService, GivenValue, JobClosingRecord, JobHeader, StepFinishedRecord
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -201,7 +203,7 @@ def proposed(known: PlanningContext, snapshot: Snapshot) -> Proposal:
     What runs and would be changed may not be recorded as if it had been. Raises ``InvalidDocument``, ``PlanRefused``,
     ``Refused`` and ``EnsembleError``.
     """
-    proposal = DeployAsked().propose(replace(known, snapshot=snapshot))
+    proposal = deploy.propose(DeployRequest(), replace(known, snapshot=snapshot))
     changed = next((c for c in proposal.plan.changes if c.kind in CHANGES), None)
     if changed is not None:
         raise Refused(

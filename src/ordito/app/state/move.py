@@ -7,10 +7,10 @@ import msgspec
 from ordito.app.conversation import Conversation
 from ordito.app.ensemble_checks import no_ensemble, refuse_unfinished
 from ordito.app.errors import Declined, Refused
-from ordito.app.given_choices import GivenChoices
 from ordito.app.place import place_of
 from ordito.app.proposal import PlanningContext, known_of
 from ordito.app.proposals.making import options_of
+from ordito.app.requests import ChoiceOptions
 from ordito.app.services.chosen import look_at
 from ordito.app.state.edit import (
     Edit,
@@ -70,7 +70,7 @@ def move(request: MoveRequest, conversation: Conversation) -> Moved:
     with open_ensemble(request.directory, command="state mv", wait_lock=request.wait_lock) as ensemble:
         refuse_unfinished(ensemble)
         _check_records(request, ensemble.snapshot)
-        _check(request, look_at("", request.directory, GivenChoices(), Diagnostics(), fetch=False).service)
+        _check(request, look_at("", request.directory, ChoiceOptions(), Diagnostics(), fetch=False).service)
         known = known_of(place, ensemble.snapshot, _by_both_names(request, ensemble.status), None)
         basis = deployed(place, ensemble)
         delta, ids = _renaming(request, known, basis)

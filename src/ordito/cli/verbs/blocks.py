@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from ordito.app.given_inputs import GivenInputs
-from ordito.cli.change_options import catalog_option
+from ordito.app.requests import GivenInputs
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import BLOCKS_VERBS, LIFECYCLE_VERBS, VerbGroup
 from ordito.cli.options import block_service_option
 from ordito.cli.progress.lines import plural
+from ordito.cli.request_options import single
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
+from ordito.work.options import HookOptions
 
 if TYPE_CHECKING:
     from ordito.authoring.blocks import BlockPage, ConfigField
@@ -37,7 +38,7 @@ TITLES = ("BLOCK", "VERSION", "UNDO", "FROM", "WHAT IT DOES")
 @verb("list", named="blocks list")
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @block_service_option
-@catalog_option
+@single(HookOptions, "catalogs")
 def list_command(session: Session, words: tuple[str, ...], service: str, catalogs: tuple[str, ...]) -> ExitCode:
     """List the blocks that lifecycle steps can name, with those of WORD in their name or description only.
 
@@ -75,7 +76,7 @@ MOST_WIDTH = 100
 @verb("show", named="blocks show")
 @click.argument("name", metavar="FQN")
 @block_service_option
-@catalog_option
+@single(HookOptions, "catalogs")
 def show_command(session: Session, name: str, service: str, catalogs: tuple[str, ...]) -> ExitCode:
     """Show a block: what it does, what it is configured with, and where it is.
 
@@ -136,7 +137,7 @@ def _paragraph(text: str, indent: str, channel: Channel) -> None:
 )
 @click.option("--phase", default="install.after", show_default=True, help="The phase in which it is told to be.")
 @block_service_option
-@catalog_option
+@single(HookOptions, "catalogs")
 def test_command(session: Session, name: str, inputs: GivenInputs, service: str, **given: object) -> ExitCode:
     """Carry out a block once, as a lifecycle step would, in a folder of its own; what it does is really done.
 

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
+from ordito.app.requests import CheckRequest, DiscoverRequest
 from ordito.base.sensitive import shown
 from ordito.base.text import listed
-from ordito.cli.asked.check import asked as asked_of_check
-from ordito.cli.asked.discover import asked as asked_of_discover
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import job_options
+from ordito.cli.job_verb import job_verb
 from ordito.cli.progress.report import NextCommand, last_lines
 from ordito.cli.session import Session
 from ordito.cli.text_width import one_line, pad, printable, width
-from ordito.cli.verb import verb
 from ordito.instances.records import StatusReason
 from ordito.instances.status import ABSENT, ERROR, UNKNOWN, WORSE
 from ordito.work.invocation import Outcome
-from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
     from ordito.app.drift import CheckedInstance, DriftResult
-    from ordito.app.proposals.look import LookAsked
+    from ordito.app.workflow_run import WorkflowRequest
     from ordito.cli.channel import Channel
     from ordito.instances.records import Instance
 
@@ -47,45 +44,35 @@ LINES_SHOWN = 5
 FORMAT = "ordito.drift/1"
 
 
-def look_verb(workflow: str, summary: str, asked: Callable[[Callable[..., Any]], Callable[..., Any]]) -> click.Command:
-    """The verb of a workflow that looks; its arguments come from ``cli/asked``."""
+detailed_option = click.option(
+    "--detailed-exitcode", is_flag=True, help="Exit with 2 as long as an instance is not ok."
+)
 
-    @verb(workflow, summary)
-    @asked
-    @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 as long as an instance is not ok.")
-    @job_options
-    def command(
-        session: Session, asked: LookAsked, options: JobOptions, wait_lock: float, *, detailed_exitcode: bool
-    ) -> ExitCode:
-        """Look."""
-        from ordito.app.drift import LookRequest, look
-        from ordito.cli.conversation import LookingConversation
-        from ordito.cli.job_view import exit_code, write_report
 
-        conversation = LookingConversation(session)
-        settings = session.settings
-        request = LookRequest(
-            settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
-        )
-        result = look(request, conversation)
-        complaints = conversation.ledger.complaints
-        if result.report is not None:
-            write_report(result.report, conversation.ledger, session)
-        data = drift_data(workflow, result, {name: outcome.message for name, outcome in complaints.items()})
-        session.result(data, lambda channel: write_drift(workflow, result, complaints, channel))
-        unwell = ExitCode.CHANGES if detailed_exitcode and not result.is_well else ExitCode.DONE
-        if result.report is None:
-            return unwell
-        found = list(_next(result))
-        if any(_printed(outcome) for outcome in complaints.values()):
-            found.insert(0, (("jobs", "logs", result.report.job), "read all that the checks printed"))
-        commands = [NextCommand(session.settings.command(*words), purpose) for words, purpose in found]
-        if commands:
-            session.next(*commands)
-        code = exit_code(result.report)
-        return unwell if code is ExitCode.DONE else code
+def _look(session: Session, request: WorkflowRequest, *, detailed_exitcode: bool) -> ExitCode:
+    """Look, and show what was found."""
+    from ordito.app.drift import look
+    from ordito.cli.conversation import LookingConversation
+    from ordito.cli.job_view import exit_code, write_report
 
-    return command
+    conversation = LookingConversation(session)
+    result = look(request, conversation)
+    complaints = conversation.ledger.complaints
+    if result.report is not None:
+        write_report(result.report, conversation.ledger, session)
+    data = drift_data(request.wanted.workflow, result, {name: outcome.message for name, outcome in complaints.items()})
+    session.result(data, lambda channel: write_drift(request.wanted.workflow, result, complaints, channel))
+    unwell = ExitCode.CHANGES if detailed_exitcode and not result.is_well else ExitCode.DONE
+    if result.report is None:
+        return unwell
+    found = list(_next(result))
+    if any(_printed(outcome) for outcome in complaints.values()):
+        found.insert(0, (("jobs", "logs", result.report.job), "read all that the checks printed"))
+    commands = [NextCommand(session.settings.command(*words), purpose) for words, purpose in found]
+    if commands:
+        session.next(*commands)
+    code = exit_code(result.report)
+    return unwell if code is ExitCode.DONE else code
 
 
 def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -216,17 +203,21 @@ def _totals(workflow: str, result: DriftResult) -> Iterator[str]:
     yield f"{plural(len(result.found), 'instance')}: {', '.join(parts)}. {said}"
 
 
-CHECK_HELP = """Run the check of every instance that has one, and show what is other than was recorded.
+@job_verb(CheckRequest)
+@detailed_option
+def check_command(session: Session, request: WorkflowRequest, *, detailed_exitcode: bool) -> ExitCode:
+    """Run the check of every instance that has one, and show what is other than was recorded.
 
-A check (interface type ordito.interfaces.Maintain, profile:ordito) changes nothing: it says by its exit code how the
-instance is: 0 ok, 1 error, 3 absent, anything else unknown. What it finds is recorded."""
+    A check (interface type ordito.interfaces.Maintain, profile:ordito) changes nothing: it says by its exit code how
+    the instance is: 0 ok, 1 error, 3 absent, anything else unknown. What it finds is recorded."""
+    return _look(session, request, detailed_exitcode=detailed_exitcode)
 
-check_command = look_verb("check", CHECK_HELP, asked_of_check)
 
+@job_verb(DiscoverRequest)
+@detailed_option
+def discover_command(session: Session, request: WorkflowRequest, *, detailed_exitcode: bool) -> ExitCode:
+    """Run the discover operation of every instance that has one, and show what is other than was recorded.
 
-DISCOVER_HELP = """Run the discover operation of every instance that has one, and show what is other than was recorded.
-
-It finds out what exists: its exit code says how the instance is, as that of a check does, and its outputs that have the
-name of an attribute, or are mapped to one, become its value."""
-
-discover_command = look_verb("discover", DISCOVER_HELP, asked_of_discover)
+    It finds out what exists: its exit code says how the instance is, as that of a check does, and its outputs that have
+    the name of an attribute, or are mapped to one, become its value."""
+    return _look(session, request, detailed_exitcode=detailed_exitcode)

@@ -6,30 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ordito.cli.asked.deploy import asked as asked_of_deploy
-from ordito.cli.asked.rollback import asked as asked_of_rollback
-from ordito.cli.asked.undeploy import asked as asked_of_undeploy
-from ordito.cli.asked.upgrade import asked as asked_of_upgrade
+from ordito.app.requests import DeployRequest, RollbackRequest, UndeployRequest, UpgradeRequest
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import job_options, making_options
+from ordito.cli.job_verb import carry_out, finisher, job_verb
 from ordito.cli.session import Session
-from ordito.cli.verb import verb
-from ordito.work.records import JobOptions
 from ordito.work.workflows import UPGRADE
 
 if TYPE_CHECKING:
-    from ordito.app.proposal import Asked
-    from ordito.app.proposals.rollback import RollbackAsked
-    from ordito.app.proposals.undeploy import UndeployAsked
-    from ordito.app.proposals.upgrade import UpgradeAsked
-    from ordito.app.workflow_run import WorkflowResult
+    from ordito.app.workflow_run import WorkflowRequest, WorkflowResult
     from ordito.cli.conversation import CliConversation
 
 
-@verb("deploy", takes_inputs=True)
-@asked_of_deploy
-@making_options
-def deploy_command(session: Session, asked: Asked, options: JobOptions, wait_lock: float) -> ExitCode:
+@job_verb(DeployRequest)
+def deploy_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Bring the running system to its description.
 
     SERVICE is a definitions file, a folder that holds one, or an archive. The first deployment makes the ensemble: a
@@ -40,22 +29,8 @@ def deploy_command(session: Session, asked: Asked, options: JobOptions, wait_loc
 
     SERVICE may also be a plan that `ordito plan --out FILE` has saved, whatever its workflow: exactly that plan is
     carried out, or none if what it depends on is different now."""
-    from ordito.app.workflow_run import WorkflowRequest, run_workflow
-    from ordito.cli.conversation import CliConversation
-    from ordito.cli.planned import environment_for, finisher, hosts_for
-
-    conversation = CliConversation(session)
-    request = WorkflowRequest(
-        session.settings.directory,
-        asked,
-        options,
-        wait_lock,
-        environment_for(asked, session.settings.wanted_environment),
-        hosts_for(asked, session.settings),
-    )
-    result = run_workflow(request, conversation)
     # A saved plan may be one of another workflow.
-    return finisher(asked.workflow)(result, conversation, session)
+    return carry_out(session, request, finisher(request.wanted.workflow))
 
 
 def finish_deploy(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
@@ -109,13 +84,9 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     return ExitCode.DONE
 
 
-@verb("upgrade", takes_inputs=True)
-@asked_of_upgrade
+@job_verb(UpgradeRequest)
 @click.option("--explain", is_flag=True, help="Show first what is different, because of what, and what runs for it.")
-@making_options
-def upgrade_command(
-    session: Session, asked: UpgradeAsked, options: JobOptions, wait_lock: float, *, explain: bool
-) -> ExitCode:
+def upgrade_command(session: Session, request: WorkflowRequest, *, explain: bool) -> ExitCode:
     """Change what runs into what a service says now.
 
     NEW is a definitions file, a folder that holds one, or an archive. From then on it is the ensemble's service,
@@ -125,15 +96,7 @@ def upgrade_command(
 
     After a failure nothing more is done that depends on it; `ordito jobs resume`, `ordito upgrade` again, or `ordito
     rollback` go on from there. With --on-failure rollback everything is brought back by itself."""
-    from ordito.app.workflow_run import WorkflowRequest, run_workflow
-    from ordito.cli.conversation import CliConversation
-
-    conversation = CliConversation(session, explains=explain)
-    settings = session.settings
-    request = WorkflowRequest(
-        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
-    )
-    return finish_upgrade(run_workflow(request, conversation), conversation, session)
+    return carry_out(session, request, finish_upgrade, explains=explain)
 
 
 def finish_upgrade(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
@@ -144,27 +107,15 @@ def finish_upgrade(result: WorkflowResult, conversation: CliConversation, sessio
 MOST_NAMED = 12
 
 
-@verb("rollback")
-@asked_of_rollback
-@job_options
-def rollback_command(session: Session, asked: RollbackAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+@job_verb(RollbackRequest)
+def rollback_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Go back to an earlier revision: change what runs into what it was then, with the files and inputs of then.
 
     REVISION is a number that `ordito revisions` shows. Without it, what was begun after the last complete revision
     is taken back; where nothing was, the last revision that deployed something else is meant: to deploy the same
     again, so that it is repaired, does not count. What lifecycle steps have done since is undone, the newest first,
     around what is done to the resources; no lifecycle step is carried out."""
-    if options.on_failure == "rollback":
-        raise click.UsageError("going back is not taken back: use --on-failure abort, or continue")
-    from ordito.app.workflow_run import WorkflowRequest, run_workflow
-    from ordito.cli.conversation import CliConversation
-
-    conversation = CliConversation(session)
-    settings = session.settings
-    request = WorkflowRequest(
-        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
-    )
-    return finish_rollback(run_workflow(request, conversation), conversation, session)
+    return carry_out(session, request, finish_rollback)
 
 
 def finish_rollback(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
@@ -195,25 +146,12 @@ def finish_rollback(result: WorkflowResult, conversation: CliConversation, sessi
     return code
 
 
-@verb("undeploy")
-@asked_of_undeploy
-@job_options
-def undeploy_command(session: Session, asked: UndeployAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+@job_verb(UndeployRequest)
+def undeploy_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Remove everything that was deployed, with the service as it was deployed last.
 
     It goes on past failures: what can be removed is removed, and every failure is listed."""
-    if options.on_failure == "rollback":
-        raise click.UsageError("what was removed cannot be taken back: use --on-failure abort, or continue")
-    from ordito.app.workflow_run import WorkflowRequest, run_workflow
-    from ordito.cli.conversation import CliConversation
-
-    conversation = CliConversation(session)
-    settings = session.settings
-    request = WorkflowRequest(
-        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
-    )
-    result = run_workflow(request, conversation)
-    return finish_undeploy(result, conversation, session)
+    return carry_out(session, request, finish_undeploy)
 
 
 def finish_undeploy(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:

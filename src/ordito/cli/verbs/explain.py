@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ordito.app.errors import Refused
+from ordito.app.requests import DeployRequest
 from ordito.base.diagnostics import Severity
 from ordito.base.suggest import nearest
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import fetch_option
 from ordito.cli.progress.lines import plural
+from ordito.cli.request_options import single
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
@@ -32,7 +33,7 @@ KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", 
 @click.argument("word")
 @click.option("-s", "--service", metavar="SERVICE", default="", help="Know the types of this service too.")
 @click.option("--kind", type=click.Choice(KINDS), default=None, help="Which kind of type, if there are several.")
-@fetch_option
+@single(DeployRequest, "fetch")
 def explain_command(session: Session, word: str, service: str, kind: str | None, *, fetch: bool) -> ExitCode:
     """Explain WORD: a type of any kind, such as Compute; an entity of the language, such as node_template; a function,
     such as get_input; any other word of the language, such as in_range, SELF or occurrences; a setting, such as

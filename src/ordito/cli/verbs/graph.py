@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ordito.app.given_choices import GivenChoices
+from ordito.app.requests import REQUESTS, ChoiceOptions, DeployRequest, Request
 from ordito.cli.delivery import STANDARD_OUTPUT, deliver, out_option
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.help import VerbCommand
-from ordito.cli.options import choice_options, fetch_option
-from ordito.cli.planned import PLANNED, Make, arguments_of, environment_for, hosts_for, workflow_named
+from ordito.cli.job_verb import environment_for, hosts_for
+from ordito.cli.planned import Make, workflow_named
+from ordito.cli.request_options import group, single, takes
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.proposal import Asked
     from ordito.authoring.graph import Graph, PlanGraph
 
 
@@ -36,7 +36,7 @@ def workflow_option(function: F) -> F:
         OPTION,
         metavar="W",
         expose_value=False,
-        help=f'Show what a workflow would do: {", ".join(PLANNED)}; one of the template as "workflow NAME".',
+        help=f'Show what a workflow would do: {", ".join(REQUESTS)}; one of the template as "workflow NAME".',
     )
     return option(function)
 
@@ -65,7 +65,7 @@ class GraphCommand(VerbCommand):
         # One of the template is named by two words, which may well be given as one.
         named, _, own = workflow.partition(" ")
         name, rest = workflow_named(named), [own, *rest] if own else rest
-        return self._make(name, arguments_of(name)).make_context(info_name, rest, parent, **extra)
+        return self._make(name, REQUESTS[name]).make_context(info_name, rest, parent, **extra)
 
 
 def _workflow(args: list[str]) -> tuple[str | None, list[str]]:
@@ -102,10 +102,10 @@ limit_option = click.option(
 @workflow_option
 @limit_option
 @out_option
-@fetch_option
-@choice_options
+@single(DeployRequest, "fetch")
+@group(ChoiceOptions, "choices")
 def of_service(
-    session: Session, service: str | None, limit: int | None, out: str, *, fetch: bool, choices: GivenChoices
+    session: Session, service: str | None, limit: int | None, out: str, *, fetch: bool, choices: ChoiceOptions
 ) -> ExitCode:
     """Show SERVICE as a graph: its nodes, each in the one that hosts it, their connections and groups.
 
@@ -127,23 +127,29 @@ def of_service(
     return ExitCode.DONE
 
 
-def _of_workflow(workflow: str, arguments: Any) -> click.Command:
+def _of_workflow(workflow: str, kind: type[Request]) -> click.Command:
     """The command that shows one workflow."""
-    text = OF_WORKFLOW.format(workflow=workflow, about=arguments.ABOUT)
+    text = OF_WORKFLOW.format(workflow=workflow, about=kind.about)
 
-    @verb("graph", text, takes_inputs=arguments.TAKES_INPUTS, formats=FORMATS, named=f"graph --workflow {workflow}")
-    @arguments.asked  # type: ignore[untyped-decorator]
+    @verb(
+        "graph",
+        text,
+        takes_inputs="inputs" in kind.__struct_fields__,
+        formats=FORMATS,
+        named=f"graph --workflow {workflow}",
+    )
+    @takes(kind)
     @limit_option
     @out_option
-    def command(session: Session, asked: Asked, *, limit: int | None, out: str) -> ExitCode:
+    def command(session: Session, request: Request, *, limit: int | None, out: str) -> ExitCode:
         """Show a workflow as a graph."""
         from ordito.app.plan import PlanRequest, plan
         from ordito.authoring.graph import plan_graph
         from ordito.cli.graph.text import plan_graph_data, write_plan_graph
 
-        environment = environment_for(asked, session.settings.wanted_environment)
+        environment = environment_for(request, session.settings.wanted_environment)
         result = plan(
-            PlanRequest(session.settings.directory, asked, environment, hosts=hosts_for(asked, session.settings))
+            PlanRequest(session.settings.directory, request, environment, hosts=hosts_for(request, session.settings))
         )
         if result.unfinished:
             session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")

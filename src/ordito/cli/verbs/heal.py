@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import click
+import msgspec
 
+from ordito.app.requests import HealRequest
 from ordito.base.text import listed
-from ordito.cli.asked.heal import asked
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import job_options
+from ordito.cli.job_verb import job_verb
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, width
-from ordito.cli.verb import verb
-from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
     from ordito.app.proposal import Proposal
-    from ordito.app.proposals.heal import HealAsked
-    from ordito.app.workflow_run import WorkflowResult
+    from ordito.app.workflow_run import WorkflowRequest, WorkflowResult
     from ordito.cli.conversation import CliConversation
     from ordito.instances.records import Instance
 
@@ -36,10 +33,8 @@ SAID = {
 }
 
 
-@verb("heal")
-@asked
-@job_options
-def heal_command(session: Session, asked: HealAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+@job_verb(HealRequest)
+def heal_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Heal instances, and go no further than that needs.
 
     1. The check of an instance, where it has one: if it says ok, there is nothing to heal.
@@ -51,24 +46,19 @@ def heal_command(session: Session, asked: HealAsked, options: JobOptions, wait_l
 
     What was made again is checked. What keeps data is removed only where --allow-data-loss names it.
     INSTANCE may also be a node that has one instance. Several are healed one after the other, a job for each."""
-    if options.on_failure == "rollback":
-        raise click.UsageError("a heal cannot be taken back: use --on-failure abort, or continue")
     from ordito.app.errors import Refused
     from ordito.app.proposals.heal import NOTHING_HEALS, REQUIRED_FIRST, healings
-    from ordito.app.workflow_run import WorkflowRequest, run_workflow
+    from ordito.app.workflow_run import run_workflow
     from ordito.cli.conversation import CliConversation
 
-    settings = session.settings
     ended: list[WorkflowResult] = []
     worst = ExitCode.DONE
-    every = healings(settings.directory, asked, settings.wanted_environment, settings.hosts)
+    assert isinstance(request.wanted, HealRequest)
+    every = healings(request.directory, request.wanted, request.environment, request.hosts)
     for one in every:
         conversation = CliConversation(session)
-        request = WorkflowRequest(
-            settings.directory, one, options, wait_lock, settings.wanted_environment, settings.hosts
-        )
         try:
-            ended.append(run_workflow(request, conversation))
+            ended.append(run_workflow(msgspec.structs.replace(request, wanted=one), conversation))
         except Refused as refusal:
             is_beside = refusal.code == NOTHING_HEALS and len(every) > 1
             # What it requires was healed before, in vain.

@@ -11,25 +11,28 @@ import click
 import msgspec
 
 from ordito.app.errors import Declined, NobodyToAsk
+from ordito.app.requests import RetryRequest
 from ordito.base.sensitive import encode_hook
 from ordito.base.text import listed
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import JOBS_VERBS, VerbGroup
+from ordito.cli.job_verb import carry_out, workflow_request
 from ordito.cli.job_view import UNLESS, as_text, kept_data, write_kept
-from ordito.cli.options import commit_option, data_loss_option, making_options, wait_lock_option
 from ordito.cli.progress.ledger import OWN, called
 from ordito.cli.progress.lines import plural
 from ordito.cli.progress.report import NextCommand
+from ordito.cli.request_options import AS_BEGUN, ON_FAILURE_MAKING, commit_option, job_options, single, wait_lock_option
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
+from ordito.work.options import JobOptions
 from ordito.work.plan import HOOK, UNDO
-from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
     from ordito.app.job.replay import ReplayResult
-    from ordito.app.proposals.retry import RetryAsked
+    from ordito.app.workflow_run import WorkflowResult
+    from ordito.cli.conversation import CliConversation
     from ordito.ensemble.job_format import ConfigChange
     from ordito.ensemble.job_history import RecordedJob
 
@@ -170,8 +173,8 @@ def logs_command(session: Session, job: str | None, step: str) -> ExitCode:
 @click.argument("job", required=False)
 @click.option("--now", is_flag=True, help="End the running steps, too.")
 @wait_lock_option
-@commit_option("")
-def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: float, commit: str | None) -> ExitCode:
+@commit_option(AS_BEGUN)
+def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: float, commit: str) -> ExitCode:
     """End a job that runs, also in another terminal, or close one that was interrupted.
 
     JOB is its id or the beginning of it; without it, the job that has not ended is meant. Running steps finish and
@@ -182,7 +185,7 @@ def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: f
     from ordito.cli.job_view import report_data, write_report
 
     conversation = CliConversation(session)
-    request = CancelRequest(session.settings.directory, job or "", now, wait_lock, commit or "")
+    request = CancelRequest(session.settings.directory, job or "", now, wait_lock, commit)
     result = cancel(request, conversation)
     if result.report is not None:
         write_report(result.report, conversation.ledger, session)
@@ -204,8 +207,8 @@ def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: f
 
 @verb("resume", named="jobs resume")
 @wait_lock_option
-@commit_option("")
-def resume_command(session: Session, wait_lock: float, commit: str | None) -> ExitCode:
+@commit_option(AS_BEGUN)
+def resume_command(session: Session, wait_lock: float, commit: str) -> ExitCode:
     """Continue a job that was interrupted, under the same id.
 
     What is completed does not run again. An operation that was running when the program died is ended if it still
@@ -218,14 +221,14 @@ def resume_command(session: Session, wait_lock: float, commit: str | None) -> Ex
     from ordito.cli.job_view import end_job
 
     conversation = CliConversation(session)
-    report = resume(ResumeRequest(session.settings.directory, wait_lock, commit or ""), conversation).report
+    report = resume(ResumeRequest(session.settings.directory, wait_lock, commit), conversation).report
     return end_job(report, conversation.ledger, session, nothing="Nothing to resume: no job was interrupted.")
 
 
 @verb("retry", named="jobs retry")
 @click.argument("job", required=False)
-@data_loss_option
-@making_options
+@single(RetryRequest, "may_lose")
+@job_options(ON_FAILURE_MAKING)
 def retry_command(
     session: Session, job: str | None, may_lose: tuple[str, ...], options: JobOptions, wait_lock: float
 ) -> ExitCode:
@@ -234,15 +237,13 @@ def retry_command(
     JOB is its id or the beginning of it; without it, the latest deployment, removal, scaling or workflow of the
     template is meant. The service and the inputs are those that it had. Other jobs (heal, stop, start, restart, run)
     do not continue where they stopped: give their command again."""
-    from ordito.app.proposals.retry import RetryAsked
-
-    return retry(session, RetryAsked(job or "", may_lose=may_lose), options, wait_lock)
+    return retry(session, RetryRequest(job or "", may_lose=may_lose), options, wait_lock)
 
 
 @verb("skip", named="jobs skip")
 @click.argument("words", nargs=-1, required=True, metavar="[JOB] STEP")
-@data_loss_option
-@making_options
+@single(RetryRequest, "may_lose")
+@job_options(ON_FAILURE_MAKING)
 def skip_command(
     session: Session, words: tuple[str, ...], may_lose: tuple[str, ...], options: JobOptions, wait_lock: float
 ) -> ExitCode:
@@ -254,9 +255,7 @@ def skip_command(
     if len(words) > 2:
         raise click.UsageError("give one step, and before it the job, if it is not the latest")
     job, step = words if len(words) == 2 else ("", words[0])
-    from ordito.app.proposals.retry import RetryAsked
-
-    return retry(session, RetryAsked(job, step, may_lose), options, wait_lock)
+    return retry(session, RetryRequest(job, step, may_lose), options, wait_lock)
 
 
 MOST_SHOWN = 200
@@ -267,7 +266,7 @@ MOST_SHOWN = 200
 @click.option("--first", type=click.IntRange(min=0), metavar="NUMBER", help="Write what existed after so many jobs.")
 @click.option("--write", is_flag=True, help="Write ensemble.yaml and jobs.tsv from the records.")
 @wait_lock_option
-@commit_option("auto")
+@commit_option()
 def replay_command(
     session: Session, until: str, first: int | None, write: bool, wait_lock: float, commit: str
 ) -> ExitCode:
@@ -394,16 +393,12 @@ def unlock_command(session: Session, remote: bool) -> ExitCode:
 # What `jobs retry` and `jobs skip` have in common.
 
 
-def retry(session: Session, asked: RetryAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+def retry(session: Session, request: RetryRequest, options: JobOptions, wait_lock: float) -> ExitCode:
     """Carry out what a job has left undone."""
-    from ordito.app.workflow_run import WorkflowRequest, run_workflow
-    from ordito.cli.conversation import CliConversation
+    return carry_out(session, workflow_request(session, request, options, wait_lock), _finish_retry)
+
+
+def _finish_retry(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
     from ordito.cli.job_view import end_job
 
-    conversation = CliConversation(session)
-    settings = session.settings
-    request = WorkflowRequest(
-        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
-    )
-    result = run_workflow(request, conversation)
     return end_job(result.report, conversation.ledger, session, nothing="Nothing is left to do.")

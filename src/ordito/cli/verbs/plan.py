@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from ordito.cli.asked.upgrade import asked as asked_of_upgrade
+from ordito.app.requests import REQUESTS, Request, UpgradeRequest
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.planned import PLANNED, PlanCommand, environment_for, hosts_for
+from ordito.cli.job_verb import environment_for, hosts_for
+from ordito.cli.planned import PlanCommand
+from ordito.cli.request_options import takes
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
-    from ordito.app.proposal import Asked, Proposal
-    from ordito.app.proposals.upgrade import UpgradeAsked
+    from ordito.app.proposal import Proposal
 
 
 PLAN_HELP = """Show what a command would do, and why. Nothing is changed.
@@ -26,12 +27,12 @@ PLAN_HELP = """Show what a command would do, and why. Nothing is changed.
 {about}"""
 
 
-def _make(workflow: str, arguments: Any) -> click.Command:
+def _make(workflow: str, kind: type[Request]) -> click.Command:
     """The command that plans one workflow."""
-    text = PLAN_HELP.format(workflows=", ".join(PLANNED), about=arguments.ABOUT)
+    text = PLAN_HELP.format(workflows=", ".join(REQUESTS), about=kind.about)
 
-    @verb("plan", text, takes_inputs=arguments.TAKES_INPUTS, named=f"plan {workflow}")
-    @arguments.asked  # type: ignore[untyped-decorator]
+    @verb("plan", text, takes_inputs="inputs" in kind.__struct_fields__, named=f"plan {workflow}")
+    @takes(kind)
     @click.option("--summary", is_flag=True, help="Show what happens to each node, and no order.")
     @click.option("--full", is_flag=True, help="Show every step with its reason.")
     @click.option("--explain", is_flag=True, help="Show the reason of every step, and of all that it waits for.")
@@ -41,7 +42,7 @@ def _make(workflow: str, arguments: Any) -> click.Command:
     @click.option("--out", metavar="FILE", default="", help="Save the plan: `ordito deploy FILE` carries it out.")
     def command(
         session: Session,
-        asked: Asked,
+        request: Request,
         *,
         summary: bool,
         full: bool,
@@ -54,7 +55,7 @@ def _make(workflow: str, arguments: Any) -> click.Command:
         chosen = [n for n, given in (("--summary", summary), ("--full", full), ("--explain", explain)) if given]
         if len(chosen) > 1:
             raise click.UsageError(f"{' and '.join(chosen)} exclude each other")
-        code = _plan(session, asked, chosen[0] if chosen else "", out)
+        code = _plan(session, request, chosen[0] if chosen else "", out)
         return code if detailed_exitcode or code is not ExitCode.CHANGES else ExitCode.DONE
 
     return command
@@ -70,19 +71,19 @@ def _check_out(out: str) -> None:
         raise click.UsageError("a plan is saved in a file; for programs it is written with -o json")
 
 
-def _plan(session: Session, asked: Asked, view: str, out: str) -> ExitCode:
+def _plan(session: Session, request: Request, view: str, out: str) -> ExitCode:
     from ordito.app.plan import PlanRequest, plan
     from ordito.cli.plan_data import plan_data
 
-    environment = environment_for(asked, session.settings.wanted_environment)
+    environment = environment_for(request, session.settings.wanted_environment)
     result = plan(
-        PlanRequest(session.settings.directory, asked, environment, out, hosts=hosts_for(asked, session.settings))
+        PlanRequest(session.settings.directory, request, environment, out, hosts=hosts_for(request, session.settings))
     )
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
     proposal = result.proposal
     if proposal is None or proposal.is_empty:
-        return _nothing_to_do(asked.workflow, proposal, session, result.unfinished, out)
+        return _nothing_to_do(request.workflow, proposal, session, result.unfinished, out)
     session.diagnostics(proposal.diagnostics)
 
     def text(channel: Channel) -> None:
@@ -135,26 +136,25 @@ def _say_saved(out: str, session: Session) -> None:
 
 
 @verb("diff", takes_inputs=True)
-@asked_of_upgrade
+@takes(UpgradeRequest)
 @click.option("--full", is_flag=True, help="Leave nothing out, however long it gets.")
 @click.option(
     "--detailed-exitcode", is_flag=True, help="End with 2 where there are differences, 0 where there are none."
 )
-def diff_command(session: Session, asked: UpgradeAsked, *, full: bool, detailed_exitcode: bool) -> ExitCode:
+def diff_command(session: Session, request: UpgradeRequest, *, full: bool, detailed_exitcode: bool) -> ExitCode:
     """Show what is different between what is recorded as deployed and what a service says. Nothing is changed.
 
     NEW is a definitions file, a folder that holds one, or an archive; without it, the ensemble's own service. For
     each node it says what `ordito upgrade` would do with its instances (added, removed, replace, update,
     reconfigure, restart, relink, scale, adopt), because of what, and which operations would run."""
     from ordito.app.diff import diff_of
-    from ordito.app.given_changes import words_of_changes
     from ordito.app.plan import PlanRequest, plan
     from ordito.cli.diff_view import diff_data, write_diff
     from ordito.cli.progress.report import NextCommand
     from ordito.cli.text_width import printable
 
     settings = session.settings
-    result = plan(PlanRequest(settings.directory, asked, settings.wanted_environment, hosts=settings.hosts))
+    result = plan(PlanRequest(settings.directory, request, settings.wanted_environment, hosts=settings.hosts))
     if result.unfinished:
         session.warn(f"job {result.unfinished} is not finished; things are compared as they are now")
     proposal = result.proposal
@@ -174,12 +174,6 @@ def diff_command(session: Session, asked: UpgradeAsked, *, full: bool, detailed_
     if result.unfinished:
         session.next(NextCommand(settings.command("jobs", "resume"), "carry on with that job"))
     elif not found.is_empty:
-        words = ["upgrade", asked.service] if asked.service else ["upgrade"]
-        words += [*words_of_changes(asked.changes, asked.hooks), *asked.part.words]
-        words += [word for name in asked.inputs.forgotten for word in ("--forget-input", name)]
-        words += [
-            flag for flag, is_given in (("--force", asked.force), ("--reset-counts", asked.reset_counts)) if is_given
-        ]
-        purpose = "do this" if asked.inputs.is_empty else "do this, with the same values of inputs"
-        session.next(NextCommand(settings.command(*words), purpose))
+        purpose = "do this" if request.inputs.is_empty else "do this, with the same values of inputs"
+        session.next(NextCommand(settings.command(*request.words), purpose))
     return ExitCode.CHANGES if detailed_exitcode and not found.is_empty else ExitCode.DONE

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ordito.app.given_inputs import GivenInputs
+from ordito.app.requests import GivenInputs
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import POLICY_VERBS, VerbGroup
-from ordito.cli.options import job_options
+from ordito.cli.request_options import job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.work.records import JobOptions
+from ordito.work.options import JobOptions
 
 if TYPE_CHECKING:
     from ordito.app.notices.notify import NotifyResult
@@ -54,7 +54,7 @@ def show_command(session: Session, name: str) -> ExitCode:
 @verb("notify", takes_inputs=True)
 @click.argument("about", metavar="ABOUT")
 @click.argument("event", metavar="NOTIFICATION")
-@job_options
+@job_options()
 def notify_command(
     session: Session, about: str, event: str, inputs: GivenInputs, options: JobOptions, wait_lock: float
 ) -> ExitCode:

@@ -9,8 +9,8 @@ import click
 from ordito.cli.delivery import deliver, out_option
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import STATE_VERBS, VerbGroup
-from ordito.cli.options import commit_option, wait_lock_option
 from ordito.cli.progress.report import NextCommand
+from ordito.cli.request_options import commit_option, wait_lock_option
 from ordito.cli.session import Session
 from ordito.cli.settings import Format, refused_value
 from ordito.cli.structured import json_text, write_data
@@ -41,7 +41,7 @@ def show_command(session: Session, names: tuple[str, ...]) -> ExitCode:
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @wait_lock_option
-@commit_option("auto")
+@commit_option()
 def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: str) -> ExitCode:
     """Follow a node that the template calls otherwise now: OLD is the name that is recorded, NEW the one in the
     template.
@@ -65,7 +65,7 @@ def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: s
 @verb("rm", named="state rm")
 @click.argument("names", nargs=-1, required=True, metavar="INSTANCE|NODE...")
 @wait_lock_option
-@commit_option("auto")
+@commit_option()
 def rm_command(session: Session, names: tuple[str, ...], wait_lock: float, commit: str) -> ExitCode:
     """Take the records of instances away, whether they exist or not. Nothing is run: what was made of them stays,
     and is named. Their numbers are not used again."""
@@ -87,7 +87,7 @@ def rm_command(session: Session, names: tuple[str, ...], wait_lock: float, commi
     help="An attribute's value; may be repeated.",
 )
 @wait_lock_option
-@commit_option("auto")
+@commit_option()
 def adopt_command(session: Session, node: str, attributes: tuple[str, ...], wait_lock: float, commit: str) -> ExitCode:
     """Record something that exists already as the next instance of NODE: as made and started, and nothing is run.
 
@@ -167,7 +167,7 @@ def export_command(session: Session, names: tuple[str, ...], out: str) -> ExitCo
 @click.argument("names", nargs=-1, metavar="[INSTANCE|NODE]...")
 @click.option("--force", is_flag=True, help="Also instances that exist; they have to be named.")
 @wait_lock_option
-@commit_option("auto")
+@commit_option()
 def forget_command(session: Session, names: tuple[str, ...], wait_lock: float, commit: str, *, force: bool) -> ExitCode:
     """Drop the records of deleted instances: of those named, or of all. Their numbers are not used again.
 

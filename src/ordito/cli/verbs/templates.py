@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from ordito.app.given_changes import GivenHooks
-from ordito.app.given_choices import GivenChoices
+from ordito.app.requests import ChoiceOptions, DeployRequest
 from ordito.base.diagnostics import Severity
-from ordito.cli.change_options import step_options
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.delivery import deliver, out_option
 from ordito.cli.diagnostics import as_json
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.job_view import as_text
-from ordito.cli.options import choice_options, fetch_option
 from ordito.cli.progress.lines import plural
 from ordito.cli.progress.report import NextCommand
+from ordito.cli.request_options import group, single
 from ordito.cli.session import Session
 from ordito.cli.settings import Format
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
+from ordito.work.options import HookOptions
 
 if TYPE_CHECKING:
     from ordito.app.show_spec import SpecResult
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.option("--check", is_flag=True, help="Write nothing; end with 3 if a file is not formatted.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
-@fetch_option
+@single(DeployRequest, "fetch")
 def fmt_command(session: Session, paths: tuple[str, ...], *, check: bool, diff: bool, fetch: bool) -> ExitCode:
     """Format service templates in place: each PATH is a file, or a folder with files (default: the current one).
 
@@ -101,7 +100,7 @@ OF = (SERVICE, ENSEMBLE, HOSTS)
 @click.argument("service", required=False)
 @click.option("--of", type=click.Choice(OF), default=SERVICE, help="Of which files; service templates, if not given.")
 @out_option
-@fetch_option
+@single(DeployRequest, "fetch")
 def schema_command(session: Session, service: str | None, of: str, out: str, *, fetch: bool) -> ExitCode:
     """Write a JSON Schema (2020-12) for service templates with the types of SERVICE, or with those of TOSCA alone.
     With --of, one for `ensemble.yaml` or for an inventory such as `hosts.yaml`.
@@ -139,9 +138,9 @@ def _deliver(session: Session, schema: dict[str, Any], out: str, sources: tuple[
 @click.option("--positions", is_flag=True, help="Say where everything stands, as file:line:column.")
 @click.option("--values-only", is_flag=True, help="Leave out what types say about properties and attributes.")
 @out_option
-@fetch_option
-@choice_options
-@step_options
+@single(DeployRequest, "fetch")
+@group(ChoiceOptions, "choices")
+@group(HookOptions, "hooks", without=("which", "strict"))
 def compile_command(  # noqa: PLR0913  (one for each option)
     session: Session,
     service: str | None,
@@ -150,8 +149,8 @@ def compile_command(  # noqa: PLR0913  (one for each option)
     positions: bool,
     values_only: bool,
     fetch: bool,
-    choices: GivenChoices,
-    hooks: GivenHooks,
+    choices: ChoiceOptions,
+    hooks: HookOptions,
 ) -> ExitCode:
     """Write the resolved model of SERVICE as JSON, or with -o yaml as YAML.
 
@@ -190,9 +189,9 @@ def compile_command(  # noqa: PLR0913  (one for each option)
 )
 @click.option("--created-by", metavar="NAME", default="", help="Who makes it (default: the template_author).")
 @click.option("--only-named", is_flag=True, help="Leave out files that the service does not name.")
-@fetch_option
-@choice_options
-@step_options
+@single(DeployRequest, "fetch")
+@group(ChoiceOptions, "choices")
+@group(HookOptions, "hooks", without=("which", "strict"))
 def package_command(  # noqa: PLR0913  (one for each option)
     session: Session,
     service: str,
@@ -202,8 +201,8 @@ def package_command(  # noqa: PLR0913  (one for each option)
     *,
     only_named: bool,
     fetch: bool,
-    choices: GivenChoices,
-    hooks: GivenHooks,
+    choices: ChoiceOptions,
+    hooks: HookOptions,
 ) -> ExitCode:
     """Pack DIR, which holds a service template, into an archive (CSAR). Without DIR the current folder is packed.
 

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from ordito.app.given_changes import GivenHooks
-from ordito.app.given_choices import GivenChoices
-from ordito.app.given_inputs import GivenInputs
+from ordito.app.requests import ChoiceOptions, DeployRequest, GivenInputs
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
-from ordito.cli.change_options import step_options
 from ordito.cli.channel import Channel
 from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.options import choice_options, fetch_option
 from ordito.cli.progress.lines import plural
+from ordito.cli.request_options import group, single
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.structured import json_text
 from ordito.cli.verb import verb
+from ordito.work.options import HookOptions
 
 if TYPE_CHECKING:
     from ordito.authoring.validate import ValidateRequest, ValidateResult
@@ -37,9 +35,9 @@ class _Checked(msgspec.Struct, frozen=True):
 @verb("validate", takes_inputs=True, formats=(*COMMON_FORMATS, Format.GITHUB, Format.SARIF))
 @click.argument("services", metavar="[SERVICE]...", nargs=-1)
 @click.option("--strict", is_flag=True, help="Take warnings for errors.")
-@fetch_option
-@choice_options
-@step_options
+@single(DeployRequest, "fetch")
+@group(ChoiceOptions, "choices")
+@group(HookOptions, "hooks", without=("which", "strict"))
 def validate_command(
     session: Session,
     services: tuple[str, ...],
@@ -47,8 +45,8 @@ def validate_command(
     *,
     strict: bool,
     fetch: bool,
-    choices: GivenChoices,
-    hooks: GivenHooks,
+    choices: ChoiceOptions,
+    hooks: HookOptions,
 ) -> ExitCode:
     """Check each SERVICE (a definitions file, a folder that holds one, or a CSAR) and the inputs given with it.
 

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from ordito.cli.asked.workflow import asked
+from ordito.app.requests import TemplateWorkflowRequest
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import WORKFLOW_VERBS, VerbGroup
+from ordito.cli.job_verb import carry_out, finisher, job_verb
 from ordito.cli.job_view import as_text
-from ordito.cli.options import job_options
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
-from ordito.work.records import JobOptions
 
 if TYPE_CHECKING:
-    from ordito.app.proposals.workflow import WorkflowAsked
     from ordito.app.workflow_list import ShownInput, ShownStep, ShownWorkflow
+    from ordito.app.workflow_run import WorkflowRequest
 
 
 workflow_command = VerbGroup("workflow", WORKFLOW_VERBS, {}, "Look at the workflows of the template, and run them.")
@@ -109,25 +108,11 @@ def _step(step: ShownStep, channel: Channel) -> None:
         channel.line(printable(f"    on failure {', '.join(step.on_failure)}"))
 
 
-@verb("run", takes_inputs=True, named="workflow run")
-@asked
-@job_options
-def run_command(session: Session, asked: WorkflowAsked, options: JobOptions, wait_lock: float) -> ExitCode:
+@job_verb(TemplateWorkflowRequest, named="workflow run")
+def run_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Run a workflow of the template that is deployed.
 
     Its preconditions are looked at before anything runs. -i and -I give it its inputs; in what it calls they come
     before those of the topology. A step that fails lets no other one start, save those that the workflow has for
     that (on_failure); a failure that was handled so is a failed job all the same, and its exit code is 1."""
-    if options.on_failure == "rollback":
-        raise click.UsageError("a workflow says itself what follows a failure (on_failure): leave --on-failure out")
-    from ordito.app.workflow_run import WorkflowRequest, run_workflow
-    from ordito.cli.conversation import CliConversation
-    from ordito.cli.planned import finisher
-
-    conversation = CliConversation(session)
-    settings = session.settings
-    request = WorkflowRequest(
-        settings.directory, asked, options, wait_lock, settings.wanted_environment, settings.hosts
-    )
-    result = run_workflow(request, conversation)
-    return finisher(asked.workflow)(result, conversation, session)
+    return carry_out(session, request, finisher(request.wanted.workflow))

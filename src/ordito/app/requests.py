@@ -1,0 +1,603 @@
+"""What may be asked of each workflow: the request that a command line, or another program, makes of it.
+
+A request is plain data. Its fields are declared once, with their options and help (`base/options.py`); the command
+line, the saved plan, the record of the job and proposed commands are derived from that. What a request would do is
+planned by the module that it names (``planned_by``), with a function ``propose(request, context)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Self
+
+import msgspec
+
+from ordito.base.allowable import ALLOWABLE, not_allowable
+from ordito.base.options import Argument, Option, words
+from ordito.base.portion import ALL
+from ordito.work.options import (
+    AUTO,
+    EARLY,
+    INSTANCE_ONLY,
+    WHOLE_HOST,
+    ChangeOptions,
+    HookOptions,
+    MaxUnavailable,
+    MayLose,
+)
+from ordito.work.workflows import DEPLOY, NAMED, ROLLBACK, RUN, SCALE, UNDEPLOY, UPGRADE, is_written
+
+NODE, INSTANCE = "node:", "instance:"
+"""Stand before a name that is that of a node, or of an instance, and nothing else."""
+
+# ------------------------------------------------------------------------------------------------- groups of options
+
+
+class GivenInputs(msgspec.Struct, frozen=True):
+    """Values of inputs: later files win over earlier ones, and texts over files."""
+
+    files: tuple[str, ...] = ()
+    """Names of files with values."""
+    texts: Mapping[str, str] = {}
+    """Values as texts, by input."""
+    values: Mapping[str, object] = {}
+    """Values that were read and bound before, by input: those of a plan that was saved."""
+    forgotten: Annotated[
+        tuple[str, ...],
+        Option(
+            "--forget-input",
+            "Remember no more what an earlier command has given for this input; may be repeated.",
+            metavar="INPUT",
+            is_recorded=False,
+        ),
+    ] = ()
+    """Inputs of which it is remembered no more what earlier commands have given."""
+
+    def __post_init__(self) -> None:
+        if both := self.texts.keys() & set(self.forgotten):
+            raise ValueError(f"-i and --forget-input of {', '.join(sorted(both))} exclude each other")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no value is given."""
+        return not self.files and not self.texts and not self.values
+
+
+class ChoiceOptions(msgspec.Struct, frozen=True):
+    """What is chosen where a service leaves a choice."""
+
+    substitutes: Annotated[
+        Mapping[str, str],
+        Option(
+            "--substitute",
+            "The topology that substitutes a node, where several can; may be repeated.",
+            metavar="NODE=NAME",
+            is_recorded=False,
+        ),
+    ] = {}
+    """By node template, the topology that substitutes it."""
+    allow: Annotated[
+        tuple[str, ...],
+        Option(
+            "--allow",
+            "Go on with this finding, which is a warning then: " + ", ".join(ALLOWABLE) + "; may be repeated.",
+            metavar="CODE",
+            is_recorded=False,
+        ),
+    ] = ()
+    """The codes of findings that are warnings then (`base/allowable.py`)."""
+    inventory: Annotated[
+        str,
+        Option(
+            "--inventory",
+            "A service template whose nodes exist already: from them, nodes are selected.",
+            metavar="FILE",
+            is_path=True,
+            is_recorded=False,
+        ),
+    ] = ""
+    """The path of a service whose nodes exist already, "" for none."""
+
+    def __post_init__(self) -> None:
+        if wrong := not_allowable(self.allow):
+            raise ValueError(f"--allow: {wrong}")
+
+
+class PartOptions(msgspec.Struct, frozen=True):
+    """Which part of the service it is about; all of it, where neither nodes nor instances are named."""
+
+    nodes: Annotated[tuple[str, ...], Option("--node", "{part} only this node; may be repeated.", metavar="NODE")] = ()
+    """Nodes, with all their instances."""
+    instances: Annotated[
+        tuple[str, ...], Option("--instance", "{part} only this instance; may be repeated.", metavar="ID")
+    ] = ()
+    """Instances of other nodes."""
+    skip_new: Annotated[bool, Option("--skip-new", "Make no instance of which there is nothing yet.")] = False
+    """Whether no instance is made of which there is nothing yet."""
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it is everything."""
+        return self == EVERYTHING
+
+
+EVERYTHING = PartOptions()
+
+
+class InstanceFilters(msgspec.Struct, frozen=True):
+    """The instances that pass every kind of filter; a kind that names nothing lets everything pass."""
+
+    nodes: Annotated[
+        tuple[str, ...], Option("--node", "On instances of this node; may be repeated.", metavar="NODE")
+    ] = ()
+    """Names of node templates."""
+    instances: Annotated[tuple[str, ...], Option("--instance", "On this instance; may be repeated.", metavar="ID")] = ()
+    """Ids of instances."""
+    types: Annotated[
+        tuple[str, ...],
+        Option(
+            "--type",
+            "On instances of nodes of this type, or of one derived from it; may be repeated.",
+            metavar="TYPE",
+        ),
+    ] = ()
+    """Node types by their full names or the last part of these; types derived from them count too."""
+
+    def __str__(self) -> str:
+        return " ".join(words(self))
+
+
+Force = Annotated[bool, Option("--force", "Skip nothing: carry everything out again, done or not.")]
+AllowChanged = Annotated[bool, Option("--allow-changed", "With --yes: lose what somebody else has changed, too.")]
+AllowLarge = Annotated[
+    bool,
+    Option(
+        "--allow-large",
+        "Plan also more than 200,000 instances, or 100,000 link operations of one requirement.",
+        is_recorded=False,
+    ),
+]
+Fetch = Annotated[
+    bool,
+    Option("--fetch", "Fetch what the service names by URLs; nothing is fetched without it.", is_recorded=False),
+]
+IncludeProtected = Annotated[bool, Option("--include-protected", "Remove what is protected too (ordito.protected).")]
+IncludeUnmanaged = Annotated[bool, Option("--include-unmanaged", "Remove what this ensemble did not create too.")]
+
+# ---------------------------------------------------------------------------------------------------------- requests
+
+
+INSTEAD = ": use --on-failure abort, or continue"
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What is asked of a workflow."""
+
+    WORKFLOW: ClassVar[str]
+    """The name of the workflow, where that is the same for all requests of a kind."""
+    planned_by: ClassVar[str]
+    """The module of room `app` that plans what it would do."""
+    makes_ensemble: ClassVar[bool] = False
+    """Whether a directory that is no ensemble yet may become one."""
+    about: ClassVar[str] = ""
+    """What help of `ordito plan` says of it."""
+    wording: ClassVar[Mapping[str, str]] = {}
+    """The words that help of options leaves open (``Option.help``)."""
+    without: ClassVar[frozenset[str]] = frozenset()
+    """The fields of its groups that it does not take."""
+    stays: ClassVar[str] = ""
+    """Why a job of it that failed is not taken back, and what to do instead; "" where it can be."""
+
+    @property
+    def workflow(self) -> str:
+        """The name of the workflow, as the job's record has it."""
+        return self.WORKFLOW
+
+    @classmethod
+    def of_words(cls, given: Mapping[str, Any]) -> Self:
+        """The request that a command line makes, by the names of fields. Raises ``ValueError`` for what makes no
+        sense."""
+        return cls(**given)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The command that asks for this; values of inputs are left out."""
+        return (self.workflow, *words(self))
+
+
+class DescriptionRequest(Request, frozen=True):
+    """To bring what runs to what a service describes."""
+
+    service: Annotated[str, Argument("[SERVICE]", is_path=True)] = ""
+    """The path of the service, "" for that of the ensemble."""
+    force: Force = False
+    """Whether everything is carried out again, done or not."""
+    allow_changed: AllowChanged = False
+    """Whether what was found to be other than it was left may go without anybody being asked."""
+    allow_large: AllowLarge = False
+    """Whether very many instances, or link operations of one requirement, are planned."""
+    fetch: Fetch = False
+    """Whether what the service names by URLs is fetched."""
+    choices: ChoiceOptions = ChoiceOptions()
+    """What is chosen where the service leaves a choice; what was chosen before holds until something else is."""
+    changes: ChangeOptions = ChangeOptions()
+    """How what runs is changed."""
+    hooks: HookOptions = HookOptions()
+    """Which lifecycle steps there are."""
+    part: PartOptions = EVERYTHING
+    """Which part of the service it is about."""
+    inputs: GivenInputs = GivenInputs()
+    """The values of inputs."""
+    reset_counts: Annotated[
+        bool, Option("--reset-counts", "Have as many instances as the template asks for, whatever was set by scale.")
+    ] = False
+    """Whether there are to be as many instances as the template asks for, whatever was set by scaling."""
+
+
+class DeployRequest(DescriptionRequest, frozen=True):
+    """To deploy a service. The first deployment makes the ensemble."""
+
+    WORKFLOW = DEPLOY
+    planned_by = "proposals.deploy"
+    makes_ensemble = True
+    about = "SERVICE is needed where there is no ensemble yet. A saved plan in its place is shown."
+    wording = {"prunes": "without it, it is kept", "part": "Bring to its description"}
+
+
+class UpgradeRequest(DescriptionRequest, frozen=True):
+    """To change what runs into what a service says. A service that is named takes the place of the ensemble's, for as
+    long as the user's part names the one that it names now. What the template has lost is removed last."""
+
+    WORKFLOW = UPGRADE
+    planned_by = "proposals.upgrade"
+    about = "NEW is the service to upgrade to; without it, the files of the ensemble's service as they are now."
+    wording = {"prunes": "default: last", "part": "Bring to its description", "service": "[NEW]"}
+
+
+class RollbackRequest(Request, frozen=True):
+    """To go back to an earlier revision."""
+
+    WORKFLOW = ROLLBACK
+    planned_by = "proposals.rollback"
+    about = (
+        "Without REVISION it leads to the last complete one if something was begun since, else to the one before it."
+    )
+    stays = "going back is not taken back" + INSTEAD
+
+    revision: Annotated[int, Argument(least=1)] = 0
+    """The number of the revision; 0 for the last that was complete where something was begun since, else for the last
+    before it that deployed something else."""
+    strict: Annotated[bool, Option("--strict", "Refuse where not all can be taken back, before anything runs.")] = False
+    """Whether it is refused where something cannot be taken back."""
+    max_unavailable: MaxUnavailable = ALL
+    without_steps: Annotated[
+        bool,
+        Option(
+            "--without-steps",
+            "Go back though lifecycle steps of the revision were undone since; they are not carried out again.",
+        ),
+    ] = False
+    """Whether it goes back though lifecycle steps of the revision were undone since."""
+    may_lose: MayLose = ()
+    allow_changed: AllowChanged = False
+
+    @property
+    def changes(self) -> ChangeOptions:
+        """How what runs is changed: what came since is removed first."""
+        return ChangeOptions(prune=EARLY, max_unavailable=self.max_unavailable)
+
+
+class UndeployRequest(Request, frozen=True):
+    """To remove everything that exists, save what is protected and what this ensemble has not created."""
+
+    WORKFLOW = UNDEPLOY
+    planned_by = "proposals.undeploy"
+    about = "What was deployed last is removed, by the files as they were then."
+    wording = {"part": "Remove"}
+    without = frozenset({"skip_new"})
+    stays = "what was removed cannot be taken back" + INSTEAD
+
+    force: Force = False
+    """Whether all is carried out: what was done before, and what removes instances that were never started."""
+    include_protected: IncludeProtected = False
+    include_unmanaged: IncludeUnmanaged = False
+    allow_changed: AllowChanged = False
+    part: PartOptions = EVERYTHING
+    """Which part of the service goes."""
+
+
+MOST_DIGITS = 9
+
+
+class ScaleRequest(Request, frozen=True):
+    """To have more or fewer instances of nodes, and of all that they contain."""
+
+    WORKFLOW = SCALE
+    planned_by = "proposals.scale"
+    about = "What was deployed last is scaled; it is not read anew."
+
+    names: Annotated[tuple[str, ...], Argument("NODE|NODE=N...", prefix=NODE)] = ()
+    """Nodes and groups that are scaled by ``delta``."""
+    counts: Annotated[Mapping[str, int], Argument(prefix=NODE, is_read=False)] = {}
+    """Nodes and groups that are scaled to so many instances."""
+    node_id: Annotated[str, Option("--node-id", "The same as the argument NODE.", metavar="NODE")] = ""
+    """One more of the names."""
+    delta: Annotated[
+        int | None,
+        Option(
+            "--delta",
+            "So many instances more, or fewer if negative (default: the increment of a scaling policy, else 1).",
+            metavar="D",
+        ),
+    ] = None
+    """How many instances more; None for as many as a scaling policy says, else one, or as many as ``remove`` names."""
+    compute: Annotated[
+        bool,
+        Option(
+            "--scale-compute",
+            "Scale the Compute that contains a node, with all that it contains, or the node by itself.",
+            opposite="--no-scale-compute",
+            shows_default=True,
+        ),
+    ] = True
+    """Whether the Compute that contains a node is scaled, with all that it contains."""
+    remove: Annotated[
+        tuple[str, ...], Option("--remove", "An instance that is to leave; may be repeated.", metavar="INSTANCE")
+    ] = ()
+    """The instances that leave."""
+    include_protected: IncludeProtected = False
+    include_unmanaged: IncludeUnmanaged = False
+    allow_changed: AllowChanged = False
+    allow_large: AllowLarge = False
+
+    @classmethod
+    def of_words(cls, given: Mapping[str, Any]) -> Self:
+        """The same, where a name may have its number behind it, as in ``web=3``."""
+        found = cls(**given)
+        written = (*found.names, *([found.node_id] if found.node_id else []))
+        counts: dict[str, int] = {}
+        plain: list[str] = []
+        for word in written:
+            name, equals, number = word.rpartition("=")
+            if not equals and word.isdecimal() and plain:
+                raise ValueError(f'"{word}" is no node: write the number with its node, as in {plain[-1]}={word}')
+            if not equals:
+                plain.append(word)
+            elif not name or not number.isdecimal() or len(number) > MOST_DIGITS:
+                raise ValueError(f'"{word}" is no NODE=N with a whole number of instances from 0 on')
+            elif name in counts:
+                raise ValueError(f'"{name}" is given twice')
+            else:
+                counts[name] = int(number)
+        if not written:
+            raise ValueError("say what to scale: a node or a group, as in web --delta 1, or web=3")
+        if counts and found.delta is not None:
+            raise ValueError("--delta is for nodes without a number: give web --delta 1, or web=3")
+        return msgspec.structs.replace(found, names=tuple(plain), counts=counts, node_id="")
+
+
+class HealRequest(Request, frozen=True):
+    """To heal instances of what was deployed last."""
+
+    WORKFLOW = "heal"
+    planned_by = "proposals.heal"
+    about = "What was deployed last is healed; the service is not read anew."
+    stays = "a heal cannot be taken back" + INSTEAD
+
+    names: Annotated[tuple[str, ...], Argument("INSTANCE...", is_required=True, prefix=INSTANCE)]
+    """Instances, and nodes that have one."""
+    scope: Annotated[
+        str,
+        Option(
+            "--scope",
+            "How far to go: to its host where that is not ok itself, never to it, or to the whole host at once.",
+            choices=(AUTO, INSTANCE_ONLY, WHOLE_HOST),
+            shows_default=True,
+        ),
+    ] = AUTO
+    """How far it goes at most: to its host where that is not ok itself (``auto``), never to it (``instance``), or to
+    the whole ``host`` at once."""
+    reinstall: Annotated[
+        bool, Option("--reinstall", "Make it anew without checking, mending or restarting it first.")
+    ] = False
+    """Whether they are replaced without being checked, repaired or restarted first."""
+    may_lose: MayLose = ()
+    allow_changed: AllowChanged = False
+
+
+class MoveRequest(Request, frozen=True):
+    """To stop, start or restart instances of what was deployed last, and what depends on them."""
+
+    planned_by = "proposals.move"
+
+    names: Annotated[tuple[str, ...], Argument("[NODE|INSTANCE]...")] = ()
+    """Nodes and instances."""
+    everything: Annotated[bool, Option("--all", "{all}")] = False
+    """Whether all that is deployed is meant."""
+
+    @classmethod
+    def of_words(cls, given: Mapping[str, Any]) -> Self:
+        """The same, where something is named, or all is meant."""
+        found = cls(**given)
+        if bool(found.names) == found.everything:
+            raise ValueError(f"say what to {cls.WORKFLOW}: nodes and instances by name, or --all")
+        return found
+
+
+class StopRequest(MoveRequest, frozen=True):
+    """To stop instances."""
+
+    WORKFLOW = "stop"
+    about = "What depends on what is named is stopped too, before it."
+    wording = {"all": "Stop everything that is deployed."}
+    stays = "a stop cannot be taken back" + INSTEAD
+
+
+class StartRequest(MoveRequest, frozen=True):
+    """To start instances."""
+
+    WORKFLOW = "start"
+    about = "What is named is started, once what it requires is up."
+    wording = {"all": "Start everything that is deployed."}
+    stays = "a start cannot be taken back" + INSTEAD
+
+
+class RestartRequest(MoveRequest, frozen=True):
+    """To stop and start instances in one job."""
+
+    WORKFLOW = "restart"
+    about = "What depends on what is named is restarted too."
+    wording = {"all": "Restart everything that is deployed."}
+    stays = "a restart cannot be taken back" + INSTEAD
+
+
+class LookRequest(Request, frozen=True):
+    """To look at instances of what was deployed last."""
+
+    planned_by = "proposals.look"
+    stays = "what was found is not taken back" + INSTEAD
+
+    names: Annotated[tuple[str, ...], Argument("[NODE|INSTANCE]...")] = ()
+    """Nodes and instances, none for all."""
+
+
+class CheckRequest(LookRequest, frozen=True):
+    """To run the check of instances."""
+
+    WORKFLOW = "check"
+    about = "Without NAME, every instance that has a check is looked at."
+
+
+class DiscoverRequest(LookRequest, frozen=True):
+    """To run the discover operation of instances."""
+
+    WORKFLOW = "discover"
+    about = "Without NAME, every instance that has a discover is looked at."
+
+
+class RunRequest(Request, frozen=True):
+    """To run one operation on instances of what was deployed last."""
+
+    WORKFLOW = RUN
+    planned_by = "proposals.run"
+    about = "OPERATION is INTERFACE.OPERATION, or its name alone where one interface only has it."
+    without = frozenset({"forgotten"})
+    stays = "what an operation did cannot be taken back" + INSTEAD
+
+    operation: Annotated[str, Argument(is_required=True)]
+    """The operation."""
+    filters: InstanceFilters = InstanceFilters()
+    """The instances on which it is run."""
+    in_order: Annotated[bool, Option("--dependency-order", "First on what others depend on; else all at one time.")] = (
+        False
+    )
+    """Whether an instance waits for those that it depends on."""
+    override: Annotated[
+        bool, Option("--override", "Let -i and -I take the place of values that the template gives.")
+    ] = False
+    """Whether the inputs may take the place of values that the template gives."""
+    inputs: GivenInputs = GivenInputs()
+    """The inputs of the operation."""
+
+
+class TemplateWorkflowRequest(Request, frozen=True):
+    """To run a workflow of the template that is deployed."""
+
+    planned_by = "proposals.workflow"
+    about = "NAME is a workflow of the template that is deployed; -i and -I give it its inputs."
+    without = frozenset({"forgotten"})
+    stays = "a workflow says itself what follows a failure (on_failure): leave --on-failure out"
+
+    name: Annotated[str, Argument(is_required=True)]
+    """The workflow."""
+    inputs: GivenInputs = GivenInputs()
+    """The inputs of the workflow."""
+
+    @property
+    def workflow(self) -> str:
+        """What the job's record calls it."""
+        return NAMED + self.name
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The command that asks for this; values of inputs are left out."""
+        return ("workflow", "run", self.name)
+
+
+class RetryRequest(Request, frozen=True):
+    """To carry out what a job has left undone."""
+
+    WORKFLOW = "jobs retry"
+    planned_by = "proposals.retry"
+
+    job: str = ""
+    """The id of the job or the beginning of it, "" for the latest."""
+    by_hand: str = ""
+    """The id of a step of it that somebody has done, "" for none."""
+    may_lose: MayLose = ()
+    """The nodes and instances whose data may be lost, besides those of which the job's own command said so."""
+
+
+class TriggerRequest(Request, frozen=True):
+    """To carry out one part of a trigger's actions."""
+
+    planned_by = "proposals.trigger"
+
+    policy: str
+    """The policy of the trigger."""
+    trigger: str
+    """The trigger."""
+    part: int = 0
+    """Which part: the actions that make up one job, counted from 0."""
+    instances: tuple[str, ...] = ()
+    """The instances that the event came from."""
+
+    @property
+    def workflow(self) -> str:
+        """The name of the job's workflow."""
+        return f"trigger {self.policy}.{self.trigger}"
+
+
+REQUESTS: Mapping[str, type[Request]] = {
+    "deploy": DeployRequest,
+    "upgrade": UpgradeRequest,
+    "rollback": RollbackRequest,
+    "undeploy": UndeployRequest,
+    "scale": ScaleRequest,
+    "heal": HealRequest,
+    "stop": StopRequest,
+    "start": StartRequest,
+    "restart": RestartRequest,
+    "check": CheckRequest,
+    "discover": DiscoverRequest,
+    "run": RunRequest,
+    "workflow": TemplateWorkflowRequest,
+}
+"""The workflows that can be planned, with the requests of them; all those of templates are one."""
+
+
+def request_type(workflow: str) -> type[Request] | None:
+    """What is asked of a workflow, by the name that the job's record has; None for one that is not known."""
+    return REQUESTS.get("workflow" if is_written(workflow) else workflow)
+
+
+# ---------------------------------------------------------------------------- what is kept of a request, and proposed
+
+AGAIN = "again"
+"""The key in the record of a job for the words of its command, where that does not continue where it stopped."""
+
+
+def told_again(request: Request) -> dict[str, object]:
+    """What is kept with the job of a command that does not continue where it stopped."""
+    return {AGAIN: list(request.words)}
+
+
+def again(said: Mapping[str, object]) -> tuple[str, ...]:
+    """The words by which it is given again, from what was kept with a job; nothing where it has none."""
+    found = said.get(AGAIN)
+    return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
+
+
+def words_of_losing(names: Iterable[str]) -> tuple[str, ...]:
+    """The options by which a command is told whose data may be lost."""
+    return words(ChangeOptions(may_lose=tuple(names)))

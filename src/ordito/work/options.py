@@ -1,0 +1,202 @@
+"""The options that more than one floor works with: how what runs is changed, which lifecycle steps are carried out, and
+how a job runs. What else a command may ask of a workflow stands in `app/requests.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from ordito.base.options import Option
+from ordito.base.portion import ALL, Portion
+
+USUAL = "usual"
+"""Stands for what a failure usually does to the rest of a job of its workflow, where the command does not say it."""
+ON_FAILURE = ("continue", "abort", "rollback")
+COMMITS = ("auto", "always", "never")
+
+AUTO, INSTANCE_ONLY, WHOLE_HOST = "auto", "instance", "host"
+"""How far healing goes: to the instance with what is contained in it, and to its whole host where that is not ok
+itself; never to the host; or to the whole host at once, as TOSCA orchestrators used to do."""
+LAST, EARLY = "last", "early"
+"""When what the template has lost is removed: when all else has succeeded, or first."""
+CHANGED, ALL_STEPS, NO_STEPS = "changed", "all", "none"
+
+MOST_ATTEMPTS = 1_000
+MOST_ON_HOST = 10_000
+
+MayLose = Annotated[
+    tuple[str, ...],
+    Option("--allow-data-loss", "The data of this node, or instance, may be lost; may be repeated.", metavar="NODE"),
+]
+"""The nodes and instances whose data may be lost."""
+MaxUnavailable = Annotated[
+    Portion,
+    Option(
+        "--max-unavailable",
+        "So many instances of a node may be down at one time, if it says nothing else (default: where all would be, one"
+        " of up to seven, else a quarter; 100%: all).",
+        metavar="N|P%",
+    ),
+]
+"""How many instances of a node may be down at one time where the node says nothing."""
+
+
+class ChangeOptions(msgspec.Struct, frozen=True):
+    """How what runs is changed."""
+
+    prune: Annotated[
+        str,
+        Option(
+            "--prune",
+            "When what the template has lost is removed: when all else has succeeded, or first ({prunes}).",
+            choices=(LAST, EARLY),
+            opposite="--no-prune",
+            opposite_help="Keep what the template has lost.",
+        ),
+    ] = ""
+    """When what the template has lost is removed: ``last``, ``early``, ``no``, or "" for what the workflow does."""
+    replaced: Annotated[
+        tuple[str, ...],
+        Option(
+            "--replace",
+            "Make the instances of this node anew, though that need not be; may be repeated.",
+            metavar="NODE",
+        ),
+    ] = ()
+    """Nodes whose instances are replaced though that need not be."""
+    max_unavailable: MaxUnavailable = ALL
+    skip_heal: Annotated[
+        bool, Option("--skip-heal", "Change also what is not as it should be without mending it first.")
+    ] = False
+    """Whether instances that are not ok are changed without being repaired first."""
+    checks: Annotated[bool, Option("--check", "Check first what is to stay as it is, and repair what is not ok.")] = (
+        False
+    )
+    """Whether instances that stay as they are are checked, and repaired where they are not ok."""
+    may_lose: MayLose = ()
+
+    def __post_init__(self) -> None:
+        if self.checks and self.skip_heal:
+            raise ValueError("--check and --skip-heal exclude each other")
+
+
+class HookOptions(msgspec.Struct, frozen=True):
+    """Which lifecycle steps are carried out, and where they and their blocks are found."""
+
+    catalogs: Annotated[
+        tuple[str, ...],
+        Option(
+            "--catalog",
+            "A catalogue of blocks, a folder or an archive, before those that are found anyway; may be repeated.",
+            metavar="PATH",
+            is_path=True,
+        ),
+    ] = ()
+    """Paths of catalogues of blocks, which come before those that are found by themselves."""
+    lifecycle: Annotated[
+        str,
+        Option(
+            "--lifecycle",
+            "A file that declares lifecycle steps, in place of the one beside the service.",
+            metavar="FILE",
+            is_path=True,
+        ),
+    ] = ""
+    """The path of a file that declares further lifecycle steps, "" for none."""
+    which: Annotated[
+        str,
+        Option(
+            "--hooks",
+            "The lifecycle steps that are carried out: those of what changes, all, or none.",
+            choices=(CHANGED, ALL_STEPS, NO_STEPS),
+            shows_default=True,
+        ),
+    ] = CHANGED
+    """The lifecycle steps that are carried out: those of what is ``changed``, ``all``, or ``none``."""
+    strict: Annotated[
+        bool,
+        Option(
+            "--strict",
+            "Refuse a lifecycle step that asks for a rollback where something before it cannot be undone.",
+        ),
+    ] = False
+    """Whether a step that asks for a rollback, with something before it that cannot be undone, is an error."""
+
+
+WHERE_STEPS_ARE = ("lifecycle", "catalogs")
+"""The fields that say where lifecycle steps and their blocks are: without them a command would mean a service without
+these."""
+
+
+class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a job runs."""
+
+    parallel: Annotated[
+        int, Option("--parallel", "Operations at one time.", metavar="N", least=1, shows_default=True)
+    ] = 64
+    """Operations at one time in all."""
+    on_failure: Annotated[
+        str, Option("--on-failure", "{on_failure}", metavar="{on_failure_values}", choices=ON_FAILURE)
+    ] = "continue"
+    """What a failure does to the rest: ``continue``, ``abort``, or ``rollback``, which aborts and takes back what was
+    done."""
+    attempts: Annotated[
+        int,
+        Option(
+            "--attempts",
+            "How often a failing operation is tried in all, if its node says nothing else (default: once, or three"
+            " times if it ends with exit code 75).",
+            metavar="N",
+            least=1,
+            most=MOST_ATTEMPTS,
+        ),
+    ] = 0
+    """How often an operation is tried in all whose call says nothing else, 0 where nobody said it."""
+    interval: Annotated[
+        float | None,
+        Option(
+            "--interval",
+            "The pause before the second attempt of an operation, doubled for each further one (default: 1).",
+            metavar="SECONDS",
+            unit="seconds",
+        ),
+    ] = None
+    """The seconds before the second attempt of an operation, None where nobody said it."""
+    host_concurrency: Annotated[
+        int,
+        Option(
+            "--host-concurrency",
+            "Operations at one time on a Compute instance whose node does not say it (ordito.concurrency).",
+            metavar="N",
+            least=1,
+            most=MOST_ON_HOST,
+            shows_default=True,
+        ),
+    ] = 1
+    """Operations at one time on a Compute instance whose node says nothing else."""
+    timeout: Annotated[
+        float | None,
+        Option(
+            "--timeout",
+            "Cancel the job after this time, as in 90, 90s, 10m or 1h30m; exit code 6.",
+            metavar="DURATION",
+            unit="duration",
+        ),
+    ] = None
+    """How many seconds the command has; the job is then cancelled."""
+    commit: Annotated[
+        str,
+        Option(
+            "--commit",
+            "Whether the files of the job are committed to git (default: {commits}).",
+            choices=COMMITS,
+        ),
+    ] = "auto"
+    """Whether the job's files are committed to git."""
+    message: Annotated[
+        str, Option("--message", "The message of the commit, instead of one that is made.", metavar="TEXT")
+    ] = ""
+    """The message of the commit, "" for one that is made."""
+    told: dict[str, object] = {}
+    """What the workflow was told besides, by the names of options."""
