@@ -22,7 +22,7 @@ class Option(msgspec.Struct, frozen=True):
     """How a command line gives a field its value by an option."""
 
     flag: str
-    """The option itself, as in ``--max-unavailable``. Without its dashes it is the key in the record of a job."""
+    """The option itself, as in ``--replace``. Without its dashes it is the key in the record of a job."""
     help: str
     """What help says of it. Words in braces are those of the request that takes it (``Request.wording``)."""
     metavar: str = ""
