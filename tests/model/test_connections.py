@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ordito.model.connections import Connection, End, Ports, connections
+from ordito.model.connections import End, NodeConnection, Ports, connections
 from ordito.syntax.expressions import Call
 from tests.model.test_rules import resolved
 
@@ -25,7 +25,7 @@ topology_template:
 """
 
 
-def found(folder: Path, text: str) -> dict[str, Connection]:
+def found(folder: Path, text: str) -> dict[str, NodeConnection]:
     """The connections of a template, by the keys of their relationships."""
     return {c.relationship: c for c in connections(resolved(folder, TYPES + text).nodes)}
 
@@ -42,7 +42,7 @@ def test_a_connection_without_any_network(tmp_path: Path) -> None:
     idle: { type: my.App, requirements: [ host: back, dependency: store ] }
 """
     assert found(tmp_path, text) == {
-        "app.plain": Connection(
+        "app.plain": NodeConnection(
             source=End("app", "front"),
             target=End("store", "back", "service", "PUBLIC"),
             ports=(Ports("http", target=80),),
@@ -89,7 +89,7 @@ def test_peers(tmp_path: Path) -> None:
       requirements: [ host: front ]
 """
     end = End("member", "front", "service", "PRIVATE")
-    assert found(tmp_path, text) == {"": Connection(end, end, (Ports("tcp", target=7),), "peer", False)}
+    assert found(tmp_path, text) == {"": NodeConnection(end, end, (Ports("tcp", target=7),), "peer", False)}
 
 
 def test_the_initiator_orders_nothing(tmp_path: Path) -> None:

@@ -283,7 +283,7 @@ class EntitySchemas:
         }
 
     def _activities(self, _: object) -> Json:
-        workflow, operation = self.reference(activities.WorkflowCall), self.reference(activities.OperationCall)
+        workflow, operation = self.reference(activities.WorkflowCall), self.reference(activities.CallOperation)
         kinds = {"delegate": workflow, "inline": workflow, "call_operation": operation, "set_state": SCALAR}
         return {**_single({}), "properties": kinds, "additionalProperties": False}
 

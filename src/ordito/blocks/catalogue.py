@@ -25,7 +25,7 @@ from ordito.syntax.expressions import as_written
 CHUNK = 1 << 20
 
 
-class Catalogue(msgspec.Struct, frozen=True):
+class BlockCatalogue(msgspec.Struct, frozen=True):
     """A catalogue that was read: ``blocks`` are its blocks by name, ``definitions``
     the files in which they are defined."""
 
@@ -34,7 +34,7 @@ class Catalogue(msgspec.Struct, frozen=True):
     definitions: tuple[str, ...]
 
 
-def read_catalogue(package: Package, origin: str, diagnostics: Diagnostics) -> Catalogue:
+def read_catalogue(package: Package, origin: str, diagnostics: Diagnostics) -> BlockCatalogue:
     """Read the definitions of a catalogue, which people call ``origin``; errors in them are in ``diagnostics`` then.
     What else is to be said of it is for those who write it."""
     found = Diagnostics()
@@ -44,7 +44,7 @@ def read_catalogue(package: Package, origin: str, diagnostics: Diagnostics) -> C
     types.flatten()
     blocks = block_types(types, origin)
     diagnostics.extend(d for d in found if d.severity is Severity.ERROR)
-    return Catalogue(package, blocks, units.files)
+    return BlockCatalogue(package, blocks, units.files)
 
 
 def block_files(block: BlockType, tree: FileTree) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.blocks.catalogue import Catalogue, content_digest, read_catalogue
+from ordito.blocks.catalogue import BlockCatalogue, content_digest, read_catalogue
 from ordito.model.lifecycle_steps import BUILT_IN, BlockType, is_newer
 from ordito.source.meta import META
 from ordito.source.opening import ARCHIVES, DEFINITIONS_ENDINGS, open_package, open_tree
@@ -51,9 +51,9 @@ class Search:
         self._diagnostics = diagnostics
 
     @cached_property
-    def catalogues(self) -> dict[str, Catalogue]:
+    def catalogues(self) -> dict[str, BlockCatalogue]:
         """All catalogues, by what people call them, in the order in which they are searched."""
-        found: dict[str, Catalogue] = {}
+        found: dict[str, BlockCatalogue] = {}
         for package, origin in self._packages():
             if origin not in found:
                 found[origin] = read_catalogue(package, origin, self._diagnostics)

@@ -101,7 +101,7 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
         channel.line(f"  {_counted(found.instances, channel)}")
     shown = list(islice(rows(found.instances, unicode=channel.is_unicode, fold=fold), MOST_IN_TREE + 1))
     if len(shown) > MOST_IN_TREE:
-        shown = [StatusRow("", (instance,)) for instance in found.instances]
+        shown = [AgreeingRow("", (instance,)) for instance in found.instances]
     _write_rows(shown, channel)
     write_kept_counts(found.status.kept, channel)
     channel.line(job_line(found))
@@ -162,7 +162,7 @@ def _counted(instances: Sequence[InstanceStatus], channel: Channel) -> str:
     return ", ".join(f"{counts[status]} {painted(status, channel)}" for status in STYLES if status in counts)
 
 
-def _write_rows(shown: Sequence[StatusRow], channel: Channel) -> None:
+def _write_rows(shown: Sequence[AgreeingRow], channel: Channel) -> None:
     titles = [row.lead + row.title for row in shown]
     names = max(map(width, titles), default=0)
     states = max((width(row.first.instance.state) for row in shown), default=0)
@@ -172,7 +172,7 @@ def _write_rows(shown: Sequence[StatusRow], channel: Channel) -> None:
     )
 
 
-def _said(row: StatusRow, channel: Channel) -> str:
+def _said(row: AgreeingRow, channel: Channel) -> str:
     """What is said of instances that agree: their status, the one they have themselves where that differs, who has made
     them, and what is special."""
     found, instance = row.first, row.first.instance
@@ -194,7 +194,7 @@ def _said(row: StatusRow, channel: Channel) -> str:
     return f"{said}  {printable(special)}" if special else said
 
 
-def _made_by(row: StatusRow) -> str:
+def _made_by(row: AgreeingRow) -> str:
     """What instances are at the provider that has made them: ``pool: web-1, web-2``."""
     by: dict[str, list[str]] = {}
     for member in row.members:
@@ -213,7 +213,7 @@ def painted(status: str, channel: Channel) -> str:
 # that is shown of them and of what they host.
 
 
-class StatusRow(msgspec.Struct, frozen=True):
+class AgreeingRow(msgspec.Struct, frozen=True):
     """Instances of one node that agree, the first of which stands for all; ``lead`` are the branches before them."""
 
     lead: str
@@ -230,7 +230,7 @@ class StatusRow(msgspec.Struct, frozen=True):
         return spans([m.instance.id for m in self.members])
 
 
-def rows(instances: Sequence[InstanceStatus], *, unicode: bool, fold: bool) -> Iterator[StatusRow]:
+def rows(instances: Sequence[InstanceStatus], *, unicode: bool, fold: bool) -> Iterator[AgreeingRow]:
     """The rows of the tree. It has a stack of its own, since users choose how deep hosting goes."""
     branches = UNICODE_BRANCHES if unicode else ASCII_BRANCHES
     hosted = _hosted(instances)
@@ -239,7 +239,7 @@ def rows(instances: Sequence[InstanceStatus], *, unicode: bool, fold: bool) -> I
     stack = [("", "", group) for group in reversed(_groups(hosted.get("", []), agree))]
     while stack:
         own, below, group = stack.pop()
-        yield StatusRow(own, tuple(group))
+        yield AgreeingRow(own, tuple(group))
         children = [child for member in group for child in hosted.get(member.instance.id, ())]
         for index, child in enumerate(reversed(_groups(children, agree))):
             branch, deeper = ("last", "gap") if index == 0 else ("child", "line")

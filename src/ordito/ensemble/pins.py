@@ -148,7 +148,7 @@ class ChangedFiles(EnsembleError):
         self.files = tuple(files)
 
 
-class ChangedFile(msgspec.Struct, frozen=True):
+class ChangedPinFile(msgspec.Struct, frozen=True):
     """A file of a pin that is not what it was when the pin was made, or is missing: its place, and what it was."""
 
     place: str
@@ -157,10 +157,10 @@ class ChangedFile(msgspec.Struct, frozen=True):
     is_missing: bool
 
 
-def changed_files(layout: Layout, digest: str, since: float = 0.0) -> list[ChangedFile]:
+def changed_files(layout: Layout, digest: str, since: float = 0.0) -> list[ChangedPinFile]:
     """The files of a pin that are not what they were, or are missing; with ``since`` (seconds since the epoch) only
     those that were changed after that. What its list does not name does not count. Raises ``EnsembleError``."""
-    found: list[ChangedFile] = []
+    found: list[ChangedPinFile] = []
     place = layout.artifacts / digest
     for file in pinned_files(layout, digest):
         path = place / file.place
@@ -171,10 +171,10 @@ def changed_files(layout: Layout, digest: str, since: float = 0.0) -> list[Chang
                     continue
                 now = _file(file.place, file.place, Folder(place))
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-                found.append(ChangedFile(file.place, file.digest, file.is_executable, is_missing=True))
+                found.append(ChangedPinFile(file.place, file.digest, file.is_executable, is_missing=True))
                 continue
         if (now.digest, now.executable) != (file.digest, file.is_executable):
-            found.append(ChangedFile(file.place, file.digest, file.is_executable, is_missing=False))
+            found.append(ChangedPinFile(file.place, file.digest, file.is_executable, is_missing=False))
     return found
 
 

@@ -33,7 +33,7 @@ DRIVEN = (SCALE, SCALE_OUT, SCALE_IN, "heal", "stop", "start", "restart")
 """The workflows to which the actions of triggers may delegate besides: they are about the targets of the policy."""
 
 
-class Activities:
+class ActivityReader:
     """Reads lists of activities. ``inputs`` are those of the workflows that ``inline`` may name."""
 
     def __init__(
@@ -152,14 +152,14 @@ def _operations(interfaces: Mapping[str, Interface]) -> list[str]:
 
 
 READERS = {
-    "delegate": Activities._delegate,  # noqa: SLF001  (the table of the class's own readers)
-    "set_state": Activities._set_state,  # noqa: SLF001
-    "call_operation": Activities._call,  # noqa: SLF001
-    "inline": Activities._inline,  # noqa: SLF001
+    "delegate": ActivityReader._delegate,  # noqa: SLF001  (the table of the class's own readers)
+    "set_state": ActivityReader._set_state,  # noqa: SLF001
+    "call_operation": ActivityReader._call,  # noqa: SLF001
+    "inline": ActivityReader._inline,  # noqa: SLF001
 }
 
 
-# Conditions: assertions about attributes, typed by what they are about (§3.6.24, §3.6.25).
+# ConditionReader: assertions about attributes, typed by what they are about (§3.6.24, §3.6.25).
 
 STATE = "state"
 NODE_STATES = (
@@ -178,7 +178,7 @@ NODE_STATES = (
 """The states that nodes have of themselves (§3.4.1), and ``deleted`` afterwards; workflows may set others."""
 
 
-class Conditions:
+class ConditionReader:
     """Reads conditions."""
 
     def __init__(self, definitions: Definitions, diagnostics: Diagnostics) -> None:

@@ -62,7 +62,7 @@ class End(msgspec.Struct, frozen=True):
     network: Value = None
 
 
-class Connection(msgspec.Struct, frozen=True):
+class NodeConnection(msgspec.Struct, frozen=True):
     """Two nodes that must be able to reach each other. ``initiator`` is the side that begins: source, target, or peer
     for both. Without ``ports`` nobody says which they are. ``relationship`` is the key of the relationship, "" for the
     instances of one node that are each other's peers."""
@@ -75,12 +75,12 @@ class Connection(msgspec.Struct, frozen=True):
     relationship: str = ""
 
 
-def connections(nodes: Mapping[str, NodeTemplate]) -> tuple[Connection, ...]:
+def connections(nodes: Mapping[str, NodeTemplate]) -> tuple[NodeConnection, ...]:
     """The connections between the nodes of a topology, in the order of their templates."""
     return tuple(_connections(nodes))
 
 
-def _connections(nodes: Mapping[str, NodeTemplate]) -> Iterator[Connection]:
+def _connections(nodes: Mapping[str, NodeTemplate]) -> Iterator[NodeConnection]:
     hosts: dict[str, str] = {}
     for node in nodes.values():
         for relationship in node.requirements:
@@ -102,12 +102,12 @@ def _between(
     relationship: Relationship,
     nodes: Mapping[str, NodeTemplate],
     hosts: dict[str, str],
-) -> Connection:
+) -> NodeConnection:
     own = source_endpoint(node, relationship)
     ports = _ports(capability, at_target=True)
     if own is not None:
         ports = [*ports, *(p for p in _ports(own, at_target=False) if p not in ports)]
-    return Connection(
+    return NodeConnection(
         _end(node, own, nodes, hosts),
         _end(target, capability, nodes, hosts),
         tuple(ports),
@@ -119,10 +119,10 @@ def _between(
 
 def _among_peers(
     node: NodeTemplate, capability: Capability, nodes: Mapping[str, NodeTemplate], hosts: dict[str, str]
-) -> Connection:
+) -> NodeConnection:
     end = _end(node, capability, nodes, hosts)
     ports = tuple(_ports(capability, at_target=True))
-    return Connection(end, end, ports, PEER, capability.properties.get("secure"))
+    return NodeConnection(end, end, ports, PEER, capability.properties.get("secure"))
 
 
 def source_endpoint(node: NodeTemplate, relationship: Relationship) -> Capability | None:

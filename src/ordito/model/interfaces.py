@@ -28,7 +28,7 @@ from ordito.model.operation_parameters import (
     NODE_OUTPUTS,
     RELATIONSHIP_HOSTS,
     RELATIONSHIP_OUTPUTS,
-    Implementations,
+    ArtifactFinder,
     Parameters,
 )
 from ordito.model.units import Unit, Units, find_type
@@ -71,7 +71,7 @@ class Interfaces:
         self._units = units
         self._diagnostics = diagnostics
         self.parameters = Parameters(values, definitions, diagnostics)
-        self.implementations = Implementations(artifacts, diagnostics)
+        self.implementations = ArtifactFinder(artifacts, diagnostics)
         self.shapes: dict[str, InterfaceParts] = {}
 
     def add_types(self, hierarchy: Hierarchy) -> None:

@@ -18,7 +18,7 @@ from ordito.base.span import SourceText, Span
 from ordito.model.choices import Choices
 from ordito.model.imperative import Group, Policy, Workflow
 from ordito.model.lifecycle_steps import LifecycleStep
-from ordito.model.places import Reading
+from ordito.model.places import ReadValue
 from ordito.model.renaming import Renaming
 from ordito.model.schema import PropertyDefinition
 from ordito.model.sensitivity import Marks
@@ -49,7 +49,7 @@ class Beside(msgspec.Struct, frozen=True):
     ``node.requirement``, that are fulfilled elsewhere, ``readings`` what is read from them."""
 
     outside: frozenset[str]
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[ReadValue, ...] = ()
 
 
 class Joining:
@@ -213,7 +213,7 @@ class Joining:
                 hint=f"add below requirements: - {name}: <node template>",
             )
 
-    def _check_readable(self, reading: Reading) -> None:
+    def _check_readable(self, reading: ReadValue) -> None:
         """What is read from a substituted node has something behind it (§2.10): its own properties always have."""
         slot, call = reading.slot, reading.call
         node = slot.owner

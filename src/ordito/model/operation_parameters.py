@@ -128,7 +128,7 @@ RELATIONSHIP_HOSTS = ("SOURCE", "TARGET", "ORCHESTRATOR")
 Written = Scalar | entities.Implementation | entities.NotificationImplementation
 
 
-class Implementations:
+class ArtifactFinder:
     """Finds the artifacts that implementations name."""
 
     def __init__(self, artifacts: Artifacts, diagnostics: Diagnostics) -> None:

@@ -66,7 +66,7 @@ class Slot(msgspec.Struct, frozen=True, eq=False):
         return f"{owner}.{inner}{self.name}"
 
 
-class Reading(msgspec.Struct, frozen=True, eq=False):
+class ReadValue(msgspec.Struct, frozen=True, eq=False):
     """A call and what it reads."""
 
     call: Call

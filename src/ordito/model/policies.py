@@ -32,7 +32,7 @@ BLOCK_NAME = re.compile("@v|#[A-Z]")
 """What is in the name of a block and in no name of another type."""
 
 
-class Policies:
+class PolicyReader:
     """Reads the policies of a topology."""
 
     def __init__(

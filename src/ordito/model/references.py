@@ -15,7 +15,7 @@ from ordito.model.checking import STRING
 from ordito.model.constraints import violation
 from ordito.model.mappings import AttributeMappings
 from ordito.model.operation import Interface, interface_named
-from ordito.model.places import Place, Reading, Slot
+from ordito.model.places import Place, ReadValue, Slot
 from ordito.model.reach import CallFaults, NoFaults, Reach
 from ordito.model.schema import DataType, PropertyDefinition, Schema, fits, shown
 from ordito.model.service import NodeTemplate, Output, Relationship
@@ -56,7 +56,7 @@ class References:
         self.diagnostics = diagnostics
         self._faults = CallFaults(diagnostics)
         self._named: dict[int, Call] = {}
-        self.of_substituted: list[Reading] = []
+        self.of_substituted: list[ReadValue] = []
         """What is read from nodes for which topologies are to stand: these must have it as well."""
         self._reach = Reach(topology, types, nodes, relationship_templates, self._faults)
         self.silent = Reach(topology, types, nodes, relationship_templates, NoFaults())
@@ -105,7 +105,7 @@ class References:
         if isinstance(slot.owner, NodeTemplate) and SUBSTITUTE in slot.owner.directives:
             named = slot.owner is place.node if call.arguments[0] == "SELF" else call.arguments[0] == slot.owner.name
             if named:
-                self.of_substituted.append(Reading(call, slot))
+                self.of_substituted.append(ReadValue(call, slot))
         what = "property" if call.function == "get_property" else "attribute"
         value: Value = None
         if what == "property":

@@ -20,7 +20,7 @@ from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.mappings import AttributeMappings
 from ordito.model.parameters import OutputTypes, read_inputs, read_outputs
 from ordito.model.places import Place
-from ordito.model.policies import Policies
+from ordito.model.policies import PolicyReader
 from ordito.model.references import References, check_calls
 from ordito.model.relationships import Relationships
 from ordito.model.requirements import Requirements
@@ -33,7 +33,7 @@ from ordito.model.service import Service, by_target, by_template
 from ordito.model.settings import read_allowed, refuse_settings
 from ordito.model.step_policies import file_steps, policy_steps
 from ordito.model.substituting import Substitutes
-from ordito.model.substitution_mappings import Inside, Mappings, mapped_requirements
+from ordito.model.substitution_mappings import Inside, MappingsReader, mapped_requirements
 from ordito.model.templates import Templates
 from ordito.model.types import Types
 from ordito.model.units import Unit, Units
@@ -120,12 +120,12 @@ def _resolve_topology(
     references.check_all(found, Place())
     workflows = Workflows(types, templates, groups, uses, references, entry, diagnostics)
     workflows.read(topology.workflows or {}, lambda written: read_inputs(written, entry, types, diagnostics))
-    policies = Policies(types, templates, groups, workflows, references, entry, diagnostics)
+    policies = PolicyReader(types, templates, groups, workflows, references, entry, diagnostics)
     policies.read(topology.policies or [])
     check_rules(Resolved(templates.nodes, incoming, diagnostics, policies.found, types.values.written))
     # What the topology stands for, and what stands for its nodes.
     inside = Inside(templates, inputs, outputs, frozenset(topology.workflows or ()), topology.outputs)
-    stands_for = Mappings(types, filters, inside, entry, diagnostics, alone=alone)
+    stands_for = MappingsReader(types, filters, inside, entry, diagnostics, alone=alone)
     if topology.substitution_mappings is None and not diagnostics.has_errors:
         warn_of_unused(templates.nodes, types.nodes, diagnostics)
     metadata = entry.content.facts
@@ -155,7 +155,7 @@ def _resolve_topology(
 
 
 def _steps(
-    policies: Policies, blocks: KnownBlocks, references: References, file: Node | None
+    policies: PolicyReader, blocks: KnownBlocks, references: References, file: Node | None
 ) -> dict[str, LifecycleStep]:
     """The lifecycle steps of a topology; ``file`` declares further ones."""
     steps = policy_steps(policies, blocks, references)

@@ -11,7 +11,7 @@ from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.model.block_types import CONFIG, KnownBlocks
 from ordito.model.lifecycle_steps import BUILT_IN, ON_FAILURE, PHASES, LifecycleStep
-from ordito.model.policies import Policies
+from ordito.model.policies import PolicyReader
 from ordito.model.references import References
 from ordito.model.service import NodeTemplate
 from ordito.model.step_configs import StepConfigs, config_spans, refuse_inline, without_inline
@@ -25,7 +25,7 @@ WRITTEN_OUT = {"phase": "phase", "condition": "condition", "timeout": "timeout",
 """The properties that say when and how a step runs, and what they are called here."""
 
 
-def policy_steps(policies: Policies, blocks: KnownBlocks, references: References) -> dict[str, LifecycleStep]:
+def policy_steps(policies: PolicyReader, blocks: KnownBlocks, references: References) -> dict[str, LifecycleStep]:
     """The steps of the policies that are lifecycle steps, in the order of declaration."""
     reader = _StepPolicies(blocks, StepConfigs(references, references.diagnostics), references.diagnostics)
     found: dict[str, LifecycleStep] = {}

@@ -24,7 +24,7 @@ from ordito.syntax.shapes import Entries, has_lost, is_lost
 ROOT = "tosca.nodes.Root"
 
 
-class Mappings:
+class MappingsReader:
     """Reads the substitution mappings of a topology. ``alone`` says that the topology is looked at by itself."""
 
     def __init__(

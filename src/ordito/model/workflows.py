@@ -11,8 +11,8 @@ from ordito.model.activities import (
     DELEGATED,
     NOTHING,
     UNREADABLE,
-    Activities,
-    Conditions,
+    ActivityReader,
+    ConditionReader,
     Holder,
     Subject,
     of_node,
@@ -60,10 +60,10 @@ class Workflows:
         self._references = references
         self._unit = unit
         self._diagnostics = diagnostics
-        self.conditions = Conditions(types.definitions, diagnostics)
+        self.conditions = ConditionReader(types.definitions, diagnostics)
         self.inputs: dict[str, dict[str, PropertyDefinition]] = {}
         self.found: dict[str, Workflow] = {}
-        self._activities = Activities(types.values, types.interfaces, unit, {}, self.inputs, diagnostics)
+        self._activities = ActivityReader(types.values, types.interfaces, unit, {}, self.inputs, diagnostics)
 
     def read(
         self,
@@ -74,7 +74,9 @@ class Workflows:
         for name, item in found.items():
             self.inputs[name] = read_inputs(item.inputs or {})
         types = self._types
-        self._activities = Activities(types.values, types.interfaces, self._unit, found, self.inputs, self._diagnostics)
+        self._activities = ActivityReader(
+            types.values, types.interfaces, self._unit, found, self.inputs, self._diagnostics
+        )
         for name, item in found.items():
             self.found[name] = self._workflow(item)
         self._refuse_recursion()

@@ -12,7 +12,7 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.hosting import compute_of, contained, far_ends
 from ordito.instances.lifecycle import PROVIDE, UNPROVIDE
 from ordito.instances.records import Snapshot
-from ordito.model.connections import Connection as Written
+from ordito.model.connections import NodeConnection as Written
 from ordito.model.connections import Ports, connections, exposed, ports_of
 from ordito.model.deploying import IMAGE, MACHINE_IMAGE, image_of_create, images_of, values_of_create
 from ordito.model.operation import Artifact

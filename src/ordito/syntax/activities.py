@@ -23,7 +23,7 @@ class WorkflowCall(Entity, frozen=True, eq=False, kw_only=True):
     inputs: Annotated[Mapping | None, Key(Assignments())] = None
 
 
-class OperationCall(Entity, frozen=True, eq=False, kw_only=True):
+class CallOperation(Entity, frozen=True, eq=False, kw_only=True):
     """The extended form of ``call_operation`` (§3.6.23.3)."""
 
     SHORT: ClassVar[str] = "operation"
@@ -73,7 +73,7 @@ class Activities(msgspec.Struct, frozen=True):
             state = Text().read(value, '"set_state"', reading)
             return Activity(key.text, state, None, key.span) if state is not None else None
         if key.text == "call_operation":
-            operation = read_entity(OperationCall, value, reading)
+            operation = read_entity(CallOperation, value, reading)
             return Activity(key.text, operation.operation, operation.inputs, key.span) if operation else None
         workflow = read_entity(WorkflowCall, value, reading)
         return Activity(key.text, workflow.workflow, workflow.inputs, key.span) if workflow else None

@@ -17,7 +17,7 @@ from ordito.app.services.step_files import WrittenSteps, kept_file
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.paths import is_url, leaves_root
 from ordito.base.sensitive import is_sensitive, revealed
-from ordito.blocks.catalogue import Catalogue, block_files, content_digest, script_files
+from ordito.blocks.catalogue import BlockCatalogue, block_files, content_digest, script_files
 from ordito.blocks.check import OPERATION, check_step
 from ordito.blocks.search import FOLDER, Places, Search, user_folder
 from ordito.ensemble.pins import LIFECYCLE
@@ -254,7 +254,7 @@ class _Placing:
         return posixpath.relpath(catalogue.root, self._package.root)
 
     def _copied(
-        self, catalogue: Catalogue, blocks: list[BlockType]
+        self, catalogue: BlockCatalogue, blocks: list[BlockType]
     ) -> tuple[str, dict[str, tuple[FileTree, str] | bytes]]:
         """The folder of the service that a catalogue gets, as far as it is used, and what is in it."""
         package = catalogue.package
@@ -281,7 +281,7 @@ def _files(block: BlockType, package: Package) -> list[str]:
     return [file for file in block_files(block, package.tree) if package.tree.is_file(file)]
 
 
-def _name(catalogue: Catalogue, blocks: list[BlockType]) -> str:
+def _name(catalogue: BlockCatalogue, blocks: list[BlockType]) -> str:
     """What the folder of a catalogue is called in pins, by what is used of it."""
     import hashlib
 

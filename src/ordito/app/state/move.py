@@ -38,7 +38,7 @@ from ordito.planning.wanted import WantedDigests, wanted
 MOST_NAMED = 5
 
 
-class MoveRequest(msgspec.Struct, frozen=True):
+class RenameNodeRequest(msgspec.Struct, frozen=True):
     """Of which ensemble which node gets which name; ``wait_lock`` is in seconds, ``commit`` says whether it is
     committed."""
 
@@ -57,7 +57,7 @@ class Moved(msgspec.Struct, frozen=True):
     instances: dict[str, str]
 
 
-def move(request: MoveRequest, conversation: Conversation) -> Moved:
+def move(request: RenameNodeRequest, conversation: Conversation) -> Moved:
     """Give the instances of a node the name that the template has for it now.
 
     What was carried out counts as carried out under the new name exactly as far as nothing but the name has changed.
@@ -86,13 +86,13 @@ def move(request: MoveRequest, conversation: Conversation) -> Moved:
         return Moved(record(ensemble, "mv", [edit], new_basis(known, proposal), request.commit), ids)
 
 
-def _by_both_names(request: MoveRequest, status: Status) -> Status:
+def _by_both_names(request: RenameNodeRequest, status: Status) -> Status:
     """The status in which the number that scaling has set is known by the new name too."""
     kept = status.kept.get(request.old)
     return status if kept is None else msgspec.structs.replace(status, kept={**status.kept, request.new: kept})
 
 
-def _renaming(request: MoveRequest, known: PlanningContext, basis: EditBasis) -> tuple[Delta, dict[str, str]]:
+def _renaming(request: RenameNodeRequest, known: PlanningContext, basis: EditBasis) -> tuple[Delta, dict[str, str]]:
     """What the other name changes, and the new ids by the old ones."""
     old, new, service, snapshot = request.old, request.new, basis.whole.service, known.snapshot
     names = NodeRename(old, new, sanitised(new), renamed_keys(service, old, new))
@@ -117,7 +117,7 @@ def _wanted(service: Service, known: PlanningContext, snapshot: Snapshot, basis:
     return wanted(service, snapshot, basis.inputs, options_of(known, basis.whole, {}))
 
 
-def _check_records(request: MoveRequest, snapshot: Snapshot) -> None:
+def _check_records(request: RenameNodeRequest, snapshot: Snapshot) -> None:
     """See that the records are about the old name and not about the new one. Raises ``Refused``."""
     nodes = {i.node for i in snapshot.instances.values()}
     if request.old not in nodes:
@@ -139,7 +139,7 @@ def _check_records(request: MoveRequest, snapshot: Snapshot) -> None:
         raise Refused("name-taken", taken, "forget or undeploy its instances first")
 
 
-def _check(request: MoveRequest, service: Service) -> None:
+def _check(request: RenameNodeRequest, service: Service) -> None:
     """See that the template is about the new name. Raises ``Refused``."""
     nodes = service.nodes
     if request.new not in nodes:

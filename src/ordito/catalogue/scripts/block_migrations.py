@@ -50,7 +50,7 @@ class Migration:
 
 
 @dataclass(frozen=True)
-class Applied:
+class AppliedMigration:
     """A migration that a database has had."""
 
     name: str
@@ -115,17 +115,17 @@ class History:
         self._database = database
         self._create = create
 
-    def applied(self) -> dict[str, Applied]:
+    def applied(self) -> dict[str, AppliedMigration]:
         """Those it has had, by their names."""
         query = "SELECT name, digest, applied_by FROM ordito_migrations"
         if isinstance(self._database, Sqlite):
             with self._database.open(create=self._create) as connection:
                 connection.execute(_TABLE)
-                return {row[0]: Applied(*row) for row in connection.execute(query)}
+                return {row[0]: AppliedMigration(*row) for row in connection.execute(query)}
         # Two that create it at the same time would meet in the catalog of the server.
         text = f"SET client_min_messages = warning;\nBEGIN;\n{_locked()}\n{_TABLE};\nCOMMIT;\n{query};\n"
         rows = self._ask(self._database, text).splitlines()
-        return {row.split("|")[0]: Applied(*row.split("|", 2)) for row in rows if row.count("|") >= 2}
+        return {row.split("|")[0]: AppliedMigration(*row.split("|", 2)) for row in rows if row.count("|") >= 2}
 
     def apply(self, migration: Migration, by: str) -> None:
         """Apply one, and remember it, both or neither. Raises ``AppliedMeanwhile`` as well."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import block_migrations
 import ordito_block as block
 from block_databases import database
-from block_migrations import Applied, AppliedMeanwhile, History, Migration
+from block_migrations import AppliedMeanwhile, AppliedMigration, History, Migration
 
 
 def execute() -> block.Outputs:
@@ -56,7 +56,7 @@ def undo(outputs: block.Outputs) -> block.Outputs:
     return {"undone": back}
 
 
-def _waiting(found: Sequence[Migration], applied: dict[str, Applied]) -> list[Migration]:
+def _waiting(found: Sequence[Migration], applied: dict[str, AppliedMigration]) -> list[Migration]:
     for migration in found:
         before = applied.get(migration.name)
         if before is not None and before.digest != migration.digest:
@@ -77,7 +77,7 @@ def _waiting(found: Sequence[Migration], applied: dict[str, Applied]) -> list[Mi
     return waiting
 
 
-def _refuse_stuck(back: Sequence[str], known: dict[str, Migration], applied: dict[str, Applied]) -> None:
+def _refuse_stuck(back: Sequence[str], known: dict[str, Migration], applied: dict[str, AppliedMigration]) -> None:
     """Undoing stops at nothing: what cannot be undone is said before anything is."""
     for name in back:
         if name not in known:

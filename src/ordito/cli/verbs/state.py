@@ -48,11 +48,11 @@ def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: s
 
     The instances keep their numbers, and nothing is run. What was carried out counts as carried out under the new
     name exactly as far as nothing but the name has changed; else this is refused, as deploying would be."""
-    from ordito.app.state.move import MoveRequest, move
+    from ordito.app.state.move import RenameNodeRequest, move
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import recorded_data, write_kept
 
-    request = MoveRequest(session.settings.directory, old, new, wait_lock, commit)
+    request = RenameNodeRequest(session.settings.directory, old, new, wait_lock, commit)
     done = move(request, CliConversation(session))
     for before, now in done.instances.items():
         session.note(f"{before} is {now}")

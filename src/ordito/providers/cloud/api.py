@@ -68,7 +68,7 @@ class Busy(Exception):
     """The cloud has taken too many requests; this one was not carried out."""
 
 
-class NoAnswer(ProviderFailed):
+class UnansweredCall(ProviderFailed):
     """The cloud was asked and has not answered: whether it has done what was asked is not known."""
 
 
@@ -85,7 +85,7 @@ class Api:
         """Do something with a driver of libcloud. ``doing`` says what, for people: "making server_1".
 
         What is done may be done again from the beginning where the cloud was too busy. Raises ``ProviderFailed``
-        (``NoAnswer`` where the cloud does not say how it went), and ``Unasked`` where the cloud was never asked.
+        (``UnansweredCall`` where the cloud does not say how it went), and ``Unasked`` where the cloud was never asked.
         """
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._settings.requests, "cloud")
@@ -135,7 +135,9 @@ class Api:
         if isinstance(error, OSError) and any(word in sought for word in NEVER_SENT):
             return Unasked(f"{self._failed(doing)}: the cloud cannot be reached ({said}); look at `arguments`")
         if isinstance(error, OSError) and any(word in sought for word in NO_ANSWER):
-            return NoAnswer(f"{self._failed(doing)}: no answer ({said}); what it has done is found by the next command")
+            return UnansweredCall(
+                f"{self._failed(doing)}: no answer ({said}); what it has done is found by the next command"
+            )
         hint = next((hint for words, hint in HINTS if any(word in sought for word in words)), "")
         return ProviderFailed(f"{self._failed(doing)}: {said}" + (f"; {hint}" if hint else ""))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from ordito.providers.cloud.api import Api, NoAnswer, library
+from ordito.providers.cloud.api import Api, UnansweredCall, library
 from ordito.providers.cloud.choosing import IMAGES
 from ordito.providers.cloud.dialect import CloudDialect
 from ordito.providers.cloud.ec2 import Ec2
@@ -93,7 +93,7 @@ class CloudProvider:
         """Whether the instance is there and well. Raises ``Unasked`` where the cloud does not answer."""
         try:
             return await self._maker(asked).look(asked)
-        except NoAnswer as silent:
+        except UnansweredCall as silent:
             raise Unasked(str(silent)) from silent
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
