@@ -125,7 +125,7 @@ def test_an_attempt_of_which_nothing_is_left_is_completed(deployed: Deployed) ->
     snapshot, status = deployed.recorded()
     assert (snapshot.instances["more_1"].exists, status.revision, status.form == status.base) == (False, 3, False)
     report = deployed.run(UpgradeRequest())
-    assert (report.status, report.succeeded) == ("ok", 0)
+    assert (report.status, report.counts.succeeded) == ("ok", 0)
     _, status = deployed.recorded()
     assert (status.revision, status.base, status.form) == (4, report.job, report.job)
     request = WorkflowRequest(str(deployed.ensemble), UpgradeRequest())

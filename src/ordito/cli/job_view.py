@@ -48,7 +48,7 @@ OF_HOSTS = frozenset({"delegate.reach", SETTLE})
 def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     """Failures, counts, and one sentence; nothing with ``--json``, whose events have said it all."""
     channel = session.err
-    warn_of_kept(report.kept, session)
+    warn_of_kept(report.files.kept, session)
     if session.stream is not None:
         return
     write_failures([completed(failed, session.settings) for failed in report.failures], channel)
@@ -59,29 +59,29 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
         write_summary(_summary(report), channel)
     if report.status == "degraded":
         _write_warnings(report, session)
-    if report.kept.own and not session.settings.quiet:
-        channel.line(channel.paint("faint", f"Committed: {commits(report.kept)}"))
+    if report.files.kept.own and not session.settings.quiet:
+        channel.line(channel.paint("faint", f"Committed: {commits(report.files.kept)}"))
     others = [failed for failed in report.failures if failed.hook is None]
     # What a healing does not find out, or mend in place, it makes anew itself.
     heals = workflow_of(report.workflow).heals
-    if report.status == "degraded" and not heals and report.failed and (others or not report.failures):
-        again = "the next deployment tries it again" if report.lacks else "what came after it has made it good"
+    if report.status == "degraded" and not heals and report.counts.failed and (others or not report.failures):
+        again = "the next deployment tries it again" if report.after.lacks else "what came after it has made it good"
         session.warn(f"what failed is optional: the rest is done, and {again}")
-    if report.handled:
+    if report.causes.handled:
         channel.line("The failure was handled: what the workflow has for it (on_failure) went well.")
     _write_gone(report, session)
     _write_taken_back(report, session)
-    if report.crash_file:
-        channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.crash_file}")
+    if report.files.crashes:
+        channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.files.crashes}")
     _warn_of_changed_files(report, session)
     _warn_of_hooks(report, session)
 
 
 def _warn_of_changed_files(report: JobReport, session: Session) -> None:
     """Say that operations have changed what later ones are run from."""
-    if report.changed_files:
+    if report.files.changed:
         session.warn(
-            f"files that were deployed were changed while the job ran: {listed(report.changed_files, MOST_NAMED)};"
+            f"files that were deployed were changed while the job ran: {listed(report.files.changed, MOST_NAMED)};"
             " operations may write to their copies of artifacts, and to nothing else of the service"
         )
         words, purpose = ("state", "renew"), "put back what was deployed"
@@ -108,12 +108,12 @@ def _write_left(ledger: Ledger, session: Session) -> None:
 
 def _write_gone(report: JobReport, session: Session) -> None:
     """Say of what could not be stopped, and was removed all the same, that it may still be there."""
-    for failed in report.gone[:MOST_NAMED]:
+    for failed in report.causes.gone[:MOST_NAMED]:
         what = f"{failed.instance} was removed though its stop failed ({printable(failure(failed.outcome))})"
         session.warn(f"{what}: look whether something of it still runs")
-    if len(report.gone) > MOST_NAMED:
+    if len(report.causes.gone) > MOST_NAMED:
         command = session.settings.command("jobs", "show", report.job)
-        session.warn(f"so were {len(report.gone) - MOST_NAMED} more: {command}")
+        session.warn(f"so were {len(report.causes.gone) - MOST_NAMED} more: {command}")
 
 
 def _summary(report: JobReport) -> Summary:
@@ -122,10 +122,10 @@ def _summary(report: JobReport) -> Summary:
         report.workflow,
         report.status,
         report.seconds,
-        report.succeeded,
-        report.no_op,
-        report.failed,
-        report.skipped,
+        report.counts.succeeded,
+        report.counts.no_op,
+        report.counts.failed,
+        report.counts.skipped,
         sum(map(len, report.warnings.values())),
     )
 
@@ -148,26 +148,26 @@ def _shown(step: str) -> str:
 
 def _write_taken_back(report: JobReport, session: Session) -> None:
     """Say what became of what the job did, where it did not come to its end."""
-    if report.stands:
-        named = printable(listed(report.stands, MOST_NAMED))
+    if report.causes.stands:
+        named = printable(listed(report.causes.stands, MOST_NAMED))
         session.err.line(f"Lifecycle steps that were carried out, and are not undone: {named}")
-    if report.rollback:
+    if report.rollback.outcome:
         _write_rollback(report, session)
 
 
 def _write_rollback(report: JobReport, session: Session) -> None:
-    if report.rollback == ROLLED_BACK:
+    if report.rollback.outcome == ROLLED_BACK:
         session.err.line(
-            "What it did was taken back, save for this:" if report.again else "All that it did was taken back."
+            "What it did was taken back, save for this:" if report.rollback.again else "All that it did was taken back."
         )
         _write_again(report, session)
         return
     session.err.line("It was rolled back, and this remains:")
-    for what in report.remains[:MOST_NAMED]:
+    for what in report.rollback.remains[:MOST_NAMED]:
         session.err.line(f"  {printable(what)}")
-    if len(report.remains) > MOST_NAMED:
+    if len(report.rollback.remains) > MOST_NAMED:
         command = session.settings.command("jobs", "show", report.job)
-        session.err.line(f"  and {len(report.remains) - MOST_NAMED} more: {command}")
+        session.err.line(f"  and {len(report.rollback.remains) - MOST_NAMED} more: {command}")
     _write_again(report, session)
 
 
@@ -176,8 +176,8 @@ UNLESS = "unless undoing a lifecycle step has restored it"
 
 def _write_again(report: JobReport, session: Session) -> None:
     """Say what was made again, where something was: what it held went when it was removed."""
-    if report.again:
-        named, single = listed(report.again, MOST_NAMED), len(report.again) == 1
+    if report.rollback.again:
+        named, single = listed(report.rollback.again, MOST_NAMED), len(report.rollback.again) == 1
         made, held = ("was", "it") if single else ("were", "they")
         session.err.line(f"  {printable(named)} {made} made again, and what {held} held is not back, {UNLESS}")
 
@@ -189,17 +189,21 @@ def report_data(report: JobReport) -> dict[str, object]:
         "workflow": report.workflow,
         "status": report.status,
         "seconds": round(report.seconds, 3),
-        "succeeded": report.succeeded,
-        "no_op": report.no_op,
-        "failed": report.failed,
-        "skipped": report.skipped,
+        "succeeded": report.counts.succeeded,
+        "no_op": report.counts.no_op,
+        "failed": report.counts.failed,
+        "skipped": report.counts.skipped,
         **({"warnings": {step: list(said) for step, said in report.warnings.items()}} if report.warnings else {}),
-        **({"handled": True} if report.handled else {}),
-        **({"rollback": report.rollback, "remains": list(report.remains)} if report.rollback else {}),
-        **({"again": list(report.again)} if report.again else {}),
+        **({"handled": True} if report.causes.handled else {}),
+        **(
+            {"rollback": report.rollback.outcome, "remains": list(report.rollback.remains)}
+            if report.rollback.outcome
+            else {}
+        ),
+        **({"again": list(report.rollback.again)} if report.rollback.again else {}),
         "failures": [msgspec.to_builtins(rounded(failed), enc_hook=encode_hook) for failed in report.failures],
-        "outputs": dict(report.outputs),
-        **kept_data(report.kept),
+        "outputs": dict(report.after.outputs),
+        **kept_data(report.files.kept),
     }
 
 
@@ -210,7 +214,7 @@ def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothi
         session.result({"job": None, "status": "ok"}, lambda _: None)
         return ExitCode.DONE
     write_report(report, ledger, session)
-    outputs = report.outputs if workflow_of(report.workflow).forms else {}
+    outputs = report.after.outputs if workflow_of(report.workflow).forms else {}
     is_complete = exit_code(report) is ExitCode.DONE
     session.result(report_data(report), lambda channel: write_outputs(outputs, channel, complete=is_complete))
     suggest(report, session)
@@ -219,13 +223,13 @@ def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothi
 
 def exit_code(report: JobReport) -> ExitCode:
     """The exit code that a job's end asks for."""
-    if report.rollback and workflow_of(report.workflow).scales:
+    if report.rollback.outcome and workflow_of(report.workflow).scales:
         # To remove what it has added is what a scale-out does by itself: it has failed, and no more is to be said.
         return ExitCode.JOB_FAILED
-    if report.rollback:
-        return ExitCode.ROLLED_BACK if report.rollback == ROLLED_BACK else ExitCode.ROLLBACK_INCOMPLETE
+    if report.rollback.outcome:
+        return ExitCode.ROLLED_BACK if report.rollback.outcome == ROLLED_BACK else ExitCode.ROLLBACK_INCOMPLETE
     if report.status == "cancelled":
-        return ExitCode.TIMED_OUT if report.timed_out else ExitCode.INTERRUPTED
+        return ExitCode.TIMED_OUT if report.causes.timed_out else ExitCode.INTERRUPTED
     if report.status in {"ok", "degraded"}:
         return ExitCode.DONE
     unreachable = [failed.outcome.ending in OUT_OF_REACH for failed in report.failures]
@@ -239,7 +243,7 @@ def suggest(report: JobReport, session: Session) -> None:
     command = session.settings.command
     commands = [NextCommand(command("jobs", "logs", report.job), "read all that the operations printed")]
     workflow = workflow_of(report.workflow)
-    is_over = report.timed_out and not report.written and not report.rollback
+    is_over = report.causes.timed_out and not report.written and not report.rollback.outcome
     if is_over and workflow.continues and not workflow.scales:
         commands.append(NextCommand(command("jobs", "retry"), "do what was left undone when the time was over"))
     commands += [NextCommand(command(*words), purpose) for words, purpose in _about_hosts(report)]
@@ -263,14 +267,14 @@ def check_locked(locked: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
 def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     """The words of commands that make sense where hosts could not be reached, each with what it does. To make a host
     anew that lets nobody in is not among them: what runs there would run on."""
-    if report.locked:
-        yield check_locked(report.locked)
+    if report.causes.locked:
+        yield check_locked(report.causes.locked)
     away = [failed for failed in report.failures if failed.outcome.ending in OUT_OF_REACH]
-    if any(not failed.outcome.refused for failed in away) or (away and not report.locked):
+    if any(not failed.outcome.refused for failed in away) or (away and not report.causes.locked):
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
     away = [failed for failed in away if not failed.outcome.refused]
     hosts = dict.fromkeys(failed.instance for failed in away if failed.operation in OF_HOSTS)
-    if hosts and not report.rollback:
+    if hosts and not report.rollback.outcome:
         yield ("heal", *hosts), "where a host stays away: have its provider make it anew"
 
 
@@ -279,7 +283,7 @@ def _next(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...]
     workflow = workflow_of(report.workflow)
     if report.written:
         again = (("jobs", "retry"), "carry on: what ended well is not done again")
-        yield from ([] if report.rollback else [again])
+        yield from ([] if report.rollback.outcome else [again])
         yield ("status",), "see how everything is now"
     elif not workflow.applies:
         yield ("status",), "see how everything is now"
@@ -287,7 +291,7 @@ def _next(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...]
         yield ("status",), f"see what the {report.workflow} came to, and give it again"
     elif not workflow.removes:
         yield from _after_making(report, session)
-    elif report.left:
+    elif report.after.left:
         yield ("undeploy",), "try again to remove what is left, by the scripts as deployed last"
         yield ("status",), "see what is left"
     else:
@@ -295,11 +299,11 @@ def _next(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...]
 
 
 def _after_upgrading(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
-    if report.untouched and not report.rollback:
+    if report.after.is_untouched and not report.rollback.outcome:
         # Of what is new nothing is known to the ensemble yet, so that the same command without it means the old.
-        yield ("jobs", "retry"), f"carry on: {'no instance' if report.stands else 'nothing'} was changed so far"
-        yield from _back(report, session) if report.stands else ()
-    elif report.rollback != ROLLED_BACK:
+        yield ("jobs", "retry"), f"carry on: {'no instance' if report.causes.stands else 'nothing'} was changed so far"
+        yield from _back(report, session) if report.causes.stands else ()
+    elif report.rollback.outcome != ROLLED_BACK:
         yield ("upgrade", *report.steps), "carry on: only what is still different is changed"
         yield from _back(report, session)
     else:
@@ -309,7 +313,7 @@ def _after_upgrading(report: JobReport, session: Session) -> Iterator[tuple[tupl
 def _back(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
     from ordito.app.rollback_target import led_back_to
 
-    undone = f", and undo {listed(report.stands, MOST_NAMED)}" if report.stands else ""
+    undone = f", and undo {listed(report.causes.stands, MOST_NAMED)}" if report.causes.stands else ""
     if revision := led_back_to(session.settings.directory):
         yield ("rollback",), f"go back to revision {revision}{undone}"
 
@@ -317,7 +321,7 @@ def _back(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...]
 def _unmended(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     """What mends instances that are not ok although all was carried out. The same command alone would fail again."""
     found = [f for f in report.failures if f.operation == SETTLE and f.outcome.ending not in OUT_OF_REACH]
-    if found and not report.rollback:
+    if found and not report.rollback.outcome:
         instances = list(dict.fromkeys(failed.instance for failed in found))
         yield ("heal", *instances[:MOST_NAMED]), "mend what nothing else mends, before you carry on"
 
@@ -327,18 +331,18 @@ def _after_making(report: JobReport, session: Session) -> Iterator[tuple[tuple[s
     yield from _unmended(report)
     if report.workflow == DEPLOY:
         yield ("deploy", *report.steps), "carry on: what is done is not done again"
-        yield from _back(report, session) if report.stands else ()
-        if report.left:
+        yield from _back(report, session) if report.causes.stands else ()
+        if report.after.left:
             yield ("undeploy",), "take everything down, what is half made too"
         return
     if report.workflow == UPGRADE:
         yield from _after_upgrading(report, session)
     elif workflow_of(report.workflow).goes_back:
         yield ("jobs", "retry"), "carry on with going back"
-    elif not report.rollback:
-        if report.skipped or len(report.gone) < len(report.failures) or not report.failures:
+    elif not report.rollback.outcome:
+        if report.counts.skipped or len(report.causes.gone) < len(report.failures) or not report.failures:
             yield ("jobs", "retry"), "do what it has left undone"
-    elif report.rollback != ROLLED_BACK:
+    elif report.rollback.outcome != ROLLED_BACK:
         yield ("deploy", *report.steps), "remove what is left of it"
     yield ("status",), "see how everything is now"
 

@@ -14,7 +14,7 @@ from ordito.app.inputs.inventory import HostInventory
 from ordito.app.job.git_keeping import keeper_of
 from ordito.app.job.hook_runs import hook_runs
 from ordito.app.job.operations import JobOperations
-from ordito.app.job.report import JobReport
+from ordito.app.job.report import AfterReport, CausesReport, FilesReport, JobReport, RollbackReport
 from ordito.app.job.rollback import ToBase, leads_to_base, way_back
 from ordito.app.place import place_of
 from ordito.app.plugins import plugins_of
@@ -137,30 +137,27 @@ class RunningJob:
             workflow=self._header.workflow,
             status=result.status,
             seconds=result.seconds,
-            succeeded=result.counts.succeeded,
-            no_op=result.counts.no_op,
-            failed=result.counts.failed,
-            skipped=result.counts.skipped,
+            counts=result.counts,
             failures=result.failed,
-            # Those of what is deployed now, which after going back is not what this job was to deploy.
-            outputs=self._ensemble.status.outputs,
-            left=sum(instance.exists for instance in self._ensemble.snapshot.instances.values()),
-            crash_file=self._keep_crashes(result),
-            changed_files=self._changed_files(),
-            kept=kept,
-            timed_out=canceller.timed_out and result.status == "cancelled",
-            rollback=result.rollback,
-            remains=result.remains,
-            again=result.again,
-            handled=result.handled,
             warnings=result.warnings,
-            locked=locked_hosts(result.failed, self._plan, self._ensemble.snapshot, self._inventory),
+            rollback=RollbackReport(result.rollback, result.remains, result.again),
+            files=FilesReport(kept, self._keep_crashes(result), self._changed_files()),
+            after=AfterReport(
+                # The outputs of what is deployed now: after a rollback that is not what this job was to deploy.
+                outputs=self._ensemble.status.outputs,
+                left=sum(instance.exists for instance in self._ensemble.snapshot.instances.values()),
+                is_untouched=self._is_untouched(),
+                lacks=result.status == DEGRADED and self._lacks(),
+            ),
+            causes=CausesReport(
+                timed_out=canceller.timed_out and result.status == "cancelled",
+                handled=result.handled,
+                locked=locked_hosts(result.failed, self._plan, self._ensemble.snapshot, self._inventory),
+                gone=tuple(failed for failed in result.failed if self._is_gone(failed)),
+                stands=self._what_stands(result),
+            ),
             written=self._plan.overlaps,
             steps=(*words(from_record(HookOptions, told), WHERE_STEPS_ARE), *words(from_record(PartOptions, told))),
-            untouched=self._is_untouched(),
-            stands=self._what_stands(result),
-            gone=tuple(failed for failed in result.failed if self._is_gone(failed)),
-            lacks=result.status == DEGRADED and self._lacks(),
         )
 
     def _lacks(self) -> bool:

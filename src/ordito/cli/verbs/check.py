@@ -89,10 +89,10 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
     if away:
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
         yield ("heal", *away), "have what stays away made anew, with all that is on it"
-    if result.report is not None and result.report.locked:
+    if result.report is not None and result.report.causes.locked:
         from ordito.cli.job_view import check_locked
 
-        yield check_locked(result.report.locked)
+        yield check_locked(result.report.causes.locked)
 
 
 def _to_heal(found: Sequence[CheckedInstance]) -> list[Instance]:

@@ -43,7 +43,9 @@ def finish_deploy(result: WorkflowResult, conversation: CliConversation, session
     write_report(report, conversation.ledger, session)
     code = exit_code(report)
     is_complete = code is ExitCode.DONE
-    session.result(report_data(report), lambda channel: write_outputs(report.outputs, channel, complete=is_complete))
+    session.result(
+        report_data(report), lambda channel: write_outputs(report.after.outputs, channel, complete=is_complete)
+    )
     suggest(report, session)
     return code
 
@@ -135,7 +137,7 @@ def finish_rollback(result: WorkflowResult, conversation: CliConversation, sessi
     code = exit_code(report)
     left = leftovers(session.settings.directory) if code is ExitCode.DONE else ()
     data = {**report_data(report), **({"different": list(left)} if left else {})}
-    session.result(data, lambda channel: write_outputs(report.outputs, channel, complete=code is ExitCode.DONE))
+    session.result(data, lambda channel: write_outputs(report.after.outputs, channel, complete=code is ExitCode.DONE))
     if left:
         session.warn("not all is as it was then:")
         for what in left[:MOST_NAMED]:
@@ -174,8 +176,8 @@ def finish_undeploy(result: WorkflowResult, conversation: CliConversation, sessi
         return ExitCode.DONE
     write_report(report, conversation.ledger, session)
     show_kept(staying, session)
-    if report.written and report.left > len(staying):
-        left = report.left - len(staying)
+    if report.written and report.after.left > len(staying):
+        left = report.after.left - len(staying)
         records = "1 instance keeps its record" if left == 1 else f"{left} instances keep their records"
         session.warn(f"{records}: the template's own undeploy has neither deleted them nor set their state to deleted")
     ended = {**report_data(report), "kept": [change.instance for change in staying]}

@@ -121,7 +121,7 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
             healed = [result.proposal.snapshot.instances[i] for i in to_heal(result.proposal)]
             unknown |= _not_known(result)
             if exit_code(result.report) is ExitCode.DONE:  # Of another the end of its job has said so.
-                locked |= result.report.locked
+                locked |= result.report.causes.locked
             anew = TAKEN if runs_nothing(result.proposal.plan) else ANEW
             came_to |= {
                 record.id: FAILED if record.id in unknown else _came_to(record, result.report.job, anew)
