@@ -97,7 +97,8 @@ class Restarting(Request, frozen=True):
             counts=up.plan.counts,
             older={f"{node}_1": form for node in self.nodes},
         )
-        return replace(up, workflow="upgrade", plan=plan, snapshot=known.snapshot, user_part=None)
+        source = replace(up.source, user_part=None)
+        return replace(up, workflow="upgrade", plan=plan, snapshot=known.snapshot, source=source)
 
 
 def _found(plan: Plan, instance: str, operation: str) -> tuple[Step, OperationCall]:

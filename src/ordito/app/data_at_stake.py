@@ -54,7 +54,7 @@ def refuse_unasked(proposal: Proposal) -> None:
     """Refuse to lose data where nobody has seen the plan, whatever it is about; the command by which a person does the
     same is named. Raises ``Refused``."""
     if losing := proposal.plan.losing:
-        words = again(proposal.told)
+        words = again(proposal.job.told)
         if proposal.risks.lost:
             words = (*words, *words_of_losing(proposal.risks.lost))
         raise Refused(

@@ -83,19 +83,19 @@ def diff_of(proposal: Proposal) -> Diff:
     changed = {change.instance for change in plan.changes}
     return Diff(
         service=proposal.service.name,
-        environment=proposal.environment,
+        environment=proposal.setting.environment,
         inputs=tuple(_inputs(proposal)),
         nodes=nodes,
         hooks=tuple(HookDiff(h.id, h.phase, h.component, h.block.fqn) for h in plan.hooks),
         totals={kind: counted[kind] for kind in (*ORDER, *sorted(counted.keys() - set(ORDER))) if kind in counted},
         unchanged=sum(name not in changed for name in proposal.existing),
-        takes_over=proposal.renews,
+        takes_over=proposal.job.renews,
         warnings=plan.warnings,
     )
 
 
 def _inputs(proposal: Proposal) -> Iterator[InputDiff]:
-    before, after = proposal.inputs_before, proposal.inputs
+    before, after = proposal.inputs.before, proposal.inputs.values
     for name in dict.fromkeys((*before, *after)):
         if name not in before or name not in after or before[name] != after[name]:
             yield InputDiff(name, shown(before.get(name)), shown(after.get(name)))

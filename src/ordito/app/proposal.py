@@ -73,81 +73,128 @@ class Risks(msgspec.Struct, frozen=True):
     is_unforeseen: bool = False
 
 
-class Proposal(msgspec.Struct, frozen=True):
-    """A plan with all that is needed to show it and to carry it out.
+class ProposedSource(msgspec.Struct, frozen=True):
+    """The service that a plan is about, and where its files come from."""
 
-    ``measured`` is the digest of the files that the plan was made for, ``contents`` are those of each of them, by their
-    places in the pin; ``pinned`` is the service's pin, None where it is still to be made. ``inputs`` are all topology
-    inputs, evaluated; ``given`` those that are to be remembered, ``asked_inputs`` the values that this command gave.
-    ``inputs_before`` are those of the last deployment, and ``changed_inputs`` the names of those that have other values
-    now. ``user_part`` is set
-    where the ensemble has none yet: the user's part of its file. ``diagnostics`` are warnings and notes, ``files``
-    further files that were read. ``unapproved`` are instances that are to be removed, were found to be other than they
-    were made, and of which nobody has said yet that they may go all the same. ``whole`` is the service with the nodes
-    that it has lost and that still have instances. ``environment`` is the name of the one that it was made in, "" for
-    none; ``variables`` are those that it gives to operations, once it is to be carried out. ``retries`` is the job
-    whose remaining steps these are, "" for none. ``on_failure`` is what a failure does where the command does not say;
-    ``cause`` says what began it where no command did. ``renews`` says that the service's files are others than those
-    that were deployed last, though no step is needed for that: a job without steps takes them over. ``completes`` says
-    that the last attempt did not end well, and yet nothing is left to be done: a job without steps says so.
-    ``inventory`` says which hosts there are, and ``named`` is the service that the ensemble is to remember in the place
-    of the one that the user's part names. ``told`` is what is to be kept with the job of what the command has said,
-    ``earlier`` are earlier forms of the service that were read for the plan, by the jobs that deployed them.
-    ``on_host`` is the number of operations that may run at one time on a host of which the plan says nothing. What goes
-    back does so to the revision ``back_to``, by its number; 0 for all else.
-    """
+    read: ReadService
+    """The service as it was read."""
+    whole: ServiceWithOrphans
+    """The same with the nodes that it has lost and that still have instances."""
+    measured: str
+    """The digest of the files that the plan was made for."""
+    contents: Mapping[str, str] = {}
+    """The digest of each of these, by its place in the pin."""
+    pinned: PinnedService | None = None
+    """The service's pin, None where it is still to be made."""
+    files: ReadFiles = ReadFiles()
+    """Further files that were read."""
+    earlier: Mapping[str, ReadService] = {}
+    """Earlier forms of the service that were read for the plan, by the jobs that deployed them."""
+    named: GivenService | None = None
+    """The service that the ensemble is to remember in the place of the one that the user's part names."""
+    user_part: bytes | None = None
+    """The user's part of the ensemble's file, where the ensemble has none yet."""
+
+
+class ProposedInputs(msgspec.Struct, frozen=True):
+    """The topology inputs of a plan."""
+
+    values: dict[str, object]
+    """All of them, evaluated."""
+    before: Mapping[str, object] = {}
+    """Those of the last deployment."""
+    given: dict[str, GivenValue] = {}
+    """Those that are to be remembered."""
+    changed: tuple[str, ...] = ()
+    """The names of those that have other values than before."""
+    asked: Mapping[str, object] = {}
+    """The values that this command gave."""
+
+
+class ProposedSetting(msgspec.Struct, frozen=True):
+    """What a plan is carried out in."""
+
+    environment: str = ""
+    """The name of the environment, "" for none."""
+    variables: dict[str, object] = {}
+    """Those that the environment gives to operations, once the plan is to be carried out."""
+    inventory: HostInventory = NO_INVENTORY
+    """The hosts that there are."""
+    on_host: int = 1
+    """How many operations may run at one time on a host of which the plan says nothing."""
+
+
+class ProposedJob(msgspec.Struct, frozen=True):
+    """What the job that carries out a plan is besides its steps."""
+
+    retries: str = ""
+    """The job whose remaining steps these are, "" for none."""
+    on_failure: str = "continue"
+    """What a failure does where the command does not say it."""
+    cause: str = ""
+    """What began it where no command did."""
+    told: dict[str, object] = {}
+    """What is kept with it of what the command has said."""
+    renews: bool = False
+    """Whether it takes over the service's files, which are others than those that were deployed last, without steps."""
+    completes: bool = False
+    """Whether it completes the last attempt, which did not end well though nothing is left to be done."""
+    back_to: int = 0
+    """The number of the revision to which it goes back; 0 for all else."""
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A plan with all that is needed to show it and to carry it out."""
 
     workflow: str
-    read: ReadService
-    whole: ServiceWithOrphans
+    """The name of the workflow."""
     plan: Plan
+    """What would be done."""
     snapshot: Snapshot
-    inputs: dict[str, object]
-    measured: str
-    pinned: PinnedService | None = None
-    given: dict[str, GivenValue] = {}
-    changed_inputs: tuple[str, ...] = ()
-    inputs_before: Mapping[str, object] = {}
-    user_part: bytes | None = None
+    """What exists."""
+    source: ProposedSource
+    """The service that the plan is about."""
+    inputs: ProposedInputs
+    """The topology inputs."""
+    setting: ProposedSetting = ProposedSetting()
+    """What it is carried out in."""
+    job: ProposedJob = ProposedJob()
+    """What its job is besides its steps."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    contents: Mapping[str, str] = {}
-    asked_inputs: Mapping[str, object] = {}
-    files: ReadFiles = ReadFiles()
-    environment: str = ""
-    variables: dict[str, object] = {}
+    """Warnings and notes."""
     unapproved: tuple[str, ...] = ()
+    """The instances that are to be removed, were found to be other than they were made, and of which nobody has said
+    yet that they may go all the same."""
     risks: Risks = Risks()
-    retries: str = ""
-    on_failure: str = "continue"
-    cause: str = ""
-    renews: bool = False
-    completes: bool = False
-    inventory: HostInventory = NO_INVENTORY
-    named: GivenService | None = None
-    told: dict[str, object] = {}
-    earlier: Mapping[str, ReadService] = {}
-    on_host: int = 1
-    back_to: int = 0
+    """The instances whose data it would lose without anybody having said that they may be lost."""
+
+    def with_job(self, **changed: object) -> Proposal:
+        """The same with other fields of its job (``ProposedJob``)."""
+        return msgspec.structs.replace(self, job=msgspec.structs.replace(self.job, **changed))
+
+    def with_setting(self, **changed: object) -> Proposal:
+        """The same with other fields of what it is carried out in (``ProposedSetting``)."""
+        return msgspec.structs.replace(self, setting=msgspec.structs.replace(self.setting, **changed))
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
-        return self.plan.is_empty and not (self.renews or self.completes)
+        return self.plan.is_empty and not (self.job.renews or self.job.completes)
 
     @property
     def can_be_taken_back(self) -> bool:
         """Whether a job that fails can take back what it did: what only makes instances."""
-        return workflow_of(self.workflow).describes or self.on_failure == "rollback"
+        return workflow_of(self.workflow).describes or self.job.on_failure == "rollback"
 
     @property
     def grounds(self) -> Grounds:
         """What the plan is made from."""
-        return Grounds(self.measured, self.contents, self.inputs, self.read.service.choices)
+        return Grounds(self.source.measured, self.source.contents, self.inputs.values, self.source.read.service.choices)
 
     @property
     def service(self) -> Service:
         """The service that the plan is about, with what it has left behind."""
-        return self.whole.service
+        return self.source.whole.service
 
     @property
     def existing(self) -> list[str]:
@@ -189,11 +236,10 @@ def propose(request: Request, known: PlanningContext, plan_it: Proposer | None =
     if proposal is None:
         return None
     changed = _changed_files(known) if known.place.as_it_is and not proposal.is_empty else ()
-    found = (*known.spec.change(proposal.changed_inputs, empty=proposal.is_empty), *changed, *proposal.diagnostics)
+    found = (*known.spec.change(proposal.inputs.changed, empty=proposal.is_empty), *changed, *proposal.diagnostics)
     spec = known.spec
-    return msgspec.structs.replace(
-        proposal, environment=spec.environment.name, inventory=spec.inventory, diagnostics=found
-    )
+    proposal = proposal.with_setting(environment=spec.environment.name, inventory=spec.inventory)
+    return msgspec.structs.replace(proposal, diagnostics=found)
 
 
 def takes_changed_files(request: Request) -> bool:

@@ -210,7 +210,7 @@ def _to_keep(known: PlanningContext, request: Request, proposal: Proposal) -> Re
         case DescriptionRequest():
             is_first = isinstance(request, DeployRequest)
             service = service_to_keep(request, known, proposal) if is_first else request.service
-            inputs = GivenInputs(values=proposal.asked_inputs, forgotten=request.inputs.forgotten)
+            inputs = GivenInputs(values=proposal.inputs.asked, forgotten=request.inputs.forgotten)
             request = replace(request, service=service, inputs=inputs)
         case RunRequest():
             request = replace(request, inputs=GivenInputs(values=run.given_of(request, proposal)))

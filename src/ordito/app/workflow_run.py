@@ -54,7 +54,7 @@ class WorkflowResult(msgspec.Struct, frozen=True):
     @property
     def ignored(self) -> tuple[str, ...]:
         """The inputs that were given and are not remembered, since nothing was done, by name."""
-        given = self.proposal.given if self.proposal is not None and self.report is None else {}
+        given = self.proposal.inputs.given if self.proposal is not None and self.report is None else {}
         return tuple(name for name, value in given.items() if self.before.given.get(name) != value)
 
 
@@ -116,7 +116,7 @@ def _propose(
         return None
     if request.options.on_failure == ROLLBACK:
         proposal = msgspec.structs.replace(proposal, plan=with_lossy_replace(proposal.plan))
-    proposal = msgspec.structs.replace(proposal, on_host=request.options.host_concurrency)
+    proposal = proposal.with_setting(on_host=request.options.host_concurrency)
     conversation.found(proposal.diagnostics)
     if proposal.is_empty:
         return proposal
@@ -124,7 +124,7 @@ def _propose(
     variables = known.spec.variables(proposal.service)
     if not conversation.approve(proposal):
         raise Declined
-    return msgspec.structs.replace(proposal, variables=variables)
+    return proposal.with_setting(variables=variables)
 
 
 def _carry_out(
@@ -141,9 +141,9 @@ def _carry_out(
         # For who resumes the job, too.
         for digest in pins_in_use(known.status):
             accept_changes(layout, digest)
-    if proposal.pinned is None:
-        pinned = pin_service(layout, proposal.read, proposal.measured, proposal.files)
-        proposal = msgspec.structs.replace(proposal, pinned=pinned)
-    if proposal.user_part is not None:
-        write_user_part(layout, proposal.user_part)
+    if proposal.source.pinned is None:
+        pinned = pin_service(layout, proposal.source.read, proposal.source.measured, proposal.source.files)
+        proposal = msgspec.structs.replace(proposal, source=msgspec.structs.replace(proposal.source, pinned=pinned))
+    if proposal.source.user_part is not None:
+        write_user_part(layout, proposal.source.user_part)
     return WorkflowResult(proposal, known.status, run_new(ensemble, proposal, request.options, conversation))

@@ -75,7 +75,7 @@ class CliConversation:
     def approve(self, proposal: Proposal) -> bool:
         """Show the plan, and ask unless ``--yes`` was given. Raises ``NobodyToAsk``."""
         session, settings = self._session, self._session.settings
-        session.public_inputs = frozenset(n for n, v in proposal.asked_inputs.items() if not is_sensitive(v))
+        session.public_inputs = frozenset(n for n, v in proposal.inputs.asked.items() if not is_sensitive(v))
         if session.stream is not None:
             for change in proposal.plan.changes:
                 session.stream.say("plan.change", change_data(change))
@@ -110,7 +110,7 @@ class CliConversation:
         from ordito.app.diff import diff_of
         from ordito.cli.diff_view import write_diff
 
-        package = proposal.read.package
+        package = proposal.source.read.package
         write_diff(diff_of(proposal), package.shown(package.main), self._session.err, full=True)
 
     def _ask(self, proposal: Proposal, channel: Channel) -> bool:

@@ -352,7 +352,7 @@ def suggest_looking(proposal: Proposal, session: Session) -> None:
     from ordito.work.probes import CHECK, maintaining
 
     nodes = {record.node for record in proposal.snapshot.instances.values() if record.exists}
-    there = (node for name, node in proposal.whole.service.nodes.items() if name in nodes)
+    there = (node for name, node in proposal.source.whole.service.nodes.items() if name in nodes)
     if all(maintaining(node, CHECK) is None for node in there):
         return
     command = session.settings.command

@@ -19,15 +19,15 @@ FORMAT = "ordito.plan/1"
 
 def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
     """The plan for programs."""
-    plan, shown = proposal.plan, preview(proposal.plan, existing=proposal.existing, on_host=proposal.on_host)
+    plan, shown = proposal.plan, preview(proposal.plan, existing=proposal.existing, on_host=proposal.setting.on_host)
     waves = {step.id: number for number, wave in enumerate(shown.waves, 1) for step in wave}
     steps = {step.id: step for wave in shown.waves for step in wave}
     return {
         "format": FORMAT,
         "service": proposal.service.name,
         "workflow": shown.workflow,
-        "environment": proposal.environment,
-        "back_to": proposal.back_to or None,
+        "environment": proposal.setting.environment,
+        "back_to": proposal.job.back_to or None,
         "changes": changes_data(shown.changes),
         "steps": [_step_data(plan, number, steps, waves) for number in range(len(plan.steps))],
         "edges": [

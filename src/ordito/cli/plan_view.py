@@ -52,8 +52,8 @@ class Level(Enum):
 def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL) -> None:
     """The whole plan; in full nothing is left out however long it gets, and the reason of each step is given."""
     shown = shown_of(proposal)
-    within = f", environment {printable(proposal.environment)}" if proposal.environment else ""
-    towards = f" to revision {proposal.back_to}" if proposal.back_to else ""
+    within = f", environment {printable(proposal.setting.environment)}" if proposal.setting.environment else ""
+    towards = f" to revision {proposal.job.back_to}" if proposal.job.back_to else ""
     channel.line(f"{channel.paint('strong', proposal.service.name)}  ({shown.workflow}{towards}{within})")
     write_changes(shown.changes, channel, level)
     if level is Level.FULL:
@@ -78,8 +78,8 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
 def write_brief(proposal: Proposal, channel: Channel) -> None:
     """What is to be known of a plan that nobody is asked about."""
     shown = shown_of(proposal)
-    if proposal.back_to:
-        channel.line(f"Goes back to revision {proposal.back_to}.")
+    if proposal.job.back_to:
+        channel.line(f"Goes back to revision {proposal.job.back_to}.")
     _write_losing(proposal, channel)
     write_left_out(proposal.plan, channel)
     _write_drifted(proposal.plan, channel)
@@ -100,7 +100,7 @@ def _write_sharing(plan: Plan, channel: Channel) -> None:
 
 def shown_of(proposal: Proposal) -> Preview:
     """The preview of a proposal."""
-    return preview(proposal.plan, existing=proposal.existing, on_host=proposal.on_host)
+    return preview(proposal.plan, existing=proposal.existing, on_host=proposal.setting.on_host)
 
 
 def totals(shown: Preview, *, full: bool = False) -> str:

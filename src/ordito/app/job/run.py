@@ -45,20 +45,22 @@ def run_new(
 ) -> JobReport:
     """Carry out a proposal that is not empty and has its service pinned; ``begins`` is told the job's id before
     anything is written. Raises ``Refused`` and ``EnsembleError``."""
-    pinned = proposal.pinned
+    pinned = proposal.source.pinned
     if pinned is None:
         raise ValueError("the proposal's service is not pinned")
     options = _options(options, proposal, is_shared=ensemble.is_shared)
-    sources = with_inventory(pinned.sources, proposal.inventory)
+    sources = with_inventory(pinned.sources, proposal.setting.inventory)
     refuse_uncommittable(ensemble.layout, options, JobFiles(pinned.digest, sources))
     # Digests of sensitive values are kept from here on, and so must be their key.
     Vault(ensemble.layout).keep()
     now = SystemClock().now()
     change_ids = ensemble.change_ids(now, _most_tasks(proposal, options))
     header = _header(ensemble, proposal, pinned, options, sources, change_ids, now)
-    forms = EarlierForms(place_of(str(ensemble.layout.root)), header.forms, known=proposal.earlier)
-    subject = JobSubject(proposal.read, proposal.whole, pinned.root, forms)
-    job = RunningJob(ensemble, header, proposal.plan, subject, CancelLimits(options.timeout), proposal.inventory)
+    forms = EarlierForms(place_of(str(ensemble.layout.root)), header.forms, known=proposal.source.earlier)
+    subject = JobSubject(proposal.source.read, proposal.source.whole, pinned.root, forms)
+    job = RunningJob(
+        ensemble, header, proposal.plan, subject, CancelLimits(options.timeout), proposal.setting.inventory
+    )
     begins(header.id)
     ensemble.name_job(header.id)
     return job.run(change_ids, conversation, None)
@@ -67,9 +69,9 @@ def run_new(
 def _options(options: JobOptions, proposal: Proposal, *, is_shared: bool) -> JobOptions:
     """How a job runs: as the command says, else as its workflow does. Raises ``Refused``."""
     if options.on_failure == USUAL:
-        options = msgspec.structs.replace(options, on_failure=proposal.on_failure)
-    if proposal.told:
-        options = msgspec.structs.replace(options, told=proposal.told)
+        options = msgspec.structs.replace(options, on_failure=proposal.job.on_failure)
+    if proposal.job.told:
+        options = msgspec.structs.replace(options, told=proposal.job.told)
     if options.on_failure == ROLLBACK and not proposal.can_be_taken_back:
         raise Refused(
             "no-way-back",
@@ -99,27 +101,27 @@ def _header(
     now: float,
 ) -> JobHeader:
     """All that a job has to know, so that it can be resumed from its journal alone."""
-    status, inventory = ensemble.status, proposal.inventory
+    status, inventory = ensemble.status, proposal.setting.inventory
     return JobHeader(
         id=change_ids.job,
         workflow=proposal.workflow,
         service=pinned.digest,
         main=pinned.main,
         began=now,
-        inputs=proposal.inputs,
+        inputs=proposal.inputs.values,
         options=options,
         machine=socket.gethostname(),
         user=current_user(),
         ticks=change_ids.ticks,
-        given=proposal.given,
-        named=proposal.named,
+        given=proposal.inputs.given,
+        named=proposal.source.named,
         choices=proposal.service.choices,
-        environment=proposal.environment,
-        variables=proposal.variables,
-        left=proposal.whole.left,
+        environment=proposal.setting.environment,
+        variables=proposal.setting.variables,
+        left=proposal.source.whole.left,
         sources=sources,
-        retries=proposal.retries,
-        cause=proposal.cause,
+        retries=proposal.job.retries,
+        cause=proposal.job.cause,
         hosts=inventory.file.seen,
         hosts_given=inventory.file.given,
         ensemble=status.ensemble or new_id(),

@@ -237,11 +237,8 @@ class _Handler:
                 next_words=("describe", proposal.unapproved[0]),
                 purpose="see what was done to it",
             )
-        proposal = msgspec.structs.replace(
-            proposal,
-            variables=known.spec.variables(proposal.service),
-            cause=f"trigger {firing.name}, {entry.notice.event} of {entry.notice.entity}",
-        )
+        cause = f"trigger {firing.name}, {entry.notice.event} of {entry.notice.entity}"
+        proposal = proposal.with_setting(variables=known.spec.variables(proposal.service)).with_job(cause=cause)
         begins = lambda job: self._inbox.begin(firing.number, job)  # noqa: E731
         return run_new(ensemble, proposal, self._request.options, conversation, begins)
 
@@ -267,7 +264,7 @@ class _Handler:
                 return
             variables = known.spec.variables(proposal.service)
             cause = f"{entry.notice.event} of {entry.notice.entity}"
-            proposal = msgspec.structs.replace(proposal, variables=variables, cause=cause)
+            proposal = proposal.with_setting(variables=variables).with_job(cause=cause)
             report = run_new(ensemble, proposal, self._request.options, self._onlooker.telling(entry))
         except (Refused, InvalidDocument, PlanRefused) as refusal:
             self._onlooker.told(entry, refusal)

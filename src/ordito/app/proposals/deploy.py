@@ -17,7 +17,7 @@ def propose(request: DeployRequest, known: PlanningContext) -> Proposal:
 
 def service_to_keep(request: DescriptionRequest, known: PlanningContext, proposal: Proposal) -> str:
     """The path of the service that a saved plan has to name, "" where the ensemble names it itself."""
-    if proposal.user_part is None:
+    if proposal.source.user_part is None:
         return ""
     return request.service or str(Path(known.place.shown) / SERVICE_FILE)
 

@@ -67,7 +67,7 @@ def propose(request: HealRequest, known: PlanningContext) -> Proposal:
     unapproved = () if request.allow_changed else made.plan.drifted
     proposal = for_deployed(known, request.workflow, read, made)
     told = told_again(msgspec.structs.replace(request, names=tuple(chosen)))
-    return msgspec.structs.replace(proposal, risks=risks, unapproved=unapproved, told=told)
+    return msgspec.structs.replace(proposal, risks=risks, unapproved=unapproved).with_job(told=told)
 
 
 def runs_nothing(plan: Plan) -> bool:

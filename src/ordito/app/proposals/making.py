@@ -12,7 +12,7 @@ from ordito.app.errors import Refused
 from ordito.app.inputs.inventory import InventoryFile
 from ordito.app.plan_options import plan_options
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import Grounds, PlanningContext, Proposal
+from ordito.app.proposal import Grounds, PlanningContext, Proposal, ProposedInputs, ProposedSource
 from ordito.app.proposals.provider_forecast import foresee
 from ordito.app.services.earlier_forms import EarlierForms
 from ordito.app.services.left_behind import ServiceWithOrphans, whole_service, with_removed
@@ -109,16 +109,17 @@ def for_deployed(known: PlanningContext, workflow: str, read: ReadService, made:
     status = known.status
     return Proposal(
         workflow=workflow,
-        read=read,
-        whole=made.whole,
         plan=made.plan,
         snapshot=known.snapshot,
-        inputs=status.inputs,
-        measured=made.measured,
-        contents=made.contents,
-        pinned=PinnedService(status.service, status.main, read.package.root),
-        given=status.given,
-        named=status.named,
+        source=ProposedSource(
+            read,
+            made.whole,
+            made.measured,
+            made.contents,
+            PinnedService(status.service, status.main, read.package.root),
+            named=status.named,
+        ),
+        inputs=ProposedInputs(status.inputs, given=status.given),
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from ordito.app.errors import Refused
 from ordito.app.names import InstanceNames
 from ordito.app.proposal import PlanningContext, Proposal
@@ -23,8 +21,7 @@ def propose(request: MoveRequest, known: PlanningContext) -> Proposal:
         read = read_deployed(known)
         chosen = _all(known.snapshot) if request.everything else _named(request, read.service, known.snapshot)
         made = make_plan(known, request.workflow, read, status.inputs, instances=chosen)
-    told = told_again(request)
-    return msgspec.structs.replace(for_deployed(known, request.workflow, read, made), told=told)
+    return for_deployed(known, request.workflow, read, made).with_job(told=told_again(request))
 
 
 def nothing_deployed(workflow: str) -> Refused:

@@ -14,7 +14,7 @@ from ordito.app.inputs.user_part import read_user_part
 from ordito.app.job.jobs import WELL as ENDED_WELL
 from ordito.app.job.jobs import find_job, step_of, steps_of, unknown_step
 from ordito.app.place import Place
-from ordito.app.proposal import PlanningContext, Proposal, Risks
+from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, ProposedSource, Risks
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.part import with_part
 from ordito.app.proposals.rollback import going_back, refuse_unknown_undo
@@ -82,20 +82,23 @@ def _proposed(request: RetryRequest, known: PlanningContext) -> Proposal:
     plan = _with_done(made.plan, request.by_hand, job, record) if request.by_hand else made.plan
     return Proposal(
         workflow=workflow.name,
-        read=read,
-        whole=made.whole,
         plan=plan,
         snapshot=known.snapshot,
-        inputs=form.inputs,
-        measured=made.measured,
-        pinned=PinnedService(form.service, form.main, read.package.root),
-        given=form.given,
-        named=form.named,
-        retries=job,
-        told={**_told(record), **recorded(ChangeOptions(may_lose=tuple(dict.fromkeys(losing))))},
+        source=ProposedSource(
+            read,
+            made.whole,
+            made.measured,
+            pinned=PinnedService(form.service, form.main, read.package.root),
+            named=form.named,
+        ),
+        inputs=ProposedInputs(form.inputs, given=form.given),
+        job=ProposedJob(
+            retries=job,
+            told={**_told(record), **recorded(ChangeOptions(may_lose=tuple(dict.fromkeys(losing))))},
+            completes=plan.is_empty and not plan.is_part and workflow.forms and not is_complete(known.status),
+            on_failure="rollback" if workflow.scales and made.plan.instances else "continue",
+        ),
         risks=risks,
-        completes=plan.is_empty and not plan.is_part and workflow.forms and not is_complete(known.status),
-        on_failure="rollback" if workflow.scales and made.plan.instances else "continue",
     )
 
 

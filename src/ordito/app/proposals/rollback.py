@@ -10,7 +10,7 @@ import msgspec
 
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
-from ordito.app.proposal import PlanningContext, Proposal
+from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, ProposedSource
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.to_a_description import changing
 from ordito.app.requests import RollbackRequest
@@ -75,24 +75,26 @@ def _proposed(request: RollbackRequest, known: PlanningContext, target: Rollback
     deployed = known_forms(known.status).get(current_form(known.status))
     return Proposal(
         workflow=ROLLBACK,
-        read=read,
-        whole=made.whole,
         plan=made.plan,
         snapshot=known.snapshot,
-        inputs=form.inputs,
-        inputs_before=known.status.inputs,
-        measured=made.measured,
-        contents=made.contents,
-        pinned=PinnedService(form.service, form.main, read.package.root),
-        given=form.given,
-        named=form.named,
+        source=ProposedSource(
+            read,
+            made.whole,
+            made.measured,
+            made.contents,
+            PinnedService(form.service, form.main, read.package.root),
+            named=form.named,
+        ),
+        inputs=ProposedInputs(form.inputs, known.status.inputs, form.given),
+        job=ProposedJob(
+            told={**recorded(request), **recorded(ChangeOptions(may_lose=made.plan.losing)), TO: target.job},
+            renews=made.plan.is_empty and not is_same(deployed, form),
+            completes=made.plan.is_empty and not is_complete(known.status),
+            back_to=target.number,
+        ),
         diagnostics=tuple(warnings),
         unapproved=() if request.allow_changed else made.plan.drifted,
         risks=risks,
-        renews=made.plan.is_empty and not is_same(deployed, form),
-        completes=made.plan.is_empty and not is_complete(known.status),
-        told={**recorded(request), **recorded(ChangeOptions(may_lose=made.plan.losing)), TO: target.job},
-        back_to=target.number,
     )
 
 

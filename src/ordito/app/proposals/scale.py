@@ -56,12 +56,9 @@ def propose(request: ScaleRequest, known: PlanningContext) -> Proposal | None:
             made = alone  # There are as many already of what is named.
     proposal = for_deployed(known, SCALE, read, made)
     _refuse_kept(request, proposal)
-    return replace(
-        proposal,
-        told=told_again(request),
-        unapproved=() if request.allow_changed else made.plan.drifted,
-        on_failure="rollback" if adds(made.plan) else "continue",
-    )
+    unapproved = () if request.allow_changed else made.plan.drifted
+    on_failure = "rollback" if adds(made.plan) else "continue"
+    return replace(proposal, unapproved=unapproved).with_job(told=told_again(request), on_failure=on_failure)
 
 
 def _made(request: ScaleRequest, known: PlanningContext, read: ReadService, scaling: Scaling) -> MadePlan:

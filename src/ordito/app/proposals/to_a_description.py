@@ -15,7 +15,7 @@ from ordito.app.inputs.gathered import gather_inputs
 from ordito.app.inputs.user_part import new_user_part
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.plugins import plugins_of
-from ordito.app.proposal import PlanningContext, Proposal
+from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, ProposedSource
 from ordito.app.proposals.making import MadePlan, make_plan
 from ordito.app.proposals.part import with_part
 from ordito.app.requests import DescriptionRequest
@@ -184,27 +184,29 @@ def _planned(
     allowed = may_be_lost(may_lose, made.whole.service, known.snapshot)
     return Proposal(
         workflow=request.workflow,
-        read=read,
-        whole=made.whole,
         plan=made.plan,
         snapshot=known.snapshot,
-        inputs=bound.inputs,
-        measured=made.measured,
-        given={n: g for n, g in bound.given.items() if not is_new or is_sensitive(g.value)},
-        changed_inputs=_changed(bound.inputs, status),
-        inputs_before=status.inputs,
-        user_part=new_user_part(place.layout, named.path, _open_ones(bound.asked)) if is_new else None,
+        source=ProposedSource(
+            read,
+            made.whole,
+            made.measured,
+            made.contents,
+            files=ReadFiles(user.files, tuple(request.inputs.files)),
+            earlier=made.earlier,
+            named=named.given,
+            user_part=new_user_part(place.layout, named.path, _open_ones(bound.asked)) if is_new else None,
+        ),
+        inputs=ProposedInputs(
+            bound.inputs,
+            status.inputs,
+            given={n: g for n, g in bound.given.items() if not is_new or is_sensitive(g.value)},
+            changed=_changed(bound.inputs, status),
+            asked={**_only_given(made.plan, described.values), **bound.asked},
+        ),
+        job=ProposedJob(told=recorded(request), renews=renews, completes=completes),
         diagnostics=tuple(diagnostics.sorted()),
         unapproved=() if request.allow_changed else made.plan.drifted,
         risks=risked(made.plan, known.snapshot, named=request.changes.replaced, allowed=allowed),
-        contents=made.contents,
-        earlier=made.earlier,
-        asked_inputs={**_only_given(made.plan, described.values), **bound.asked},
-        files=ReadFiles(user.files, tuple(request.inputs.files)),
-        renews=renews,
-        completes=completes,
-        named=named.given,
-        told=recorded(request),
     )
 
 

@@ -38,4 +38,4 @@ def propose(request: UndeployRequest, known: PlanningContext) -> Proposal | None
         )
     unapproved = () if request.allow_changed else made.plan.drifted
     proposal = for_deployed(known, UNDEPLOY, read, made)
-    return msgspec.structs.replace(proposal, told=recorded(request), unapproved=unapproved)
+    return msgspec.structs.replace(proposal, unapproved=unapproved).with_job(told=recorded(request))

@@ -121,8 +121,8 @@ def _links(made: Instance, service: Service, snapshot: Snapshot) -> list[Link]:
 def _digests(known: PlanningContext, proposal: Proposal, made: Instance, links: list[Link]) -> WantedDigests:
     snapshot = copied(known.snapshot)
     snapshot.apply(Delta((made,), tuple(links)))
-    options = options_of(known, proposal.whole, measured_files(known.place.layout, proposal.read).digests)
-    return wanted(proposal.service, snapshot, proposal.inputs, options)
+    options = options_of(known, proposal.source.whole, measured_files(known.place.layout, proposal.source.read).digests)
+    return wanted(proposal.service, snapshot, proposal.inputs.values, options)
 
 
 def _with_knowledge(known: PlanningContext, proposal: Proposal, delta: Delta, instance: str, change: str) -> Delta:
@@ -130,7 +130,7 @@ def _with_knowledge(known: PlanningContext, proposal: Proposal, delta: Delta, in
     service, snapshot = proposal.service, copied(known.snapshot)
     snapshot.apply(delta)
     key = Vault(known.place.layout).digest_key
-    telling = Telling(service, snapshot, Evaluator(service, snapshot, proposal.inputs), key)
+    telling = Telling(service, snapshot, Evaluator(service, snapshot, proposal.inputs.values), key)
     told = News(service, snapshot, proposal.plan, telling, change).of_adopted(instance, change)
     links = {link.id: link for link in (*delta.links, *told)}
     return replace(delta, links=tuple(links.values()))

@@ -218,17 +218,17 @@ def proposed(known: PlanningContext, snapshot: Snapshot) -> Proposal:
 
 def new_basis(known: PlanningContext, proposal: Proposal) -> EditBasis:
     """The ground of records that belong to the service as it is written now, of which a copy is kept."""
-    pinned = pin_service(known.place.layout, proposal.read, proposal.measured, proposal.files)
+    pinned = pin_service(known.place.layout, proposal.source.read, proposal.source.measured, proposal.source.files)
     plan = proposal.plan
     return EditBasis(
-        proposal.whole,
+        proposal.source.whole,
         pinned,
-        proposal.inputs,
-        proposal.given,
+        proposal.inputs.values,
+        proposal.inputs.given,
         plan.counts,
-        proposal.environment,
+        proposal.setting.environment,
         plan.kept_counts,
-        proposal.named,
+        proposal.source.named,
         proposal.plan.older,
     )
 

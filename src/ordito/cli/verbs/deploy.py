@@ -56,7 +56,7 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
 
     outputs = result.before.outputs
     service = result.proposal.service.name if result.proposal is not None else ""
-    changed = result.proposal.changed_inputs if result.proposal is not None else ()
+    changed = result.proposal.inputs.changed if result.proposal is not None else ()
     upgrades = result.proposal is not None and result.proposal.workflow == UPGRADE
     plan = result.proposal.plan if result.proposal is not None else None
     nothing = "Nothing to change" if upgrades else "Nothing to do"

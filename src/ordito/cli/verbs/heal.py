@@ -159,7 +159,7 @@ def _keep_data(result: WorkflowResult) -> bool:
 
     if (proposal := result.proposal) is None:
         return False
-    nodes, records = proposal.whole.service.nodes, proposal.snapshot.instances
+    nodes, records = proposal.source.whole.service.nodes, proposal.snapshot.instances
     return any(nodes[records[i].node].keeps_data for i in to_heal(proposal) if records[i].node in nodes)
 
 

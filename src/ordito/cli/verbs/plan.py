@@ -111,8 +111,8 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
         if workflow_of(workflow).describes:
             what = f"{'what was named of ' if proposal.plan.is_part else ''}{proposal.service.name}"
             said = f"by the record {what} is as it should be"
-            if proposal.changed_inputs:
-                warn_of_changed_inputs(proposal.changed_inputs, session)
+            if proposal.inputs.changed:
+                warn_of_changed_inputs(proposal.inputs.changed, session)
         elif proposal.orphans:
             said = "the service that was deployed has no instances"
             warn_of_orphans(proposal.orphans, session)
@@ -161,7 +161,7 @@ def diff_command(session: Session, request: UpgradeRequest, *, full: bool, detai
     assert proposal is not None  # What nothing is deployed for is refused.
     session.diagnostics(proposal.diagnostics)
     found = diff_of(proposal)
-    against = proposal.read.package.shown(proposal.read.package.main)
+    against = proposal.source.read.package.shown(proposal.source.read.package.main)
     data = {**diff_data(found), "unfinished": result.unfinished}
 
     def text(channel: Channel) -> None:
