@@ -16,7 +16,7 @@ from ordito.ensemble.journal import SqliteJournal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.revisions import revisions
 from ordito.ensemble.store import open_ensemble, read_ensemble
-from tests.support.by_hand import Agreeing
+from ordito.testing import Agreeing
 
 BLOCK = "example.org/lifecycle/test@v1#Note"
 SERVICE = f"""\

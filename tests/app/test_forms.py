@@ -18,9 +18,10 @@ from ordito.app.status import status as show_status
 from ordito.ensemble.journal import SqliteJournal
 from ordito.ensemble.store import read_ensemble
 from ordito.instances.records import Instance
+from ordito.testing import Agreeing
 from ordito.work.options import JobOptions
 from ordito.work.records import StepStartedRecord
-from tests.support.by_hand import Agreeing, Restarting
+from tests.support.by_hand import Restarting
 from tests.support.deployed import NEW_NODE, Deployed
 from tests.support.thorough import THOROUGH
 

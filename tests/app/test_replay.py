@@ -13,8 +13,9 @@ from ordito.app.job.replay import ReplayRequest, ReplayResult, replay
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.store import open_ensemble, read_ensemble
+from ordito.testing import FakeClock
 from ordito.work.plan import Plan
-from tests.engine.fakes import FakeClock, FakeExecutor, World, make_plan
+from tests.engine.fakes import FakeExecutor, World, make_plan
 from tests.ensemble.jobs import NOW, deploy
 
 FIRST = make_plan(4, [(0, 1)], no_ops=[3])

@@ -15,7 +15,8 @@ from ordito.app.revisions import list_revisions
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.revisions import Revision, revisions
-from tests.support.by_hand import Agreeing, Restarting
+from ordito.testing import Agreeing
+from tests.support.by_hand import Restarting
 from tests.support.deployed import NEW_NODE, Deployed
 from tests.support.yaml_files import read_yaml, write_yaml
 

@@ -134,7 +134,8 @@ def _moto(prepared: Prepared, _: list[str]) -> None:
 
 
 def _environment(prepared: Prepared, _: list[str]) -> None:
-    """An environment of Python with the program in it, and a ``pip`` that installs there what lies on this machine."""
+    """An environment of Python with the program in it, its ``python``, and a ``pip`` that installs there what lies on
+    this machine."""
     own = prepared.folder / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(own)], check=True)
     places = [str(SOURCES), sysconfig.get_path("purelib")]
@@ -145,6 +146,9 @@ def _environment(prepared: Prepared, _: list[str]) -> None:
     pip = prepared.programs / "pip"
     pip.write_text(PIP.format(python=sys.executable, own=own / "bin/python"))
     pip.chmod(0o755)
+    python = prepared.programs / "python"
+    python.write_text(f'#!/bin/sh\nexec {own / "bin/python"} "$@"\n')
+    python.chmod(0o755)
 
 
 def _ports(prepared: Prepared, ports: list[str]) -> None:

@@ -15,6 +15,7 @@ from ordito.base.masking import Masking
 from ordito.engine.driver import JobResult, run_job
 from ordito.engine.ports import JobControl
 from ordito.instances.records import Applied, Delta, Instance, Snapshot
+from ordito.testing import FakeClock, MemoryJournal
 from ordito.work.events import Event, Listener
 from ordito.work.hooks import HookResult
 from ordito.work.invocation import (
@@ -32,7 +33,6 @@ from ordito.work.providing import Delegation, Provided, ProviderFinding, Provide
 from ordito.work.records import (
     JobHeader,
     Record,
-    RollbackRecord,
     StepFinishedRecord,
     StepSkippedRecord,
     StepStartedRecord,
@@ -48,20 +48,6 @@ CALLS = (
     ),
     OperationCall("node", "", "Standard", "configure"),
 )
-
-
-class FakeClock:
-    """A clock that moves a second whenever it is asked."""
-
-    def __init__(self) -> None:
-        self.seconds = 1_800_000_000.0
-
-    def now(self) -> float:
-        self.seconds += 1
-        return self.seconds
-
-    def monotonic(self) -> float:
-        return self.seconds
 
 
 class FakePrepared(msgspec.Struct, frozen=True):
@@ -324,31 +310,6 @@ class FakeProvider:
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         return None
-
-
-class MemoryJournal:
-    """Keeps committed records; what was appended and not committed is not in ``records``."""
-
-    def __init__(self, records: Iterable[Record] = ()) -> None:
-        self.records: list[Record] = list(records)
-        self.opened: Delta | None = None
-        self.turns: list[int] = []
-        self._pending: list[Record] = []
-
-    def open(self, header: JobHeader, plan: Plan, delta: Delta) -> None:
-        self.opened = delta
-
-    def extend(self, plan: Plan, record: RollbackRecord) -> None:
-        self.plan = plan
-        self.append(record)
-
-    def append(self, record: Record) -> None:
-        self._pending.append(record)
-
-    def commit(self) -> None:
-        self.records.extend(self._pending)
-        self.turns.append(len(self.records))
-        self._pending.clear()
 
 
 def make_plan(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ordito.engine.messages import CANCELLED
 from ordito.engine.ports import JobControl
+from ordito.testing import MemoryJournal
 from ordito.work.events import (
     InstanceState,
     JobFinished,
@@ -38,7 +39,6 @@ from ordito.work.records import (
 from tests.engine.fakes import (
     FakeExecutor,
     FakeProvider,
-    MemoryJournal,
     World,
     ends,
     essence,

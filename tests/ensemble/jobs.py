@@ -13,10 +13,11 @@ from ordito.ensemble.logs import JobLog
 from ordito.ensemble.status import status_after
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Snapshot
+from ordito.testing import FakeClock
 from ordito.work.plan import Plan
 from ordito.work.providing import Providers
 from ordito.work.records import JobClosingRecord, JobHeader, Journal, StepFinishedRecord, StepStartedRecord
-from tests.engine.fakes import FakeClock, FakeExecutor, FakeOperations, FakeProvider, World
+from tests.engine.fakes import FakeExecutor, FakeOperations, FakeProvider, World
 
 NOW = 1_800_000_000.0
 

@@ -1,10 +1,8 @@
-"""Plans that are put together by hand, and somebody who agrees to them."""
+"""Plans that are put together by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from collections.abc import Mapping
 
 import msgspec
 
@@ -13,47 +11,9 @@ from ordito.app.proposals import deploy, undeploy
 from ordito.app.requests import DeployRequest, GivenInputs, Request, UndeployRequest
 from ordito.ensemble.status import Status, current_form
 from ordito.instances.records import Snapshot
-from ordito.work.events import Event
 from ordito.work.plan import OperationCall, Plan, Step
 
 replace = msgspec.structs.replace
-
-
-class Agreeing:
-    """Somebody who says yes to everything, and remembers what happened."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-    def found(self, diagnostics: object) -> None:
-        """Say nothing of warnings."""
-
-    def warn(self, text: str) -> None:
-        """Say nothing of that either."""
-
-    def approve(self, proposal: object) -> bool:
-        """Agree."""
-        return True
-
-    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
-        """Agree."""
-        return True
-
-    @property
-    def wants_inputs(self) -> bool:
-        """No."""
-        return False
-
-    def listener(self) -> Any:
-        """Remember."""
-        return self.events.append
-
-    def cancelling(self, callback: object) -> AbstractContextManager[None]:
-        """Nobody cancels."""
-        return nullcontext()
-
-    def cancel_asked(self, times: int, why: str) -> None:
-        """Nobody cancels."""
 
 
 class Restarting(Request, frozen=True):

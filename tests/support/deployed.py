@@ -12,8 +12,9 @@ from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.ensemble.status import Status
 from ordito.ensemble.store import read_ensemble
 from ordito.instances.records import Snapshot
+from ordito.testing import Agreeing
 from ordito.work.options import JobOptions
-from tests.support.by_hand import Agreeing, Restarting
+from tests.support.by_hand import Restarting
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
