@@ -5,7 +5,7 @@ import pytest
 
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Delta, Instance, Snapshot, StatusReason
-from ordito.instances.status import Happened, aggregate, effective_statuses, failure, local_after
+from ordito.instances.status import StatusEvent, aggregate, effective_statuses, failure, local_after
 from ordito.model.service import Service
 from ordito.model.settings import Settings
 from tests.support.services import compute, node, on, service
@@ -14,27 +14,27 @@ from tests.support.services import compute, node, on, service
 @pytest.mark.parametrize(
     ("happened", "after"),
     [
-        (Happened.CHAIN_BEGAN, "pending"),
-        (Happened.STOPPED, "pending"),
-        (Happened.CHAIN_ENDED, "ok"),
-        (Happened.DELETED, "absent"),
-        (Happened.SUCCEEDED, "degraded"),
-        (Happened.FAILED_MODIFIED, "error"),
-        (Happened.FAILED_UNREPORTED, "unknown"),
-        (Happened.FAILED_UNMODIFIED, "degraded"),
-        (Happened.NEVER_STARTED, "degraded"),
+        (StatusEvent.CHAIN_BEGAN, "pending"),
+        (StatusEvent.STOPPED, "pending"),
+        (StatusEvent.CHAIN_ENDED, "ok"),
+        (StatusEvent.DELETED, "absent"),
+        (StatusEvent.SUCCEEDED, "degraded"),
+        (StatusEvent.FAILED_MODIFIED, "error"),
+        (StatusEvent.FAILED_UNREPORTED, "unknown"),
+        (StatusEvent.FAILED_UNMODIFIED, "degraded"),
+        (StatusEvent.NEVER_STARTED, "degraded"),
     ],
 )
-def test_local_status_after_an_event(happened: Happened, after: str) -> None:
+def test_local_status_after_an_event(happened: StatusEvent, after: str) -> None:
     """The table of statuses; "degraded" stands for whatever it was before."""
     assert local_after("degraded", happened) == after
 
 
 def test_kinds_of_failure() -> None:
     assert [failure(m) for m in (True, False, None)] == [
-        Happened.FAILED_MODIFIED,
-        Happened.FAILED_UNMODIFIED,
-        Happened.FAILED_UNREPORTED,
+        StatusEvent.FAILED_MODIFIED,
+        StatusEvent.FAILED_UNMODIFIED,
+        StatusEvent.FAILED_UNREPORTED,
     ]
 
 

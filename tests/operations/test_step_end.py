@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -18,7 +19,9 @@ import pytest
 from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot
 from ordito.model.imperative import Workflow
 from ordito.model.service import Service
+from ordito.operations import end_effects, step_end
 from ordito.operations.operations import PlanOperations
+from ordito.operations.step_end import OperationEnd, StepEnd
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import OperationCall, Plan, Step, StepCondition
 from tests.support.services import Requires, compute, definition, maintain, node, on, operation, service
@@ -339,6 +342,37 @@ def test_every_end_changes_what_it_did(name: str) -> None:
 def test_all_circumstances_together(name: str) -> None:
     known = read_yaml(DIGESTS.read_bytes())
     assert {str(ending): digest_of(name, ending) for ending in Ending} == known[name]
+
+
+def test_every_row_of_the_tables_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By some end of some step, as it comes from the engine: no row is dead, and the last one fits what is left."""
+    found: tuple[set[StepEnd], set[OperationEnd]] = set(), set()
+
+    def what_ended(end: StepEnd) -> step_end.Change:
+        found[0].add(end)
+        return step_end.what_ended(end)
+
+    def what_comes_of(end: OperationEnd) -> step_end.OperationDecision:
+        found[1].add(end)
+        return step_end.what_comes_of(end)
+
+    monkeypatch.setattr(end_effects, "what_ended", what_ended)
+    monkeypatch.setattr(end_effects, "what_comes_of", what_comes_of)
+    for name, ending in product(STEPS, Ending):
+        for case in cases_in_words(name, ending):
+            result_of(case)
+    together = [("start", Ending.SUCCEEDED), ("deploy", Ending.SUCCEEDED)]
+    for name, ending in [*together, ("link", Ending.SUCCEEDED), ("link", Ending.FAILED)]:
+        for case in all_cases(name, ending):
+            result_of(case)
+    _all_taken(step_end.ENDS, found[0])
+    for operations in (step_end.EFFECTS, step_end.EVENTS, step_end.STATUSES, step_end.STATES, step_end.COUNTS):
+        _all_taken(operations, found[1])
+
+
+def _all_taken(table: tuple[step_end.Row[step_end.Facts, Any], ...], ends: set[step_end.Facts]) -> None:
+    taken = [step_end.first_row(table, end) for end in ends]
+    assert [row.why for row in table if row not in taken] == []
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ WORSE = {OK: 0, DEGRADED: 1, PENDING: 2, UNKNOWN: 3, ERROR: 4, ABSENT: 5}
 """How bad a status is, compared with others."""
 
 
-class Happened(StrEnum):
+class StatusEvent(StrEnum):
     """What can happen to an instance that its local status tells of."""
 
     CHAIN_BEGAN = "the first operation of a deploy chain starts on an instance that is absent or new"
@@ -45,18 +45,18 @@ class Happened(StrEnum):
     NEVER_STARTED = "never started"
 
 
-LOCAL_AFTER: Mapping[Happened, str | None] = {
-    Happened.CHAIN_BEGAN: PENDING,
-    Happened.CHAIN_ENDED: OK,
-    Happened.CHAIN_LACKS: DEGRADED,
-    Happened.STOPPED: PENDING,
-    Happened.DELETED: ABSENT,
-    Happened.SUCCEEDED: None,
-    Happened.FAILED_MODIFIED: ERROR,
-    Happened.FAILED_OPTIONAL: DEGRADED,
-    Happened.FAILED_UNREPORTED: UNKNOWN,
-    Happened.FAILED_UNMODIFIED: None,
-    Happened.NEVER_STARTED: None,
+LOCAL_AFTER: Mapping[StatusEvent, str | None] = {
+    StatusEvent.CHAIN_BEGAN: PENDING,
+    StatusEvent.CHAIN_ENDED: OK,
+    StatusEvent.CHAIN_LACKS: DEGRADED,
+    StatusEvent.STOPPED: PENDING,
+    StatusEvent.DELETED: ABSENT,
+    StatusEvent.SUCCEEDED: None,
+    StatusEvent.FAILED_MODIFIED: ERROR,
+    StatusEvent.FAILED_OPTIONAL: DEGRADED,
+    StatusEvent.FAILED_UNREPORTED: UNKNOWN,
+    StatusEvent.FAILED_UNMODIFIED: None,
+    StatusEvent.NEVER_STARTED: None,
 }
 """The local status after an event; None where it stays as it was."""
 
@@ -79,20 +79,20 @@ OPTIONAL: Mapping[str, str] = {
 """What the status of a dependency contributes to the effective status of a dependent."""
 
 
-def local_after(before: str, happened: Happened) -> str:
+def local_after(before: str, happened: StatusEvent) -> str:
     """The local status of an instance after an event."""
     after = LOCAL_AFTER[happened]
     return before if after is None else after
 
 
-def failure(modified: bool | None, *, optional: bool = False) -> Happened:
+def failure(modified: bool | None, *, optional: bool = False) -> StatusEvent:
     """Which kind of failure it was, by what the operation reported about having modified the instance, and by whether
     the instance can do without it."""
     if modified is None:
-        return Happened.FAILED_UNREPORTED
+        return StatusEvent.FAILED_UNREPORTED
     if modified and optional:
-        return Happened.FAILED_OPTIONAL
-    return Happened.FAILED_MODIFIED if modified else Happened.FAILED_UNMODIFIED
+        return StatusEvent.FAILED_OPTIONAL
+    return StatusEvent.FAILED_MODIFIED if modified else StatusEvent.FAILED_UNMODIFIED
 
 
 def aggregate(statuses: Iterable[str]) -> str:

@@ -3,21 +3,28 @@ changes because one that is not counts as done."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
+from ordito.instances.conditions import ConditionEvaluator
+from ordito.instances.entities import LinkEntity, NodeEntity
+from ordito.instances.evaluate import Evaluator
 from ordito.instances.hosting import chain
 from ordito.instances.records import Applied, Delta, Instance, Snapshot, StatusReason, note_of
 from ordito.instances.states import DELETED
-from ordito.instances.status import OPERATIONAL, is_up, local_after
-from ordito.model.service import Service
+from ordito.instances.status import OPERATIONAL, StatusEvent, is_up, local_after
+from ordito.model.service import Relationship, Service
 from ordito.operations.called import PlanCalls
-from ordito.operations.happenings import Happenings
-from ordito.operations.looks import LostHosts
+from ordito.operations.checks import is_lost
 from ordito.operations.news import News
-from ordito.operations.removal import Removal
-from ordito.operations.set_state import StepFilters
-from ordito.work.plan import Action, Step, StepCondition
+from ordito.operations.record_changes import Removal, lacks_optional
+from ordito.work.activities import condition_at
+from ordito.work.observed_inputs import observed
+from ordito.work.plan import Action, OperationCall, Step, StepCondition
 from ordito.work.probes import looks_after
+from ordito.work.workflow_progress import LEFT_OUT
+from ordito.work.workflows import workflow_of
 
 FILTER = Action.FILTER
 
@@ -32,7 +39,6 @@ class StepConditions:
         called: PlanCalls,
         filters: StepFilters,
         news: News,
-        happenings: Happenings,
         removal: Removal,
     ) -> None:
         self._service = service
@@ -40,7 +46,6 @@ class StepConditions:
         self._called = called
         self._filters = filters
         self._news = news
-        self._happenings = happenings
         self._removal = removal
         self._lost_hosts = LostHosts(snapshot, called.plan.workflow)
 
@@ -99,9 +104,10 @@ class StepConditions:
             applied = {call.key: Applied(change, call.digest), **record.applied}
             failed = {key: value for key, value in record.failed.items() if key != call.key}
             return Delta(instances=(msgspec.structs.replace(record, applied=applied, failed=failed),))
-        local = (
-            local_after(record.local, self._happenings.chain_ended(record, step, call)) if step.closes else record.local
-        )
+        local = record.local
+        if step.closes:
+            lacks = lacks_optional(self._service, self._snapshot, record, step, call)
+            local = local_after(local, StatusEvent.CHAIN_LACKS if lacks else StatusEvent.CHAIN_ENDED)
         state = step.leave or step.enter or record.state
         return Delta(instances=(msgspec.structs.replace(record, local=local, state=state),))
 
@@ -147,3 +153,64 @@ class StepConditions:
             return call.key in record.applied
         link = self._snapshot.links.get(step.link)
         return link is not None and call.name in link.applied
+
+
+# Hosts that were found to be out of reach: what healing does about what ran on them.
+
+
+class LostHosts:
+    """Says of instances whether their host is lost, where a job heals: then nothing on it is taken down, since nobody
+    gets there, and nothing of it is taken for sound. Other workflows try all the same."""
+
+    def __init__(self, snapshot: Snapshot, workflow: str) -> None:
+        self._snapshot = snapshot
+        self._heals = workflow_of(workflow).heals
+
+    def host_of(self, record: Instance) -> str:
+        """The lost Compute on which an instance is, however deep; "" for none."""
+        hosts = chain(self._snapshot, record.host) if self._heals else ()
+        return next((host.id for host in hosts if is_lost(host)), "")
+
+    def spares(self, step: Step, record: Instance) -> str:
+        """The lost Compute because of which a step cannot be carried out, "" for none: it would run there, or a
+        provider would have to go there."""
+        if not self._heals:
+            return ""
+        if step.action is Action.DELEGATE:
+            return self.host_of(record)
+        host = self._snapshot.instances.get(step.runs_on)
+        return host.id if host is not None and is_lost(host) else ""
+
+
+def entity_at(
+    service: Service, step: Step, call: OperationCall, relationship: Relationship | None
+) -> NodeEntity | LinkEntity:
+    """The instance, or the link, that a step is about."""
+    if relationship is None:
+        return NodeEntity(service.nodes[call.owner], step.instance)
+    ends = (step.instance, step.far) if call.side == "source" else (step.far, step.instance)
+    return LinkEntity(relationship, *ends)
+
+
+class StepFilters:
+    """Says whether conditions hold, of steps that ask."""
+
+    def __init__(self, service: Service, evaluator: Evaluator, key: Callable[[], bytes] = bytes) -> None:
+        self._service = service
+        self._evaluator = evaluator
+        self._key = key
+        self._conditions = ConditionEvaluator(evaluator)
+
+    def as_before(self, step: Step, call: OperationCall, before: str) -> str:
+        """Why what follows is not needed, "" where the inputs of an operation are not what they were ``before``."""
+        operation = self._service.nodes[call.owner].interfaces[call.interface].operations[call.operation]
+        now = observed(self._evaluator, operation, call.owner, step.instance, self._key)
+        return "what it was configured with is as it was" if now == before else ""
+
+    def left_out(self, step: Step, call: OperationCall, relationship: Relationship | None) -> str:
+        """Why the place of a step is left out, "" where it is not."""
+        condition = condition_at(self._service, step.written)
+        if condition is None:
+            return ""
+        verdict = self._conditions.of(condition, entity_at(self._service, step, call, relationship))
+        return "" if verdict.holds else f"{LEFT_OUT}: {verdict}"

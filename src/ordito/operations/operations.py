@@ -12,64 +12,38 @@ import msgspec
 
 from ordito.base.masking import Masking
 from ordito.instances.evaluate import Evaluator
-from ordito.instances.lifecycle import STARTS, STOPS
 from ordito.instances.records import (
-    IN_WORDS,
-    Applied,
     Delta,
-    Instance,
     Link,
     Snapshot,
     StatusReason,
 )
 from ordito.instances.states import (
     CREATING,
-    DELETED,
-    DELETING,
-    ERROR,
-    STARTED,
-    STOPPING,
-    TRANSITIONAL,
 )
 from ordito.instances.status import (
     ABSENT,
-    OPERATIONAL,
-    PENDING,
     WORSE,
-    Happened,
+    StatusEvent,
     local_after,
 )
 from ordito.instances.topology_outputs import topology_outputs
 from ordito.model.service import Service
 from ordito.operations.artifact_workflows import Describe
-from ordito.operations.bookkeeping import APART, STAND_FOR_ORDER, Bookkeeping
 from ordito.operations.called import PlanCalls
-from ordito.operations.conditions import StepConditions
+from ordito.operations.checks import Checks
+from ordito.operations.conditions import StepConditions, StepFilters
 from ordito.operations.delegating import Delegating
-from ordito.operations.happenings import (
-    NEVER_STARTED,
-    Happenings,
-    marked_by_values,
-    of_what_is_up,
-    remembered,
-    touched,
-    with_failures,
-    without,
-)
-from ordito.operations.link_ends import LinkEnds, to_be_undone_again
-from ordito.operations.looks import ANSWERED, Looks, is_lost, noted
+from ordito.operations.end_effects import STAND_FOR_ORDER, StepEnds
 from ordito.operations.news import News
 from ordito.operations.preparing import PreparedStep, Preparing
-from ordito.operations.removal import Removal
+from ordito.operations.record_changes import Removal
 from ordito.operations.secrecy import masking_for, without_secrets
-from ordito.operations.set_state import StepFilters
 from ordito.operations.targeting import THIS_MACHINE, FindsTargets, Targets
-from ordito.work.attribute_values import WrongValue
 from ordito.work.forms import adopted
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
-from ordito.work.outputs import GivenValues
-from ordito.work.plan import Action, OperationCall, Plan, Step, StepCondition
-from ordito.work.probes import UPDATE, is_probe, unless_ready
+from ordito.work.plan import Action, Plan, Step, StepCondition
+from ordito.work.probes import UPDATE
 from ordito.work.providing import Delegation
 from ordito.work.targets import HostTarget
 from ordito.work.telling import Telling
@@ -77,7 +51,7 @@ from ordito.work.workflows import workflow_of
 
 DELEGATE = Action.DELEGATE
 IF_MENDED = StepCondition.IF_MENDED
-SUCCEEDED, UNSTARTED, CHAIN_BEGAN = Ending.SUCCEEDED, Happened.NEVER_STARTED, Happened.CHAIN_BEGAN
+SUCCEEDED, UNSTARTED, CHAIN_BEGAN = Ending.SUCCEEDED, StatusEvent.NEVER_STARTED, StatusEvent.CHAIN_BEGAN
 
 REPORTABLE = frozenset(WORSE) - {ABSENT}
 """The statuses that an operation may report of its instance."""
@@ -152,21 +126,20 @@ class PlanOperations:
         )
         self._counts = counts or {}
         self._news = News(service, snapshot, plan, Telling(service, snapshot, self._evaluator, digest_key), job)
-        self._happenings = Happenings(service, snapshot, self._news)
         self._removal = Removal(service, snapshot, plan.workflow, job)
-        self._conditions = StepConditions(
-            service,
-            snapshot,
+        filters = StepFilters(service, self._evaluator, digest_key)
+        self._conditions = StepConditions(service, snapshot, self._called, filters, self._news, self._removal)
+        checks = Checks(service, snapshot, self._called, self._evaluator, job, digest_key)
+        self._ends = StepEnds(
             self._called,
-            StepFilters(service, self._evaluator, digest_key),
-            self._news,
-            self._happenings,
+            self._evaluator,
+            checks,
+            self._conditions,
             self._removal,
+            self._news,
+            form=form,
+            job=job,
         )
-        self._not_begun = NotBegun(snapshot)
-        self._link_ends = LinkEnds(snapshot, self._called, self._happenings, job)
-        self._looks = Looks(service, snapshot, self._called, self._evaluator, job, digest_key)
-        self._bookkeeping = Bookkeeping(self._called, self._evaluator, self._removal, self._news, form=form, job=job)
 
     # ------------------------------------------------------------------------------------------ before the start
 
@@ -221,7 +194,7 @@ class PlanOperations:
         begins |= self._makes and not record.created
         if not begins:
             if step.enter and step.enter != record.state:
-                self._not_begun.begins(record, step.enter)
+                self._ends.begins(record, step.enter)
                 record = msgspec.structs.replace(record, state=step.enter)
             return Delta(() if record is known else (record,), links)
         local = local_after(record.local, CHAIN_BEGAN)
@@ -247,81 +220,11 @@ class PlanOperations:
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
-        applies = self._applies(step)
-        if step.action in APART:
-            return self._bookkeeping.end(step, outcome, change, applies=applies)
-        call = self._called.plan.calls[step.call]
-        if is_probe(self._service, call):
-            if outcome.ending in ANSWERED or step.dispensable:
-                return unless_ready(step, *self._looks.found(step, call, outcome, change, applies=applies))
-            if outcome.ending in NEVER_STARTED:
-                return outcome, Delta()  # Who was not asked has said nothing.
-        if step.condition is IF_MENDED and not self._is_mended(step):
-            return self._not_mended(step), Delta()
-        if step.condition is StepCondition.IF_HEALED:
-            return self._found_in_the_end(step, outcome), Delta()
-        if step.condition is StepCondition.IF_THERE:
-            is_there = self._snapshot.instances[step.instance].exists
-            return outcome if is_there else Outcome(Ending.FAILED, changed=False, message=NOT_THERE), Delta()
-        outcome, found = self._given(step, call, outcome)
-        delta = self._ended(step, call, outcome, change, applies=applies)
-        if found.attributes or found.outputs:
-            delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
-        if found.attributes:
-            delta = marked_by_values(delta, self._snapshot, change, applies=applies)
-        delta = self._with_news(step, call, outcome, delta, change, applies=applies)
-        return outcome, self._linked_anew(step, call, outcome, delta, applies=applies)
-
-    def _ended(self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool) -> Delta:
-        """What changes in the records of instances and links by the end of an operation."""
-        owner = self._called.source(step, call) if step.link else step.instance
-        if step.link:
-            delta = self._link_ends.ended(step, call, outcome, change, applies=applies)
-        elif step.leave == DELETED and outcome.succeeded:
-            is_kept = self._is_kept(step, outcome)
-            delta = self._stays(step) if is_kept else self._removal.deleted(step, change, applies=applies)
-        else:
-            stops = call.operation in STOPS
-            links = self._link_ends.stopped(step, call, outcome, applies=applies) if stops else ()
-            delta = Delta(instances=(self._end_of_node(step, call, outcome, change, applies=applies),), links=links)
-        return self._not_begun.ended(owner, outcome, delta, is_of_pair=bool(step.link))
+        return self._ends.end(step, outcome, change, applies=self._applies(step))
 
     def _applies(self, step: Step) -> bool:
         """Whether what a step carries out counts as deployed."""
         return (self._all_apply and step.hook < 0) or step.counts
-
-    def _given(self, step: Step, call: OperationCall, outcome: Outcome) -> tuple[Outcome, GivenValues]:
-        """What a step gives. Where what it gives does not fit it has failed."""
-        if outcome.ending is SUCCEEDED:
-            try:
-                return outcome, self._called.given(step, call, outcome)
-            except WrongValue as wrong:
-                outcome = msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong))
-        elif step.action is DELEGATE and outcome.outputs:
-            # What a provider has made all the same is known, so that it is found again, and removed.
-            return outcome, GivenValues({step.instance: outcome.outputs})
-        return outcome, GivenValues()
-
-    def _linked_anew(self, step: Step, call: OperationCall, outcome: Outcome, delta: Delta, *, applies: bool) -> Delta:
-        starts = call.operation in STARTS and not call.side and outcome.succeeded and applies
-        known = self._called.relationships
-        return to_be_undone_again(self._snapshot, step.instance, delta, known) if starts else delta
-
-    def _with_news(
-        self, step: Step, call: OperationCall, outcome: Outcome, delta: Delta, change: str, *, applies: bool
-    ) -> Delta:
-        """A change with what ends of pairs know of each other after it: the pair was linked or unlinked, its instance
-        was told of changes, or its chain has ended."""
-        links = delta.links
-        if step.link:
-            of_pair, succeeded = self._news.of_pair, outcome.succeeded
-            links = tuple([of_pair(link, call, delta, change, succeeded=succeeded) for link in links])
-        if outcome.succeeded:
-            if call.side and self._news.tells(call):
-                links += self._news.told(step, call, delta, change)
-            elif step.closes and applies and step.leave != DELETED:
-                links += self._news.of_chain(self._called.owner(step), delta, change)
-        return delta if links == delta.links else msgspec.structs.replace(delta, links=links)
 
     def needless(self, step: Step) -> str:
         """Why a step that may start now is not needed after all, "" if it is."""
@@ -340,130 +243,3 @@ class PlanOperations:
     def topology_outputs(self) -> dict[str, object]:
         """The outputs of the topology as things are, None for those that have no value."""
         return topology_outputs(self._evaluator, {**self._counts, **self._called.plan.counts})[0]
-
-    # ---------------------------------------------------------------------------------------------- instances
-
-    def _end_of_node(
-        self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
-    ) -> Instance:
-        """The record of an instance after an operation on it, well or not, save that it was deleted."""
-        record, succeeded = self._snapshot.instances[step.instance], outcome.succeeded
-        happened = self._happenings.happened(step, call, outcome, record, applies=applies)
-        local = local_after(record.local, happened)
-        if step.condition is IF_MENDED and record.local in OPERATIONAL:
-            local = record.local
-        if outcome.status in REPORTABLE and (step.closes or not succeeded):
-            local = outcome.status
-        known, applied, failed = record, record.applied, record.failed
-        if happened is not UNSTARTED:
-            applied, failed = self._counted(record, step, call, outcome, change, applies=applies)
-        state = self._state_after(step, call, record, succeeded=succeeded)
-        if applies and step.closes and state == STARTED:
-            applied = of_what_is_up(applied)
-        record = msgspec.structs.replace(record, state=state, local=local, applied=applied, failed=failed)
-        record = with_failures(known, record, call.key, happened, succeeded=succeeded, applies=applies)
-        if succeeded and applies and call.operation == UPDATE and record.id in self._called.plan.adopted:
-            # With its success, not after it: whoever compares once the job was cut off would see what was before.
-            record = adopted(self._called.plan, record, self._form, change)
-        if step.action is DELEGATE and succeeded:
-            record = noted(record, reached=True)
-        if succeeded and step.forms and call.operation == UPDATE:
-            record = adopted(self._called.plan, record, self._form, change)
-        return touched(record, outcome, change, self._job, applies=applies)
-
-    def _counted(
-        self, record: Instance, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
-    ) -> tuple[Mapping[str, Applied], Mapping[str, str]]:
-        """What counts as carried out of an instance, and as failed, after an operation was at work."""
-        if applies:
-            return remembered(record, call, outcome, change)
-        if self._happenings.is_of_lifecycle(step, call):
-            # Nothing counts as carried out by it, and yet what was stopped is no longer started.
-            return without(record.applied, "", call), record.failed
-        return record.applied, record.failed
-
-    def _state_after(self, step: Step, call: OperationCall, record: Instance, *, succeeded: bool) -> str:
-        """The node state of an instance after an operation on it."""
-        if not succeeded:
-            return ERROR if self._happenings.decides_state(step, call) else record.state
-        # An optional operation that had failed while the instance came up may be made good much later.
-        recovered = step.closes and record.state == ERROR
-        return step.leave or (STARTED if recovered else record.state)
-
-    def _is_kept(self, step: Step, outcome: Outcome) -> bool:
-        """Whether a host that its provider does not really remove is still needed: something on it was not removed."""
-        provided = step.action is DELEGATE and outcome.changed is False
-        return provided and any(self._snapshot.instances[i].exists for i in self._snapshot.hosted_on(step.instance))
-
-    def _stays(self, step: Step) -> Delta:
-        """A host goes on, so that what it still hosts can be removed another time."""
-        record = self._snapshot.instances[step.instance]
-        return Delta(instances=(msgspec.structs.replace(record, state=STARTED),))
-
-    def _is_mended(self, step: Step) -> bool:
-        return self._snapshot.instances[step.instance].local in {*OPERATIONAL, PENDING}
-
-    def _found_in_the_end(self, step: Step, outcome: Outcome) -> Outcome:
-        """How the healing of an instance ends: as it is, by what is known of it and of its host."""
-        record = self._snapshot.instances[step.instance]
-        if self._conditions.is_up(record):
-            return outcome
-        if host := self._conditions.lost_host(record):
-            why = self._looks.away.get(host) or f"{host} {IN_WORDS[StatusReason.UNREACHABLE]}"
-            return Outcome(Ending.UNREACHABLE, changed=False, message=why)
-        said, how = self._looks.said.get(record.id), f"it is {record.local}"
-        if said is not None:
-            how = f"its check says {record.local}" + (f": {said}" if said else "")
-        return Outcome(Ending.FAILED, changed=False, message=f"it is not healed: {how}")
-
-    def _not_mended(self, step: Step) -> Outcome:
-        """How it ends that nothing was done about an instance which is not ok: a host that is away is waited for."""
-        if not is_lost(self._snapshot.instances[step.instance]):
-            return Outcome(Ending.FAILED, changed=False, message=NOT_MENDED.format(step.instance))
-        why = self._looks.away.get(step.instance) or f"it {IN_WORDS[StatusReason.UNREACHABLE]}"
-        return Outcome(Ending.UNREACHABLE, changed=False, message=why)
-
-
-NOT_THERE = (
-    "it was found to be absent, and it keeps data: it may come back (is its volume mounted?), and is made once more"
-    " only by `ordito deploy --allow-data-loss` with its name"
-)
-NOT_MENDED = (
-    "it is in error, or nothing says that it is ok, and everything was carried out already: see to it, or mend it with"
-    " `ordito heal {}`"
-)
-
-
-# What becomes of the node states of instances that are there when what was to be done to them could not begin.
-
-
-class NotBegun:
-    """The states of the instances of one job from before something began on them.
-
-    What never started has changed nothing: an instance that was up, or to be removed, goes on as it was, by its state
-    as by its local status. One that is being made has no state to go on in; its ``error`` says how far that came.
-    """
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self._before: dict[str, str] = {}
-
-    def begins(self, record: Instance, enter: str) -> None:
-        """Something begins on an instance, whose state becomes ``enter``."""
-        is_there = record.local in OPERATIONAL or enter in (STOPPING, DELETING)
-        if is_there and record.state not in TRANSITIONAL:
-            self._before[record.id] = record.state
-
-    def ended(self, owner: str, outcome: Outcome, delta: Delta, *, is_of_pair: bool) -> Delta:
-        """What changes by the end of it, with the state that an instance goes on in where it never started."""
-        if outcome.ending not in NEVER_STARTED:
-            if not is_of_pair:
-                self._before.pop(owner, None)
-            return delta
-        before = self._before.pop(owner, "")
-        known = self._snapshot.instances[owner]
-        if not before or known.state not in TRANSITIONAL:
-            return delta
-        ended = next((record for record in delta.instances if record.id == owner), known)
-        others = tuple(record for record in delta.instances if record.id != owner)
-        return msgspec.structs.replace(delta, instances=(*others, msgspec.structs.replace(ended, state=before)))

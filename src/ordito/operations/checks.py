@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ordito.instances.evaluate import Evaluator
-from ordito.instances.hosting import chain
 from ordito.instances.lifecycle import DELEGATE
 from ordito.instances.records import Delta, Instance, Snapshot, StatusReason
 from ordito.instances.states import CONFIGURED, CREATED, INITIAL
@@ -15,12 +14,11 @@ from ordito.instances.status import ABSENT, ERROR, OPERATIONAL, PENDING, UNKNOWN
 from ordito.instances.status import ERROR as BROKEN
 from ordito.model.service import Service
 from ordito.operations.called import PlanCalls
-from ordito.operations.happenings import NEVER_STARTED, drifted, is_news, marked
+from ordito.operations.record_changes import NEVER_STARTED, drifted, is_news, marked
 from ordito.work.attribute_values import WrongValue
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Action, OperationCall, Step
+from ordito.work.plan import OperationCall, Step
 from ordito.work.probes import found_attributes, found_status, state_found
-from ordito.work.workflows import workflow_of
 
 NOT_UP_YET = frozenset((PENDING, state) for state in (INITIAL, CREATED, CONFIGURED))
 """The status and the state of what is not meant to run yet, or any more."""
@@ -29,7 +27,7 @@ ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
 """How operations end that say by their end how an instance is."""
 
 
-class Looks:
+class Checks:
     """The ends of the operations of one job that only look. ``away`` says of hosts that were found to be out of reach
     why they are, ``said`` what was said of each instance last; ``digest_key`` gives the key of digests of sensitive
     values."""
@@ -118,33 +116,6 @@ def _why(outcome: Outcome) -> str:
     printed = next((line.strip() for line in reversed(outcome.tail) if line.strip()), "")
     is_told = outcome.ending is Ending.FAILED and bool(outcome.message and printed)
     return f"{outcome.message}: {printed}" if is_told else outcome.message
-
-
-# Hosts that were found to be out of reach: what healing does about what ran on them.
-
-
-class LostHosts:
-    """Says of instances whether their host is lost, where a job heals: then nothing on it is taken down, since nobody
-    gets there, and nothing of it is taken for sound. Other workflows try all the same."""
-
-    def __init__(self, snapshot: Snapshot, workflow: str) -> None:
-        self._snapshot = snapshot
-        self._heals = workflow_of(workflow).heals
-
-    def host_of(self, record: Instance) -> str:
-        """The lost Compute on which an instance is, however deep; "" for none."""
-        hosts = chain(self._snapshot, record.host) if self._heals else ()
-        return next((host.id for host in hosts if is_lost(host)), "")
-
-    def spares(self, step: Step, record: Instance) -> str:
-        """The lost Compute because of which a step cannot be carried out, "" for none: it would run there, or a
-        provider would have to go there."""
-        if not self._heals:
-            return ""
-        if step.action is Action.DELEGATE:
-            return self.host_of(record)
-        host = self._snapshot.instances.get(step.runs_on)
-        return host.id if host is not None and is_lost(host) else ""
 
 
 def is_lost(record: Instance) -> bool:

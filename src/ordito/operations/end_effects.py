@@ -1,0 +1,540 @@
+"""What the end of a step changes in the records: finds the facts by which ``step_end`` decides, and does what it says.
+
+It is called once for every step of what may be hundreds of thousands: what is not needed for the decision is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.lifecycle import OF_LIFECYCLE, STARTS, STOPS, TAKES_BACK
+from ordito.instances.records import IN_WORDS, Delta, Instance, Link, StatusReason, end_id
+from ordito.instances.states import (
+    CONFIGURED,
+    CREATED,
+    DELETED,
+    DELETING,
+    ERROR,
+    STARTED,
+    STOPPING,
+    TRANSITIONAL,
+)
+from ordito.instances.status import (
+    ABSENT,
+    DEGRADED,
+    OPERATIONAL,
+    PENDING,
+    UNKNOWN,
+    WORSE,
+    StatusEvent,
+    local_after,
+)
+from ordito.instances.status import ERROR as BROKEN
+from ordito.model.service import Relationship, Service
+from ordito.operations.artifact_workflows import outputs_of
+from ordito.operations.called import PlanCalls
+from ordito.operations.checks import ANSWERED, Checks, is_lost, noted
+from ordito.operations.conditions import StepConditions, entity_at
+from ordito.operations.news import News
+from ordito.operations.record_changes import (
+    NEVER_STARTED,
+    Removal,
+    lacks_optional,
+    link_with_state,
+    linked_again,
+    marked_by_values,
+    of_what_is_up,
+    remembered,
+    to_be_undone_again,
+    touched,
+    unlinked_by_stop,
+    with_failures,
+    with_state,
+    without,
+)
+from ordito.operations.step_end import (
+    Change,
+    Counted,
+    Effect,
+    Ended,
+    Modified,
+    NextState,
+    NextStatus,
+    OperationDecision,
+    OperationEnd,
+    StepEnd,
+    StepKind,
+    what_comes_of,
+    what_ended,
+)
+from ordito.work.activities import output_at
+from ordito.work.attribute_values import WrongValue
+from ordito.work.forms import adopted
+from ordito.work.invocation import Ending, Outcome
+from ordito.work.outputs import GivenValues, workflow_output
+from ordito.work.plan import Action, OperationCall, Plan, Step, StepCondition
+from ordito.work.probes import UPDATE, is_probe, unless_ready
+
+KINDS: Mapping[Action, StepKind] = {
+    Action.JOIN: StepKind.ORDER,
+    Action.FILTER: StepKind.ORDER,
+    Action.ADOPT: StepKind.ADOPT,
+    Action.WORKFLOW: StepKind.WORKFLOW,
+    Action.OUTPUT: StepKind.OUTPUT,
+    Action.SET_STATE: StepKind.SET_STATE,
+}
+"""The steps that are no operations."""
+
+STAND_FOR_ORDER = frozenset(KINDS) - {Action.SET_STATE}
+"""Steps that change nothing when they start."""
+
+DELEGATE = Action.DELEGATE
+OPERATION, WELL, BADLY, NEVER = StepKind.OPERATION, Ended.WELL, Ended.BADLY, Ended.NEVER_STARTED
+OPERATION_ENDED, SUCCEEDED = Change.OPERATION_ENDED, Ending.SUCCEEDED
+IF_REPAIRED, IF_HEALED, IF_THERE = StepCondition.IF_MENDED, StepCondition.IF_HEALED, StepCondition.IF_THERE
+IF_UNWELL = StepCondition.IF_UNWELL
+LOOKED_AT_IN_THE_END = frozenset({IF_REPAIRED, IF_HEALED, IF_THERE})
+
+REPORTABLE = frozenset(WORSE) - {ABSENT}
+"""The statuses that an operation may report of its instance."""
+
+NOT_THERE = (
+    "it was found to be absent, and it keeps data: it may come back (is its volume mounted?), and is made once more"
+    " only by `ordito deploy --allow-data-loss` with its name"
+)
+NOT_MENDED = (
+    "it is in error, or nothing says that it is ok, and everything was carried out already: see to it, or mend it with"
+    " `ordito heal {}`"
+)
+
+# What an operation says of having modified its instance.
+_MODIFIED = {None: Modified.UNSAID, True: Modified.YES, False: Modified.NO}
+
+
+def ended_how(outcome: Outcome) -> Ended:
+    """How a step has ended, in short."""
+    if outcome.succeeded:
+        return WELL
+    return NEVER if outcome.ending in NEVER_STARTED else BADLY
+
+
+class StepEnds:
+    """The ends of the steps of one job. ``form`` is the form that the service is."""
+
+    def __init__(  # noqa: PLR0913  (what knows of the records)
+        self,
+        called: PlanCalls,
+        evaluator: Evaluator,
+        checks: Checks,
+        conditions: StepConditions,
+        removal: Removal,
+        news: News,
+        *,
+        form: str,
+        job: str,
+    ) -> None:
+        self._service: Service = evaluator.service
+        self._snapshot = evaluator.snapshot
+        self._called = called
+        self._evaluator = evaluator
+        self._checks = checks
+        self._conditions = conditions
+        self._removal = removal
+        self._news = news
+        self._form = form
+        self._job = job
+        self._workflow_outputs = WorkflowOutputs(self._service, evaluator)
+        self._before: dict[str, str] = {}
+
+    def begins(self, record: Instance, enter: str) -> None:
+        """Something begins on an instance, whose state becomes ``enter``. What never starts has changed nothing: an
+        instance that was up, or to be removed, goes on as it was then, by its state as by its local status. One that
+        is being made has no state to go on in; its ``error`` says how far that came."""
+        is_there = record.local in OPERATIONAL or enter in (STOPPING, DELETING)
+        if is_there and record.state not in TRANSITIONAL:
+            self._before[record.id] = record.state
+
+    def end(self, step: Step, outcome: Outcome, change: str, *, applies: bool) -> tuple[Outcome, Delta]:
+        """How a step has ended, and what that changes. ``applies`` says that what it carries out counts as deployed."""
+        call = self._called.plan.calls[step.call] if step.call >= 0 else None
+        what = what_ended(self._facts(step, call, outcome))
+        if what is OPERATION_ENDED and call is not None:
+            return self._operation(step, call, outcome, change, applies=applies)
+        match what:
+            case Change.ADOPTED:
+                return outcome, self._adopted(step, outcome, change, applies=applies)
+            case Change.OUTPUTS_WRITTEN | Change.OUTPUT_WRITTEN if call is not None:
+                return self._written(step, call, outcome, change, applies=applies)
+            case Change.PAIR_STATE_SET | Change.STATE_SET | Change.REMOVED:
+                return outcome, self._state_set(step, what, change, applies=applies)
+            case Change.FOUND | Change.NOT_KNOWN if call is not None:
+                return unless_ready(step, *self._checks.found(step, call, outcome, change, applies=applies))
+            case Change.HOST_AWAY | Change.NOT_REPAIRED | Change.NOT_HEALED | Change.NOT_THERE:
+                return self._failed(step, what), Delta()
+        return outcome, Delta()
+
+    def _facts(self, step: Step, call: OperationCall | None, outcome: Outcome) -> StepEnd:
+        """The facts by which it is decided what has ended."""
+        kind = KINDS.get(step.action)
+        if kind is not None or call is None:
+            removes = step.leave == DELETED
+            return StepEnd(
+                kind or StepKind.ORDER,
+                ended_how(outcome),
+                of_pair=bool(step.link),
+                removes=removes,
+                is_there=removes and not step.link and self._snapshot.instances[step.instance].exists,
+            )
+        condition = step.condition if step.condition in LOOKED_AT_IN_THE_END else None
+        if is_probe(self._service, call):
+            answered = outcome.ending in ANSWERED
+            check = StepEnd(StepKind.CHECK, ended_how(outcome), answered=answered, dispensable=step.dispensable)
+            if condition is None or what_ended(check) is not OPERATION_ENDED:
+                return check
+        if condition is None:
+            return OF_OPERATION
+        record = self._snapshot.instances[step.instance]
+        if condition is IF_REPAIRED:
+            holds, host_lost = record.local in {*OPERATIONAL, PENDING}, is_lost(record)
+        elif condition is IF_HEALED:
+            holds, host_lost = self._conditions.is_up(record), bool(self._conditions.lost_host(record))
+        else:
+            holds, host_lost = record.exists, False
+        return StepEnd(OPERATION, condition=condition, holds=holds, host_lost=host_lost)
+
+    def _failed(self, step: Step, what: Change) -> Outcome:
+        """How a step ends that stands for what was to be so in the end, and is not."""
+        record = self._snapshot.instances[step.instance]
+        if what is Change.HOST_AWAY:
+            host = record.id if step.condition is IF_REPAIRED else self._conditions.lost_host(record)
+            who = "it" if host == record.id else host
+            why = self._checks.away.get(host) or f"{who} {IN_WORDS[StatusReason.UNREACHABLE]}"
+            return Outcome(Ending.UNREACHABLE, changed=False, message=why)
+        message = NOT_THERE if what is Change.NOT_THERE else NOT_MENDED.format(record.id)
+        if what is Change.NOT_HEALED:
+            said, how = self._checks.said.get(record.id), f"it is {record.local}"
+            if said is not None:
+                how = f"its check says {record.local}" + (f": {said}" if said else "")
+            message = f"it is not healed: {how}"
+        return Outcome(Ending.FAILED, changed=False, message=message)
+
+    # ------------------------------------------------------------------------------------------------- operations
+
+    def _operation(
+        self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
+    ) -> tuple[Outcome, Delta]:
+        """What changes by the end of an operation."""
+        outcome, found = self._given(step, call, outcome)
+        owner = self._snapshot.instances[self._called.source(step, call) if step.link else step.instance]
+        before = self._before_of(owner, step, outcome)
+        decided = what_comes_of(self._facts_of(step, call, outcome, owner, before, applies=applies))
+        match decided.effect:
+            case Effect.INSTANCE:
+                delta = self._of_instance(step, call, outcome, change, owner, before, decided, applies=applies)
+            case Effect.PAIR:
+                delta = self._of_pair(step, call, outcome, change, owner, before, decided, applies=applies)
+            case Effect.REMOVED:
+                delta = self._removal.deleted(step, change, applies=applies)
+            case Effect.KEPT:
+                delta = Delta(instances=(msgspec.structs.replace(owner, state=STARTED),))
+        if found.attributes or found.outputs:
+            delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
+        if found.attributes:
+            delta = marked_by_values(delta, self._snapshot, change, applies=applies)
+        delta = self._with_news(step, call, outcome, delta, change, applies=applies)
+        if call.operation in STARTS and not call.side and outcome.succeeded and applies:
+            delta = to_be_undone_again(self._snapshot, step.instance, delta, self._called.relationships)
+        return outcome, delta
+
+    def _given(self, step: Step, call: OperationCall, outcome: Outcome) -> tuple[Outcome, GivenValues]:
+        """What a step gives. Where what it gives does not fit it has failed."""
+        if outcome.ending is SUCCEEDED:
+            try:
+                return outcome, self._called.given(step, call, outcome)
+            except WrongValue as wrong:
+                outcome = msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong))
+        elif step.action is DELEGATE and outcome.outputs:
+            # What a provider has made all the same is known, so that it is found again, and removed.
+            return outcome, GivenValues({step.instance: outcome.outputs})
+        return outcome, NOTHING_GIVEN
+
+    def _before_of(self, record: Instance, step: Step, outcome: Outcome) -> str:
+        """The state in which an instance goes on on which something was to begin and never started, "" for none."""
+        if outcome.ending in NEVER_STARTED:
+            before = self._before.pop(record.id, "")
+            return before if record.state in TRANSITIONAL else ""
+        if not step.link:
+            self._before.pop(record.id, None)
+        return ""
+
+    def _facts_of(
+        self, step: Step, call: OperationCall, outcome: Outcome, record: Instance, before: str, *, applies: bool
+    ) -> OperationEnd:
+        """The facts by which it is decided what comes of the end of an operation."""
+        ended, of_pair = ended_how(outcome), bool(step.link)
+        is_well, is_operational = ended is WELL, record.local in OPERATIONAL
+        stopping, alone = call.operation in STOPS, not applies and bool(call.artifact)
+        asks = not of_pair and (not is_well or stopping or alone)
+        decides = asks and self._decides_state(step, call)
+        completes = is_well and (step.closes or self._makes_good(record, step, call, applies=applies))
+        removes = is_well and step.leave == DELETED
+        return OperationEnd(
+            ended,
+            of_pair,
+            applies,
+            _MODIFIED[outcome.changed],
+            step.closes,
+            completes,
+            completes and lacks_optional(self._service, self._snapshot, record, step, call),
+            step.dispensable,
+            step.tolerant,
+            step.condition is IF_UNWELL,
+            is_operational,
+            step.condition is IF_REPAIRED and is_operational,
+            is_well and stopping and decides and (applies or alone),
+            not of_pair and outcome.status in REPORTABLE and (step.closes or not is_well),
+            decides,
+            alone and decides,
+            not of_pair and bool(step.leave),
+            record.state == ERROR,
+            record.state in BEING_MADE,
+            bool(before),
+            removes,
+            removes and self._is_kept(step, outcome),
+        )
+
+    def _makes_good(self, record: Instance, step: Step, call: OperationCall, *, applies: bool) -> bool:
+        """Whether a good end makes good what had failed last, so that an instance is as it should be again."""
+        if not step.link:
+            return bool(record.failed) and self._news.tells(call) and [*record.failed] == [call.key]
+        link = self._snapshot.links.get(step.link) if applies else None
+        if link is None or not link.failed or record.state != STARTED:
+            return False
+        if record.local == DEGRADED:
+            return call.name in link.failed
+        back = {call.operation, *TAKES_BACK.get(call.operation, ())}
+        others = (self._snapshot.links[name] for name in self._snapshot.links_of(record.id) if name != link.id)
+        return (
+            record.local in {BROKEN, UNKNOWN}
+            and not record.failed
+            and all(key.rpartition(".")[2] in back for key in link.failed)
+            and not any(other.failed and other.source == record.id for other in others)
+        )
+
+    def _decides_state(self, step: Step, call: OperationCall) -> bool:
+        """Whether the failure of an operation on an instance makes its state ``error``: of those of its lifecycle."""
+        if step.action is DELEGATE or call.side:
+            return not self._news.tells(call)
+        interface = self._service.nodes[call.owner].interfaces.get(call.interface)
+        return interface is None or not OF_LIFECYCLE.isdisjoint(interface.kinds)
+
+    def _is_kept(self, step: Step, outcome: Outcome) -> bool:
+        """Whether a host that its provider does not really remove is still needed: something on it was not removed."""
+        provided = step.action is DELEGATE and outcome.changed is False
+        return provided and any(self._snapshot.instances[i].exists for i in self._snapshot.hosted_on(step.instance))
+
+    def _of_instance(  # noqa: PLR0913  (an end, and what was decided about it)
+        self,
+        step: Step,
+        call: OperationCall,
+        outcome: Outcome,
+        change: str,
+        known: Instance,
+        before: str,
+        decided: OperationDecision,
+        *,
+        applies: bool,
+    ) -> Delta:
+        """What changes by the end of an operation of an instance, save that it was removed."""
+        local = known.local
+        if decided.status is NextStatus.BY_EVENT:
+            local = local_after(local, decided.event)
+        elif decided.status is NextStatus.REPORTED:
+            local = outcome.status
+        state = _state(decided.state, known, step, before)
+        applied, failed = known.applied, known.failed
+        if decided.counts is Counted.THIS:
+            applied, failed = remembered(known, call, outcome, change)
+        elif decided.counts is Counted.TAKEN_BACK:
+            applied = without(applied, "", call)
+        if applies and step.closes and state == STARTED and not before:
+            applied = of_what_is_up(applied)
+        record = msgspec.structs.replace(known, state=state, local=local, applied=applied, failed=failed)
+        succeeded = outcome.succeeded
+        record = with_failures(known, record, call.key, decided.event, succeeded=succeeded, applies=applies)
+        if succeeded and call.operation == UPDATE:
+            # With its success, not after it: whoever compares once the job was cut off would see what was before.
+            if applies and record.id in self._called.plan.adopted:
+                record = adopted(self._called.plan, record, self._form, change)
+            if step.forms:
+                record = adopted(self._called.plan, record, self._form, change)
+        if step.action is DELEGATE and succeeded:
+            record = noted(record, reached=True)
+        record = touched(record, outcome, change, self._job, applies=applies)
+        unmakes = applies and decided.event is not UNSTARTED and call.operation in STOPS and not call.side
+        links = unlinked_by_stop(self._snapshot, step.instance) if unmakes else ()
+        return Delta(instances=(record,), links=links)
+
+    def _of_pair(  # noqa: PLR0913  (an end, and what was decided about it)
+        self,
+        step: Step,
+        call: OperationCall,
+        outcome: Outcome,
+        change: str,
+        source: Instance,
+        before: str,
+        decided: OperationDecision,
+        *,
+        applies: bool,
+    ) -> Delta:
+        """What changes by the end of an operation of a pair."""
+        links: tuple[Link, ...] = ()
+        if decided.counts is Counted.THIS:
+            link = self._snapshot.links.get(step.link) or self._called.new_link(step)
+            applied, failed = remembered(link, call, outcome, change)
+            links = (msgspec.structs.replace(link, applied=linked_again(call.operation, applied), failed=failed),)
+        local, state = local_after(source.local, decided.event), _state(decided.state, source, step, before)
+        record = msgspec.structs.replace(source, local=local, state=state)
+        key, succeeded = f"{step.link}/{call.name}", outcome.succeeded
+        record = with_failures(source, record, key, decided.event, succeeded=succeeded, applies=applies)
+        record = touched(record, outcome, change, self._job, applies=applies)
+        return Delta(instances=() if record == source else (record,), links=links)
+
+    def _with_news(
+        self, step: Step, call: OperationCall, outcome: Outcome, delta: Delta, change: str, *, applies: bool
+    ) -> Delta:
+        """A change with what ends of pairs know of each other after it: the pair was linked or unlinked, its instance
+        was told of changes, or its chain has ended."""
+        links = delta.links
+        if step.link:
+            of_pair, succeeded = self._news.of_pair, outcome.succeeded
+            links = tuple([of_pair(link, call, delta, change, succeeded=succeeded) for link in links])
+        if outcome.succeeded:
+            if call.side and self._news.tells(call):
+                links += self._news.told(step, call, delta, change)
+            elif step.closes and applies and step.leave != DELETED:
+                links += self._news.of_chain(self._called.owner(step), delta, change)
+        return delta if links == delta.links else msgspec.structs.replace(delta, links=links)
+
+    # ------------------------------------------------------------------------------------- steps that are no operations
+
+    def _adopted(self, step: Step, outcome: Outcome, change: str, *, applies: bool) -> Delta:
+        """What changes when an instance takes over what is wanted of it: pairs that are not are known no more."""
+        record = adopted(self._called.plan, self._snapshot.instances[step.instance], self._form, change)
+        every = [self._snapshot.links[name] for name in self._snapshot.links_of(record.id)]
+        links = {link.id: self._as_wanted(link) for link in every if link.source == record.id}
+        return Delta(
+            instances=(touched(record, outcome, change, self._job, applies=applies),),
+            links=tuple(link for link in links.values() if link is not None and link != self._snapshot.links[link.id]),
+            unlinked=tuple(name for name, link in links.items() if link is None),
+        )
+
+    def _as_wanted(self, link: Link) -> Link | None:
+        """The record of a pair without operations that the service does not have any more; None where it has nothing of
+        the pair."""
+        relationship = self._called.relationships.get(link.relationship)
+        target = self._snapshot.instances.get(link.target)
+        if relationship is None or target is None or target.node != relationship.target:
+            return None
+        wanted = {
+            f"{interface.name}.{operation.name}"
+            for interface in relationship.interfaces.values()
+            for operation in interface.operations.values()
+            if operation.implementation is not None
+        }
+        taken = {**link.applied, **self._called.plan.adopted.get(link.id, {})}
+        applied = {key: one for key, one in taken.items() if key in wanted}
+        failed = {key: one for key, one in link.failed.items() if key in wanted}
+        was_begun = link.applied or link.failed
+        is_known = applied or failed or link.told or link.id in self._snapshot.attributes
+        return None if was_begun and not is_known else msgspec.structs.replace(link, applied=applied, failed=failed)
+
+    def _written(
+        self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
+    ) -> tuple[Outcome, Delta]:
+        """What changes by the outputs of a workflow that was carried out as a whole, or by one of a workflow whose
+        steps have ended."""
+        try:
+            if step.action is Action.WORKFLOW:
+                delta = outputs_of(self._evaluator, call, step, outcome)
+            else:
+                relationship = self._called.relationships.get(call.owner) if call.side else None
+                delta = self._workflow_outputs.delta(self._called.plan, step, call, relationship)
+        except WrongValue as wrong:
+            return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
+        return outcome, marked_by_values(delta, self._snapshot, change, applies=applies)
+
+    def _state_set(self, step: Step, what: Change, change: str, *, applies: bool) -> Delta:
+        """What a workflow that sets a node state changes."""
+        if what is Change.PAIR_STATE_SET:
+            return link_with_state(self._snapshot, self._called.new_link(step), step.leave)
+        if what is Change.REMOVED:
+            return self._removal.deleted(step, change, applies=applies)
+        delta = Delta(instances=(with_state(self._snapshot.instances[step.instance], step.leave),))
+        if step.leave == STARTED and applies:
+            # Where a workflow that somebody wrote deploys, this is how an instance comes up.
+            delta = msgspec.structs.replace(delta, links=self._news.of_chain(step.instance, delta, change))
+        return delta
+
+
+OF_OPERATION = StepEnd(OPERATION)
+NOTHING_GIVEN = GivenValues()
+UNSTARTED = StatusEvent.NEVER_STARTED
+BEING_MADE = frozenset({CREATED, CONFIGURED})
+
+
+def _state(state: NextState, record: Instance, step: Step, before: str) -> str:
+    """The node state that was decided."""
+    match state:
+        case NextState.PLANNED:
+            return step.leave
+        case NextState.ERROR:
+            return ERROR
+        case NextState.STARTED:
+            return STARTED
+        case NextState.AS_BEFORE:
+            return before
+    return record.state
+
+
+# The outputs of workflows that somebody wrote (§3.8.7): values that operations in them gave, written to attributes.
+#
+# An output has the value of the last operation before it that gave an output of that name.
+
+
+class WorkflowOutputs:
+    """Writes the outputs of the workflows of one plan."""
+
+    def __init__(self, service: Service, evaluator: Evaluator) -> None:
+        self._service = service
+        self._evaluator = evaluator
+        self._places: dict[str, int] = {}
+
+    def delta(self, plan: Plan, step: Step, call: OperationCall, relationship: Relationship | None) -> Delta:
+        """What an output changes at the place of a step. Raises ``WrongValue`` where nothing gave it a value, or one
+        that does not fit."""
+        name, path = output_at(self._service, step.written)
+        value = self._value(plan, step, name)
+        entity = entity_at(self._service, step, call, relationship)
+        try:
+            return Delta(attributes=workflow_output(self._evaluator, entity, path[1:], value))
+        except WrongValue as wrong:
+            raise WrongValue(f'output "{name}" of the workflow: {wrong}') from None
+
+    def _value(self, plan: Plan, step: Step, name: str) -> object:
+        outputs = self._evaluator.snapshot.outputs
+        if not self._places:
+            self._places = {s.id: place for place, s in enumerate(plan.steps)}
+        for place in range(self._places[step.id] - 1, -1, -1):
+            other = plan.steps[place]
+            if other.action is not Action.CALL or name not in plan.calls[other.call].outputs:
+                continue
+            call = plan.calls[other.call]
+            holder = other.instance if not call.side else other.link or end_id(call.owner, other.instance, call.side)
+            found = outputs.get(holder, {}).get(call.name, {})
+            if name in found:
+                return found[name]
+        raise WrongValue(f'output "{name}" of the workflow has no value: nothing that it called gave one')
