@@ -213,8 +213,8 @@ IF_REPAIRED, IF_HEALED, IF_THERE = StepCondition.IF_MENDED, StepCondition.IF_HEA
 
 ENDS: tuple[Row[StepEnd, Change], ...] = (
     Row(StepEnd(StepKind.ORDER), Change.NOTHING, "it only orders others"),
-    Row(StepEnd(StepKind.ADOPT), Change.ADOPTED, "it carries nothing out"),
-    Row(StepEnd(WORKFLOW, WELL), Change.OUTPUTS_WRITTEN, "its outputs belong to all instances"),
+    Row(StepEnd(StepKind.ADOPT), Change.ADOPTED, "nothing has to be carried out for that"),
+    Row(StepEnd(WORKFLOW, WELL), Change.OUTPUTS_WRITTEN, "they may belong to any instance"),
     Row(StepEnd(WORKFLOW), Change.NOTHING, "what does not end well gives nothing"),
     Row(StepEnd(StepKind.OUTPUT), Change.OUTPUT_WRITTEN, "it has the last value that an operation gave"),
     Row(StepEnd(SET_STATE, of_pair=True), Change.PAIR_STATE_SET, "a pair has a state of its own"),
@@ -222,7 +222,7 @@ ENDS: tuple[Row[StepEnd, Change], ...] = (
     Row(StepEnd(SET_STATE, removes=True), Change.REMOVED, "what is `deleted` is gone"),
     Row(StepEnd(SET_STATE), Change.STATE_SET, "the author of the workflow says so"),
     Row(StepEnd(CHECK, answered=True), Change.FOUND, "its end says how the instance is"),
-    Row(StepEnd(CHECK, dispensable=True), Change.NOT_KNOWN, "what goes on must not take it for what it was"),
+    Row(StepEnd(CHECK, dispensable=True), Change.NOT_KNOWN, "what goes on must not rely on what was known"),
     Row(StepEnd(CHECK, NEVER), Change.NOTHING, "who was not asked has said nothing"),
     Row(
         StepEnd(condition=IF_REPAIRED, holds=False, host_lost=True),
@@ -233,7 +233,7 @@ ENDS: tuple[Row[StepEnd, Change], ...] = (
     Row(StepEnd(condition=IF_HEALED, holds=True), Change.NOTHING, "it is as it should be"),
     Row(StepEnd(condition=IF_HEALED, host_lost=True), Change.HOST_AWAY, "nobody gets there"),
     Row(StepEnd(condition=IF_HEALED), Change.NOT_HEALED, "healing has not helped"),
-    Row(StepEnd(condition=IF_THERE, holds=True), Change.NOTHING, "it is there"),
+    Row(StepEnd(condition=IF_THERE, holds=True), Change.NOTHING, "it was found"),
     Row(StepEnd(condition=IF_THERE), Change.NOT_THERE, "its data are lost if it is made again"),
     Row(StepEnd(), Change.OPERATION_ENDED, "all else is an operation"),
 )
@@ -300,7 +300,7 @@ STATES: tuple[Row[OperationEnd, NextState], ...] = (
 
 COUNTS: tuple[Row[OperationEnd, Counted], ...] = (
     Row(OperationEnd(NEVER), Counted.NOTHING, "it has changed nothing"),
-    Row(OperationEnd(applies=True), Counted.THIS, "the workflow says what is deployed"),
+    Row(OperationEnd(applies=True), Counted.THIS, "the next plan goes on from there"),
     Row(OperationEnd(called_alone=True), Counted.TAKEN_BACK, "what was stopped by hand is no longer started"),
     Row(OperationEnd(), Counted.NOTHING, "it says nothing of what is deployed"),
 )
