@@ -1,5 +1,5 @@
-"""Writes the tables in ``docs/lifecycle.md`` from the lifecycle table, and from the tables that decide what the end of a
-step means: ``python -m tools.lifecycle``."""
+"""Writes the tables in ``docs/lifecycle.md`` from the lifecycle table, and from those that decide what a step's end
+means: ``python -m tools.lifecycle``."""
 
 from __future__ import annotations
 

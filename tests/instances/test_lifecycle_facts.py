@@ -3,7 +3,7 @@
 from ordito.instances import lifecycle
 from ordito.instances.lifecycle import TAKES_BACK, UNDONE_BY_START, UNDONE_BY_STOP
 from ordito.model.rules.weaving import BEFORE_THE_SOURCE
-from ordito.operations import news
+from ordito.operations import peer_notifications
 from ordito.planning import compared, mapped, roll_back
 from ordito.planning.fates import Down, Up
 from ordito.work import doubts
@@ -71,7 +71,7 @@ def test_what_makes_starts_stops_and_removes_instances() -> None:
         "cloudify.interfaces.lifecycle",
         "ordito.interfaces.Artifact",
     } == lifecycle.OF_LIFECYCLE
-    assert {"start", "deploy"} == news.BRINGS_UP
+    assert {"start", "deploy"} == peer_notifications.BRINGS_UP
     assert {"stop", "uninstall", "monitor_stop"} == UNDONE_BY_START
     assert {"create", "deploy"} == lifecycle.CREATES
     assert {"configure"} == lifecycle.CONFIGURES

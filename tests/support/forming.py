@@ -8,8 +8,7 @@ from dataclasses import replace
 from ordito.base.masking import Masking
 from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
-from ordito.operations.formed_operations import FormedOperations
-from ordito.operations.operations import PlanOperations
+from ordito.operations.operations import FormedOperations, PlanOperations
 from ordito.planning.options import Former, Forms, PlanOptions
 from ordito.work.options import ChangeOptions
 from ordito.work.plan import Plan

@@ -9,8 +9,7 @@ from random import Random
 from ordito.base.diagnostics import Diagnostic
 from ordito.instances.records import Delta, Snapshot
 from ordito.model.service import COMPUTE, Service
-from ordito.operations.formed_operations import FormedOperations
-from ordito.operations.operations import PlanOperations
+from ordito.operations.operations import FormedOperations, PlanOperations
 from ordito.planning.options import PlanOptions
 from ordito.planning.workflows import plan
 from ordito.work.forms import begun

@@ -14,7 +14,7 @@ from ordito.instances.status import ABSENT, ERROR, OPERATIONAL, PENDING, UNKNOWN
 from ordito.instances.status import ERROR as BROKEN
 from ordito.model.service import Service
 from ordito.operations.called import PlanCalls
-from ordito.operations.record_changes import NEVER_STARTED, drifted, is_news, marked
+from ordito.operations.record_changes import NEVER_STARTED, drifted, is_found_other, marked
 from ordito.work.attribute_values import WrongValue
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import OperationCall, Step
@@ -80,7 +80,7 @@ class Checks:
         changed = _with_reason(changed, is_absent=found == ABSENT)
         # Nobody has changed a host that is away for a while.
         is_away = is_host and found != ABSENT
-        news = is_news(record, changed) and not is_away
+        is_other = is_found_other(record, changed) and not is_away
         seen = msgspec.structs.replace(changed, local=record.local, state=record.state) if is_away else changed
         # What this very job was at work on is how that has left it: nobody else did it.
         is_own = applies and record.last_config_change > self._job
@@ -92,7 +92,7 @@ class Checks:
                 self.away[record.id] = outcome.message
         # The look that says that this very job has mended it is part of the job.
         mended = is_own and found in OPERATIONAL
-        changed = marked(changed, change, applies=mended, modified=news or bool(attributes))
+        changed = marked(changed, change, applies=mended, modified=is_other or bool(attributes))
         outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found, message=_why(outcome))
         self.said[record.id] = outcome.message
         return outcome, Delta(

@@ -17,7 +17,7 @@ from ordito.instances.status import OPERATIONAL, StatusEvent, is_up, local_after
 from ordito.model.service import Relationship, Service
 from ordito.operations.called import PlanCalls
 from ordito.operations.checks import is_lost
-from ordito.operations.news import News
+from ordito.operations.peer_notifications import PeerNotifications
 from ordito.operations.record_changes import Removal, lacks_optional
 from ordito.work.activities import condition_at
 from ordito.work.observed_inputs import observed
@@ -38,14 +38,14 @@ class StepConditions:
         snapshot: Snapshot,
         called: PlanCalls,
         filters: StepFilters,
-        news: News,
+        notifications: PeerNotifications,
         removal: Removal,
     ) -> None:
         self._service = service
         self._snapshot = snapshot
         self._called = called
         self._filters = filters
-        self._news = news
+        self._notifications = notifications
         self._removal = removal
         self._lost_hosts = LostHosts(snapshot, called.plan.workflow)
 
@@ -72,7 +72,7 @@ class StepConditions:
             case StepCondition.IF_LEFT | StepCondition.UNLESS_LINKED if self._was_done(step, record):
                 return "it was carried out"
             case StepCondition.IF_CHANGED:
-                return self._news.needless(step, self._called.plan.calls[step.call])
+                return self._notifications.needless(step, self._called.plan.calls[step.call])
             case StepCondition.IF_FAR_IS_UP:
                 node = self._snapshot.instances[step.far].node if step.far else ""
                 far = self._snapshot.of_node(node) if not step.link else [self._snapshot.instances[step.far]]

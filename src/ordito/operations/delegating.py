@@ -15,9 +15,10 @@ from ordito.instances.records import Snapshot
 from ordito.model.connections import NodeConnection as Written
 from ordito.model.connections import Ports, connections, exposed, ports_of
 from ordito.model.deploying import IMAGE, MACHINE_IMAGE, image_of_create, images_of, values_of_create
+from ordito.model.hosting import compute_of as compute_of_node
+from ordito.model.imperative import Policy
 from ordito.model.operation import Artifact
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service
-from ordito.operations.kept_apart import kept_apart
 from ordito.operations.targeting import Targets
 from ordito.syntax.expressions import Value
 from ordito.work.plan import OperationCall, Step
@@ -58,7 +59,7 @@ class Delegating:
         self._root = root
         self._job = job
         self._ensemble = ensemble
-        self._apart = kept_apart(service)
+        self._apart = anti_affinity(service)
         self._connecting = Connecting(service, self._evaluated)
 
     def delegation(self, step: Step, call: OperationCall) -> Delegation:
@@ -289,3 +290,31 @@ def _span(value: object) -> list[Span]:
         return [(int(str(value[0])), int(str(value[1])))]
     text = str(value)
     return [(int(text), int(text))] if text.isdecimal() else []
+
+
+# Which Computes are not to share a machine, because a placement policy keeps what is on them apart.
+
+
+PLACEMENT = "tosca.policies.Placement"
+ANTI_AFFINITY = "anti_affinity"
+
+
+def anti_affinity(service: Service) -> Mapping[str, frozenset[str]]:
+    """By node template of a Compute, those from whose instances its own are to be apart: itself, where it is about its
+    instances, and others. A policy with `anti_affinity` keeps its targets on machines of their own (R-12-10)."""
+    found: dict[str, frozenset[str]] = {}
+    known: dict[str, str] = {}
+    for policy in service.policies.values():
+        if not _separates(policy):
+            continue
+        computes = frozenset(host for name in policy.nodes if (host := compute_of_node(service.nodes, name, known)))
+        for name in computes:
+            # One set for all of them, since a policy may name thousands.
+            found[name] = found[name] | computes if name in found else computes
+    return found
+
+
+def _separates(policy: Policy) -> bool:
+    """Whether a policy keeps its targets on Computes of their own; other containers are no matter of machines."""
+    kind = policy.properties.get(ANTI_AFFINITY)
+    return PLACEMENT in policy.kinds and isinstance(kind, str) and kind.rpartition(".")[2] == "Compute"

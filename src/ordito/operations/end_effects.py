@@ -38,7 +38,7 @@ from ordito.operations.artifact_workflows import outputs_of
 from ordito.operations.called import PlanCalls
 from ordito.operations.checks import ANSWERED, Checks, is_lost, noted
 from ordito.operations.conditions import StepConditions, entity_at
-from ordito.operations.news import News
+from ordito.operations.peer_notifications import PeerNotifications
 from ordito.operations.record_changes import (
     NEVER_STARTED,
     Removal,
@@ -131,7 +131,7 @@ class StepEnds:
         checks: Checks,
         conditions: StepConditions,
         removal: Removal,
-        news: News,
+        notifications: PeerNotifications,
         *,
         form: str,
         job: str,
@@ -143,7 +143,7 @@ class StepEnds:
         self._checks = checks
         self._conditions = conditions
         self._removal = removal
-        self._news = news
+        self._notifications = notifications
         self._form = form
         self._job = job
         self._workflow_outputs = WorkflowOutputs(self._service, evaluator)
@@ -244,7 +244,7 @@ class StepEnds:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
         if found.attributes:
             delta = marked_by_values(delta, self._snapshot, change, applies=applies)
-        delta = self._with_news(step, call, outcome, delta, change, applies=applies)
+        delta = self._with_notifications(step, call, outcome, delta, change, applies=applies)
         if call.operation in STARTS and not call.side and outcome.succeeded and applies:
             delta = to_be_undone_again(self._snapshot, step.instance, delta, self._called.relationships)
         return outcome, delta
@@ -309,7 +309,7 @@ class StepEnds:
     def _makes_good(self, record: Instance, step: Step, call: OperationCall, *, applies: bool) -> bool:
         """Whether a good end makes good what had failed last, so that an instance is as it should be again."""
         if not step.link:
-            return bool(record.failed) and self._news.tells(call) and [*record.failed] == [call.key]
+            return bool(record.failed) and self._notifications.notifies(call) and [*record.failed] == [call.key]
         link = self._snapshot.links.get(step.link) if applies else None
         if link is None or not link.failed or record.state != STARTED:
             return False
@@ -327,7 +327,7 @@ class StepEnds:
     def _decides_state(self, step: Step, call: OperationCall) -> bool:
         """Whether the failure of an operation on an instance makes its state ``error``: of those of its lifecycle."""
         if step.action is DELEGATE or call.side:
-            return not self._news.tells(call)
+            return not self._notifications.notifies(call)
         interface = self._service.nodes[call.owner].interfaces.get(call.interface)
         return interface is None or not OF_LIFECYCLE.isdisjoint(interface.kinds)
 
@@ -403,20 +403,20 @@ class StepEnds:
         record = touched(record, outcome, change, self._job, applies=applies)
         return Delta(instances=() if record == source else (record,), links=links)
 
-    def _with_news(
+    def _with_notifications(
         self, step: Step, call: OperationCall, outcome: Outcome, delta: Delta, change: str, *, applies: bool
     ) -> Delta:
         """A change with what ends of pairs know of each other after it: the pair was linked or unlinked, its instance
         was told of changes, or its chain has ended."""
         links = delta.links
         if step.link:
-            of_pair, succeeded = self._news.of_pair, outcome.succeeded
+            of_pair, succeeded = self._notifications.of_pair, outcome.succeeded
             links = tuple([of_pair(link, call, delta, change, succeeded=succeeded) for link in links])
         if outcome.succeeded:
-            if call.side and self._news.tells(call):
-                links += self._news.told(step, call, delta, change)
+            if call.side and self._notifications.notifies(call):
+                links += self._notifications.notified(step, call, delta, change)
             elif step.closes and applies and step.leave != DELETED:
-                links += self._news.of_chain(self._called.owner(step), delta, change)
+                links += self._notifications.of_chain(self._called.owner(step), delta, change)
         return delta if links == delta.links else msgspec.structs.replace(delta, links=links)
 
     # ------------------------------------------------------------------------------------- steps that are no operations
@@ -476,7 +476,7 @@ class StepEnds:
         delta = Delta(instances=(with_state(self._snapshot.instances[step.instance], step.leave),))
         if step.leave == STARTED and applies:
             # Where a workflow that somebody wrote deploys, this is how an instance comes up.
-            delta = msgspec.structs.replace(delta, links=self._news.of_chain(step.instance, delta, change))
+            delta = msgspec.structs.replace(delta, links=self._notifications.of_chain(step.instance, delta, change))
         return delta
 
 

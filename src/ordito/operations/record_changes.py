@@ -193,7 +193,7 @@ def _are_new(snapshot: Snapshot, name: str, values: Mapping[str, object]) -> boo
     return any(key not in recorded or recorded[key] != value for key, value in values.items())
 
 
-def is_news(before: Instance, found: Instance) -> bool:
+def is_found_other(before: Instance, found: Instance) -> bool:
     """Whether somebody who looked at an instance has found another one than was known."""
     return before.local in KNOWN and (before.local, before.state) != (found.local, found.state)
 
@@ -205,7 +205,7 @@ def drifted(
     attributes as recorded, ``new`` those that have another value; ``key`` gives the key for digests of sensitive ones.
     """
     drift = dict(before.drift)
-    if before.local in LEFT and is_news(before, found):
+    if before.local in LEFT and is_found_other(before, found):
         drift.setdefault(STATUS, _status(before))
     for name, value in new.items():
         about = drift_of(name)

@@ -14,8 +14,7 @@ from ordito.base.masking import Masking
 from ordito.ensemble.store import Ensemble
 from ordito.ensemble.vault import Vault
 from ordito.model.service import Service
-from ordito.operations.formed_operations import FormedOperations
-from ordito.operations.operations import PlanOperations
+from ordito.operations.operations import FormedOperations, PlanOperations
 from ordito.work.forms import forms_in_use
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader

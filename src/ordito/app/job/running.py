@@ -42,9 +42,8 @@ from ordito.instances.lifecycle import STOPS
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Snapshot
 from ordito.instances.status import DEGRADED, effective_statuses
-from ordito.operations.formed_operations import FormedOperations
 from ordito.operations.hook_runs import HookRuns
-from ordito.operations.operations import PlanOperations
+from ordito.operations.operations import FormedOperations, PlanOperations
 from ordito.planning.decide import is_lacking
 from ordito.planning.operation_steps import can_be_undone
 from ordito.providers.registry import POOL

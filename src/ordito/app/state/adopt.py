@@ -24,7 +24,7 @@ from ordito.instances.states import STARTED
 from ordito.instances.status import OK
 from ordito.model.sensitivity import Marks
 from ordito.model.service import NodeTemplate, Service
-from ordito.operations.news import News
+from ordito.operations.peer_notifications import PeerNotifications
 from ordito.planning.wanted import WantedDigests, wanted
 from ordito.work.attribute_values import WrongValue, typed
 from ordito.work.telling import Telling
@@ -131,7 +131,7 @@ def _with_knowledge(known: PlanningContext, proposal: Proposal, delta: Delta, in
     snapshot.apply(delta)
     key = Vault(known.place.layout).digest_key
     telling = Telling(service, snapshot, Evaluator(service, snapshot, proposal.inputs.values), key)
-    told = News(service, snapshot, proposal.plan, telling, change).of_adopted(instance, change)
+    told = PeerNotifications(service, snapshot, proposal.plan, telling, change).of_adopted(instance, change)
     links = {link.id: link for link in (*delta.links, *told)}
     return replace(delta, links=tuple(links.values()))
 

@@ -1,5 +1,5 @@
-"""What a job has to tell: which instances need to hear that the other end of a relationship has changed, and what they
-know from then on (see ``telling``)."""
+"""Change notifications to peers: which instances need to be told that the other end of a relationship has changed, and
+what they know from then on (see ``work.telling``)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ BRINGS_UP = frozenset({*STARTS, PROVIDE})
 """Operations after which an instance is started."""
 
 
-class News:
-    """The news of one job. A pair that the job has linked or unlinked is none: its ends know."""
+class PeerNotifications:
+    """The change notifications of one job. None is for a pair that the job has linked or unlinked: its ends know."""
 
     def __init__(self, service: Service, snapshot: Snapshot, plan: Plan, telling: Telling, job: str) -> None:
         self._service = service
@@ -36,7 +36,7 @@ class News:
         """The plan goes on: this is the whole of it."""
         self._plan, self._anew = plan, None
 
-    def tells(self, call: OperationCall) -> bool:
+    def notifies(self, call: OperationCall) -> bool:
         """Whether a call tells an instance of changes."""
         return bool(call.side) and is_telling(call.operation, call.side) and call.owner in self._relationships
 
@@ -58,7 +58,7 @@ class News:
         is_news = self._others_made_anew(relationship, side, near)
         return "" if is_news else "nothing that it knows of has changed"
 
-    def told(self, step: Step, call: OperationCall, delta: Delta, change: str) -> tuple[Link, ...]:
+    def notified(self, step: Step, call: OperationCall, delta: Delta, change: str) -> tuple[Link, ...]:
         """The pairs of an instance that was told, as they are from now on."""
         relationship, telling = self._relationships[call.owner], self._telling.after(delta)
         found: list[Link] = []
