@@ -208,6 +208,8 @@ class Request(msgspec.Struct, frozen=True):
 class DescriptionRequest(Request, frozen=True):
     """To bring what runs to what a service describes."""
 
+    planned_by = "proposals.deploy"
+
     service: Annotated[str, Argument("[SERVICE]", is_path=True)] = ""
     """The path of the service, "" for that of the ensemble."""
     force: Force = False
@@ -238,7 +240,6 @@ class DeployRequest(DescriptionRequest, frozen=True):
     """To deploy a service. The first deployment makes the ensemble."""
 
     WORKFLOW = DEPLOY
-    planned_by = "proposals.deploy"
     makes_ensemble = True
     about = "SERVICE is needed where there is no ensemble yet. A saved plan in its place is shown."
     wording = {"prunes": "without it, it is kept", "part": "Bring to its description"}
@@ -249,7 +250,6 @@ class UpgradeRequest(DescriptionRequest, frozen=True):
     long as the user's part names the one that it names now. What the template has lost is removed last."""
 
     WORKFLOW = UPGRADE
-    planned_by = "proposals.upgrade"
     about = "NEW is the service to upgrade to; without it, the files of the ensemble's service as they are now."
     wording = {"prunes": "default: last", "part": "Bring to its description", "service": "[NEW]"}
 

@@ -1,18 +1,284 @@
-"""What deploying would do."""
+"""What bringing the running system to a description would do: `deploy` and `upgrade`."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import msgspec
+
+from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
-from ordito.app.proposal import PlanningContext, Proposal
-from ordito.app.proposals.to_a_description import SERVICE_FILE, NamedService, is_same, proposed
+from ordito.app.inputs.bound import BoundInputs, bind_given
+from ordito.app.inputs.gathered import gather_inputs
+from ordito.app.inputs.user_part import new_user_part
+from ordito.app.inputs.variables import evaluation_of
+from ordito.app.place import relative_to
+from ordito.app.plugins import plugins_of
+from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, ProposedSource
+from ordito.app.proposals.making import MadePlan, make_plan
+from ordito.app.proposals.part import with_part
 from ordito.app.requests import DeployRequest, DescriptionRequest
+from ordito.app.services.chosen import check_choices, circumstances_of
+from ordito.app.services.existing_hosts import hosts_as_service, warn_of_unheeded
+from ordito.app.services.files import check_files
+from ordito.app.services.pinned import ReadFiles
+from ordito.app.services.read import ReadService, network, read_service
+from ordito.app.services.step_blocks import StepSources
+from ordito.app.services.workflows import in_place, overriding, without_own
+from ordito.app.unsupported import check_supported
+from ordito.base.collector import paused_collector
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.base.options import recorded
+from ordito.base.sensitive import is_sensitive
+from ordito.ensemble.job_history import read_job
+from ordito.ensemble.status import Status, is_complete
+from ordito.instances.static_values import check_static_values
+from ordito.model.service import Service
+from ordito.planning.options import PlanOptions
+from ordito.planning.refused import PlanRefused
+from ordito.planning.static_inputs import check_operation_inputs
+from ordito.providers.pool.provider import NAME as POOL
+from ordito.providers.pool.provider import PoolProvider
+from ordito.work.options import ChangeOptions
+from ordito.work.plan import Plan
+from ordito.work.records import GivenService
+from ordito.work.workflows import DEPLOY, workflow_of
+
+SERVICE_FILE = "service.yaml"
+"""The service that is meant where none is named: the one in the ensemble's own directory."""
 
 
-def propose(request: DeployRequest, known: PlanningContext) -> Proposal:
+class NamedService(msgspec.Struct, frozen=True):
+    """Where the service lies that is meant, as seen from here, and what the ensemble is to remember of that."""
+
+    path: str
+    given: GivenService | None = None
+
+
+def propose(request: DescriptionRequest, known: PlanningContext) -> Proposal:
     """What it would do. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
-    return proposed(request, known, lambda: _named(request, known))
+    named = _to_deploy(request, known) if isinstance(request, DeployRequest) else _to_upgrade_to(request, known)
+    with paused_collector():
+        return _proposed(request, known, named)
+
+
+class _Described(msgspec.Struct, frozen=True):
+    """What is to be: the service as it was read, its inputs, and the ``values`` of inputs that the command gives."""
+
+    read: ReadService
+    bound: BoundInputs
+    values: Mapping[str, object]
+
+
+def _described(
+    request: DescriptionRequest, known: PlanningContext, named: NamedService, diagnostics: Diagnostics
+) -> _Described:
+    """Read the service that is meant, with its inputs. Raises ``InvalidDocument`` and ``Refused``."""
+    place, status, environment = known.place, known.status, known.spec.environment
+    evaluation = evaluation_of(place, diagnostics, environment)
+    gathered = gather_inputs(environment, status.given, request.inputs, evaluation, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    circumstances = circumstances_of(
+        request.choices, gathered.values, status.choices, diagnostics, final=True, hosts=_hosts(known)
+    )
+    sources = StepSources(request.hooks.catalogs, request.hooks.lifecycle, str(place.layout.root))
+    read = read_service(named.path, diagnostics, network(request.fetch), circumstances, sources)
+    check_choices(request.choices, read.service, diagnostics)
+    _check_replaced(request.changes, read.service, diagnostics)
+    check_files(read, diagnostics, required=True)
+    check_supported(read.service, diagnostics)
+    # The template's own way of deploying may take inputs that the topology does not have.
+    own = without_own(gathered, read.service)
+    bound = bind_given(read.service, own, diagnostics, had=None if named.given else status.inputs)
+    if not diagnostics.has_errors:
+        check_static_values(read.service, bound.inputs, diagnostics)
+        check_operation_inputs(read.service, bound.inputs, diagnostics)
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    return _Described(read, bound, gathered.asked)
+
+
+def _warn_of_steps(request: DescriptionRequest, known: PlanningContext, diagnostics: Diagnostics) -> None:
+    """Warn where what runs has lifecycle steps of a file that its command named, and this one names none."""
+    if request.hooks.lifecycle or not known.status.form:
+        return
+    record = read_job(known.place.layout, known.status.form)
+    said = record.head.options.get("told") if record is not None else None
+    if isinstance(said, Mapping) and (file := said.get("lifecycle")):
+        diagnostics.warning(
+            "steps-not-given",
+            f"what runs has the lifecycle steps of {file}, and this command names none: it would lose them",
+            None,
+            hint=f"give --lifecycle {file} again, or put it beside the service as lifecycle.yaml",
+        )
+
+
+def _proposed(request: DescriptionRequest, known: PlanningContext, named: NamedService) -> Proposal:
+    place, user = known.place, known.spec.user
+    diagnostics = Diagnostics()
+    if named.given is not None and not request.service:
+        diagnostics.note(
+            "remembered-service",
+            f"the service is {named.path}, which upgrade was given; {place.manifest} names {user.written or 'none'}",
+            None,
+            hint=f"write it there, or upgrade to another one: it is forgotten when {place.manifest} names a new one",
+        )
+    _warn_of_steps(request, known, diagnostics)
+    described = _described(request, known, named, diagnostics)
+    try:
+        if not isinstance(request, DeployRequest):
+            _check_comparable(request, known, described.read.service)
+        return _planned(request, known, named, described, diagnostics)
+    except (Refused, PlanRefused) as refused:
+        refused.public_inputs = frozenset(n for n, v in described.bound.asked.items() if not is_sensitive(v))
+        raise
+
+
+def _planned(
+    request: DescriptionRequest,
+    known: PlanningContext,
+    named: NamedService,
+    described: _Described,
+    diagnostics: Diagnostics,
+) -> Proposal:
+    place, status, user = known.place, known.status, known.spec.user
+    read, bound = described.read, described.bound
+    may_lose = request.changes.may_lose
+
+    def tells(service: Service, options: PlanOptions) -> PlanOptions:
+        options = dataclasses.replace(options, may_lose=may_be_lost(may_lose, service, known.snapshot))
+        prunes = workflow_of(request.workflow).prunes
+        return changing(options, request.changes, prunes, request.hooks.which, strict=request.hooks.strict)
+
+    made = make_plan(
+        known,
+        request.workflow,
+        read,
+        bound.inputs,
+        allow_large=request.allow_large,
+        force=request.force,
+        reset_counts=request.reset_counts,
+        choose=lambda service, options: with_part(
+            in_place(service, tells(service, options), request.workflow, described.values),
+            request.part,
+            service,
+            known.snapshot,
+        ),
+    )
+    providers = plugins_of(place.layout, known.spec.inventory).providers
+    warn_of_unheeded(known.spec.inventory, providers, read, diagnostics)
+    renews, completes = _settled(made, status, diagnostics)
+    forgets = any(name in status.given for name in request.inputs.forgotten)
+    renews |= forgets and made.plan.is_empty and not made.plan.is_part
+    is_new = not user.exists
+    allowed = may_be_lost(may_lose, made.whole.service, known.snapshot)
+    return Proposal(
+        workflow=request.workflow,
+        plan=made.plan,
+        snapshot=known.snapshot,
+        source=ProposedSource(
+            read,
+            made.whole,
+            made.measured,
+            made.contents,
+            files=ReadFiles(user.files, tuple(request.inputs.files)),
+            earlier=made.earlier,
+            named=named.given,
+            user_part=new_user_part(place.layout, named.path, _open_ones(bound.asked)) if is_new else None,
+        ),
+        inputs=ProposedInputs(
+            bound.inputs,
+            status.inputs,
+            given={n: g for n, g in bound.given.items() if not is_new or is_sensitive(g.value)},
+            changed=_changed(bound.inputs, status),
+            asked={**_only_given(made.plan, described.values), **bound.asked},
+        ),
+        job=ProposedJob(told=recorded(request), renews=renews, completes=completes),
+        diagnostics=tuple(diagnostics.sorted()),
+        unapproved=() if request.allow_changed else made.plan.drifted,
+        risks=risked(made.plan, known.snapshot, named=request.changes.replaced, allowed=allowed),
+    )
+
+
+def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[bool, bool]:
+    """Whether a plan with nothing to do takes over the service's files, and whether it completes the last attempt."""
+    if made.plan.is_part:
+        return False, False
+    renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
+    if renews:
+        diagnostics.note(
+            "taken-over",
+            "the service's files are not those that were deployed last, and nothing that exists changes by that: they"
+            " are taken over, with what they say of workflows, policies, outputs, and of how things are removed",
+            None,
+        )
+    completes = made.plan.is_empty and not renews and not is_complete(status)
+    if completes:
+        diagnostics.note(
+            "attempt-completed",
+            "the last attempt did not end well, and nothing is left to be done: what is deployed is complete with this",
+            None,
+        )
+    return renews, completes
+
+
+def changing(
+    options: PlanOptions, changes: ChangeOptions, prunes: str, which: str, *, strict: bool = False
+) -> PlanOptions:
+    """What planning is told of how what runs is changed: ``prunes`` is what becomes of what the template has lost where
+    the command does not say it; ``which`` and ``strict`` are those of ``HookOptions``."""
+    return dataclasses.replace(
+        options,
+        changes=msgspec.structs.replace(changes, prune=changes.prune or prunes),
+        hooking=msgspec.structs.replace(options.hooking, which=which, strict=strict),
+    )
+
+
+def _check_replaced(changes: ChangeOptions, service: Service, diagnostics: Diagnostics) -> None:
+    """See that the nodes exist that are to be made anew. Raises ``InvalidDocument`` where one does not."""
+    unknown = [name for name in changes.replaced if name not in service.nodes]
+    for name in unknown:
+        diagnostics.unknown("unknown-node", "node template", name, None, service.nodes, note="--replace names it")
+    if unknown:
+        raise InvalidDocument(diagnostics.sorted())
+
+
+def _hosts(known: PlanningContext) -> Callable[[], Service] | None:
+    """The hosts of the inventory as nodes that can be selected; None where there are none."""
+    pool = plugins_of(known.place.layout, known.spec.inventory).providers.named(POOL)
+    if not isinstance(pool, PoolProvider) or not pool.hosts:
+        return None
+    return lambda: hosts_as_service(pool, known.spec.inventory.file.shown)
+
+
+def _only_given(plan: Plan, asked: Mapping[str, object]) -> dict[str, object]:
+    """The inputs of the workflow that deploys which this command gave, evaluated."""
+    return {name: value for scope in plan.scopes[:1] for name, value in scope.inputs.items() if name in asked}
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two paths name the same service: the same file, or a file and the folder it is the service of."""
+    first, second = Path(one).resolve(), Path(other).resolve()
+    return second in {first, first.parent} or first == second.parent
+
+
+def _changed(inputs: Mapping[str, object], status: Status) -> tuple[str, ...]:
+    """The inputs whose values are not those that were deployed, by name; none where nothing was deployed."""
+    if not status.service:
+        return ()
+    before = status.inputs
+    return tuple(name for name, value in inputs.items() if name not in before or before[name] != value)
+
+
+def _open_ones(inputs: Mapping[str, object]) -> dict[str, object]:
+    """The inputs that may be written where everybody reads them; the others are remembered, sealed."""
+    return {name: value for name, value in inputs.items() if not is_sensitive(value)}
+
+
+# Which service is meant: an ensemble deploys one, until its user or an upgrade names another.
 
 
 def service_to_keep(request: DescriptionRequest, known: PlanningContext, proposal: Proposal) -> str:
@@ -22,7 +288,7 @@ def service_to_keep(request: DescriptionRequest, known: PlanningContext, proposa
     return request.service or str(Path(known.place.shown) / SERVICE_FILE)
 
 
-def _named(request: DeployRequest, known: PlanningContext) -> NamedService:
+def _to_deploy(request: DescriptionRequest, known: PlanningContext) -> NamedService:
     """The service to deploy. An ensemble deploys one service; another one needs the user's word in its file, or an
     upgrade."""
     place, user, asked = known.place, known.spec.user, request.service
@@ -70,3 +336,52 @@ def _named(request: DeployRequest, known: PlanningContext) -> NamedService:
         next_words=("upgrade", asked) if exist else (),
         purpose="bring what runs here to that one",
     )
+
+
+def _to_upgrade_to(request: DescriptionRequest, known: PlanningContext) -> NamedService:
+    """The service to upgrade to."""
+    place, user, asked = known.place, known.spec.user, request.service
+    if not is_deployed(known):
+        raise Refused(
+            "not-deployed",
+            f"nothing is deployed in {place.shown}, so there is nothing to upgrade",
+            next_words=("deploy", asked) if asked else ("deploy",),
+            purpose="deploy it",
+        )
+    remembered = known.status.named if user.service != user.written else None
+    if not asked:
+        if not user.service:
+            raise Refused(
+                "no-service",
+                f"{place.manifest} names no service",
+                'name the new one, or add it to what you wrote there, below "spec:", as in: service: service.yaml',
+                next_words=("upgrade", "SERVICE"),
+                purpose="SERVICE is a definitions file, or a folder that holds one",
+            )
+        return NamedService(user.service_path(place.layout, place.shown), remembered)
+    if user.written and is_same(asked, user.written_path(place.layout, place.shown)):
+        return NamedService(asked)
+    return NamedService(asked, GivenService(relative_to(place.layout, asked), user.written))
+
+
+def _check_comparable(request: DescriptionRequest, known: PlanningContext, service: Service) -> None:
+    """Refuse to upgrade where the template has a way of its own to deploy: what that does cannot be compared."""
+    found = overriding(service, DEPLOY)
+    if found is not None:
+        raise Refused(
+            "own-deploy",
+            f'the template has a workflow "{found.name}" of its own, which deploys it: what it would change of'
+            " what runs cannot be told",
+            f'write it as "service" in {known.place.manifest}, and deploy' if request.service else "",
+            next_words=("deploy",),
+            purpose="have that workflow bring what runs to what the template says",
+        )
+
+
+def is_deployed(known: PlanningContext) -> bool:
+    """Whether anything is deployed that could be upgraded."""
+    if not known.status.service:
+        return False
+    last = known.status.last_job
+    exist = any(instance.exists for instance in known.snapshot.instances.values())
+    return exist or (last is not None and workflow_of(last.workflow).describes)

@@ -15,11 +15,11 @@ from ordito.app.job.jobs import WELL as ENDED_WELL
 from ordito.app.job.jobs import find_job, step_of, steps_of, unknown_step
 from ordito.app.place import Place
 from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, ProposedSource, Risks
+from ordito.app.proposals.deploy import changing
 from ordito.app.proposals.making import make_plan
 from ordito.app.proposals.part import with_part
 from ordito.app.proposals.rollback import going_back, refuse_unknown_undo
 from ordito.app.proposals.scale_rest import rest_of
-from ordito.app.proposals.to_a_description import changing
 from ordito.app.requests import PartOptions, RetryRequest, again
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.pinned import PinnedService, read_pinned

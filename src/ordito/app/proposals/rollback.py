@@ -11,8 +11,8 @@ import msgspec
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, ProposedSource
+from ordito.app.proposals.deploy import changing
 from ordito.app.proposals.making import make_plan
-from ordito.app.proposals.to_a_description import changing
 from ordito.app.requests import RollbackRequest
 from ordito.app.rollback_target import RollbackTarget, made_again_since, target_of
 from ordito.app.services.pinned import PinnedService, read_pinned

@@ -9,20 +9,110 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.inputs.bound import CalledInputs
-from ordito.app.names import MOST_NAMED, operation_named
+from ordito.app.names import INSTANCE, MOST_NAMED, NODE, InstanceNames, operation_named
 from ordito.app.proposal import PlanningContext, Proposal
-from ordito.app.proposals.filters import filtered
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
-from ordito.app.proposals.stand_ins import stand_in, without_stand_ins
-from ordito.app.requests import RunRequest
+from ordito.app.requests import InstanceFilters, RunRequest
+from ordito.app.services.workflows import bound_inputs
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
+from ordito.base.suggest import nearest
 from ordito.base.text import listed
-from ordito.instances.records import Snapshot
+from ordito.instances.records import Instance, Snapshot
+from ordito.instances.states import INITIAL
 from ordito.model.operation import Interface, Operation, interface_named
 from ordito.model.service import NodeTemplate, Service
-from ordito.planning.options import OfNode, OperationRun, PlanOptions
+from ordito.planning.options import OfNode, OfStandIn, OperationRun, PlanOptions
 from ordito.work.workflows import RUN
+
+# The instances that several filters leave: by node, by instance and by type, all of which an instance must pass.
+
+
+def filtered(
+    filters: InstanceFilters, service: Service, snapshot: Snapshot, diagnostics: Diagnostics
+) -> list[Instance]:
+    """The existing instances that pass all filters and have been begun, in the order of the nodes and of their slots.
+
+    Where none is left, a note says why, and nothing is to be done. Raises ``Refused`` for names that mean nothing, and
+    for an instance that is named and was never begun.
+    """
+    names = InstanceNames(service, snapshot)
+    nodes = {names.find(f"{NODE}{n.removeprefix(NODE)}").node for n in filters.nodes}
+    ids = {names.find(f"{INSTANCE}{i.removeprefix(INSTANCE)}").instance for i in filters.instances}
+    types = {_type(t, service) for t in filters.types}
+    for record in (snapshot.instances[i] for i in ids):
+        if not is_begun(record):
+            raise Refused(
+                "never-created",
+                f'instance "{record.id}" was never created: no operation was ever started on it',
+                next_words=("deploy",),
+                purpose="create it",
+            )
+    found: list[Instance] = []
+    for node in service.nodes.values():
+        if (nodes and node.name not in nodes) or (types and types.isdisjoint(node.kinds)):
+            continue
+        records = snapshot.of_node(node.name)
+        found += [r for r in records if (not ids or r.id in ids) and is_begun(r)]
+    if not found:
+        _note_nothing_left(filters, list(_clashes(nodes, ids, types, service, snapshot)), diagnostics)
+    return found
+
+
+def is_begun(record: Instance) -> bool:
+    """Whether something was ever done to an instance that exists, by this ensemble or before it was adopted."""
+    return bool(record.created or record.applied or record.state != INITIAL)
+
+
+def _type(text: str, service: Service) -> str:
+    known = {kind for node in service.nodes.values() for kind in node.kinds}
+    if text in known:
+        return text
+    meant = sorted(kind for kind in known if kind.rpartition(".")[2] == text.rpartition(":")[2])
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        raise Refused("ambiguous-name", f'"{text}" may mean several node types', f"write {' or '.join(meant)}")
+    near = nearest(text, sorted(known)) or nearest(text, sorted({kind.rpartition(".")[2] for kind in known}))
+    raise Refused(
+        "unknown-type",
+        f'no node is of a type "{text}", or of one derived from it',
+        f"did you mean {' or '.join(near)}?" if near else "",
+        next_words=("describe",),
+        purpose="see the nodes with their types",
+    )
+
+
+def _note_nothing_left(filters: InstanceFilters, clashes: list[str], diagnostics: Diagnostics) -> None:
+    if clashes:
+        diagnostics.note(
+            "nothing-left",
+            f"no instance passes all of {filters}: {listed(clashes, MOST_NAMED, between='; ')}",
+            None,
+            hint="leave out one of the filters, or name what belongs together",
+        )
+        return
+    what = f"of {filters}" if str(filters) else "at all"
+    diagnostics.note(
+        "nothing-left",
+        f"there is no instance {what} on which an operation was ever started",
+        None,
+        hint="`ordito status` shows what there is",
+    )
+
+
+def _clashes(nodes: set[str], ids: set[str], types: set[str], service: Service, snapshot: Snapshot) -> Iterator[str]:
+    """Why filters that are given together leave nothing."""
+    for name in sorted(ids):
+        node = snapshot.instances[name].node
+        if nodes and node not in nodes:
+            yield f'"{name}" is an instance of "{node}"'
+        elif types and types.isdisjoint(service.nodes[node].kinds):
+            yield f'"{name}" is of type {service.nodes[node].type}'
+    for name in sorted(nodes) if types else ():
+        if types.isdisjoint(service.nodes[name].kinds):
+            yield f'"{name}" is of type {service.nodes[name].type}'
+
 
 Chosen = tuple[frozenset[str], OperationRun]
 
@@ -184,3 +274,60 @@ def _check_inputs(request: RunRequest, node: NodeTemplate, operation: Operation,
 
 def _quoted(names: Iterable[str]) -> str:
     return listed((f'"{name}"' for name in names), MOST_NAMED)
+
+
+# Operations that are run on nodes which topologies stand for: what they are mapped to there (§3.8.12).
+
+
+def without_stand_ins(filters: InstanceFilters, service: Service) -> tuple[InstanceFilters, tuple[str, ...]]:
+    """The filters without the names of nodes that topologies stand for, and these. Raises ``Refused`` where such a node
+    is named together with instances or types, of which it has none."""
+    stood_for = tuple(name for name in filters.nodes if name in service.substituted)
+    if stood_for and (filters.instances or filters.types):
+        raise Refused(
+            "no-instances",
+            f'a topology stands for "{stood_for[0]}", which therefore has no instances of its own to be chosen by'
+            " --instance or --type",
+            f"choose among those of {listed(service.substituted[stood_for[0]].nodes, MOST_NAMED)}",
+        )
+    nodes = tuple(name for name in filters.nodes if name not in stood_for)
+    return InstanceFilters(nodes, filters.instances, filters.types), stood_for
+
+
+def stand_in(text: str, name: str, given: CalledInputs, service: Service, *, override: bool) -> tuple[str, OfStandIn]:
+    """The operation that a text means on a node that a topology stands for, and what it is mapped to, with the inputs
+    for that. Raises ``Refused`` and ``InvalidDocument``."""
+    substituted = service.substituted[name]
+    interface, operation = operation_named(text, substituted.template.interfaces.values())
+    target = substituted.operations.get(f"{interface}.{operation}")
+    if target is None:
+        raise Refused(
+            "not-mapped",
+            f'{interface}.{operation} of "{name}" is mapped to nothing in {substituted.file}, which stands for it',
+            f"run it on what is inside: {listed((f'--node {n}' for n in substituted.nodes), MOST_NAMED, between=' ')}",
+        )
+    values = given.plain()
+    if isinstance(target, tuple):
+        if values:
+            raise Refused(
+                "input-clash",
+                f'{interface}.{operation} of "{name}" is mapped to {".".join(target)}, which has inputs of its own',
+                f"give them to that one: run {target[1]}.{target[2]} --node {target[0]}",
+            )
+        return operation, OfStandIn(target)
+    workflow = service.workflows[target]
+    declared = substituted.template.interfaces[interface].operations[operation].inputs
+    own = {n: i.value for n, i in declared.items() if i.has_value and n in workflow.inputs}
+    said = {n: value for n, value in own.items() if not declared[n].is_default}
+    _refuse_clashes(values, said, f'{interface}.{operation} of node "{name}"', override=override)
+    return operation, OfStandIn(target, bound_inputs(workflow, {**own, **values}, service))
+
+
+def _refuse_clashes(given: Mapping[str, object], own: Mapping[str, object], what: str, *, override: bool) -> None:
+    clashes = [name for name in given if name in own]
+    if clashes and not override:
+        raise Refused(
+            "input-clash",
+            f"the template gives {listed(clashes, MOST_NAMED)} of {what} a value already",
+            "give --override to have yours used instead, or leave it out",
+        )
