@@ -13,9 +13,8 @@ from ordito.instances.context import Context, EvaluationError, Nothing
 from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Delta, Snapshot
 from ordito.model.operation import Operation
-from ordito.work.attribute_values import WrongValue
 from ordito.work.invocation import Invocation, Outcome
-from ordito.work.outputs import notified, sensitive_outputs
+from ordito.work.outputs import WrongValue, notified, sensitive_outputs
 from ordito.work.places import ExecutionPlace
 from ordito.work.plan import PROCESSES, OperationCall, Step
 

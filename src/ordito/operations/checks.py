@@ -15,8 +15,8 @@ from ordito.instances.status import ERROR as BROKEN
 from ordito.model.service import Service
 from ordito.operations.called import PlanCalls
 from ordito.operations.record_changes import NEVER_STARTED, drifted, is_found_other, marked
-from ordito.work.attribute_values import WrongValue
 from ordito.work.invocation import Ending, Outcome
+from ordito.work.outputs import WrongValue
 from ordito.work.plan import OperationCall, Step
 from ordito.work.probes import found_attributes, found_status, state_found
 

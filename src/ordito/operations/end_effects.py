@@ -71,10 +71,9 @@ from ordito.operations.step_end import (
     what_ended,
 )
 from ordito.work.activities import output_at
-from ordito.work.attribute_values import WrongValue
 from ordito.work.forms import adopted
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.outputs import GivenValues, workflow_output
+from ordito.work.outputs import GivenValues, WrongValue, workflow_output
 from ordito.work.plan import Action, OperationCall, Plan, Step, StepCondition
 from ordito.work.probes import UPDATE, is_probe, unless_ready
 

@@ -20,9 +20,9 @@ from ordito.instances.evaluate import Evaluator
 from ordito.model.operation import Artifact
 from ordito.model.service import Service
 from ordito.operations.input_texts import InputTexts, InputTextsOfJob, entry_size
-from ordito.work.attribute_values import WrongValue, fitting
 from ordito.work.invocation import SCRATCH, FilePlacement
 from ordito.work.operation_inputs import OperationInput, OperationInputs, inputs_of, text_of
+from ordito.work.outputs import WrongValue, fitting
 from ordito.work.places import ExecutionPlace
 from ordito.work.plan import Step
 

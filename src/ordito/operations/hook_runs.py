@@ -19,9 +19,9 @@ from ordito.model.sensitivity import Marks
 from ordito.operations.hook_contexts import HookContexts
 from ordito.operations.preparing import PreparedStep
 from ordito.operations.secrecy import as_shown, without_secrets
-from ordito.work.attribute_values import WrongValue, fitting
 from ordito.work.hooks import Block, BlockScript, Decided, Decides, Hook, HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome
+from ordito.work.outputs import WrongValue, fitting
 from ordito.work.plan import Action, Plan, Step
 
 FQN, PHASE, COMPONENT, HOOK_ID = "ORDITO_FQN", "ORDITO_PHASE", "ORDITO_COMPONENT", "ORDITO_HOOK"

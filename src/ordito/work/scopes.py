@@ -13,8 +13,8 @@ from ordito.model.operation import Input, Operation
 from ordito.model.schema import PropertyDefinition
 from ordito.syntax.expressions import is_static
 from ordito.work.activities import activity_at
-from ordito.work.attribute_values import WrongValue, fitting
 from ordito.work.operation_inputs import with_given
+from ordito.work.outputs import WrongValue, fitting
 from ordito.work.plan import OperationCall, Scope
 
 

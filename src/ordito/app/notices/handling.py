@@ -44,9 +44,9 @@ from ordito.model.imperative import Policy
 from ordito.operations.artifact_workflows import snapshot_data
 from ordito.planning.refused import PlanRefused
 from ordito.syntax.expressions import Value
-from ordito.work.attribute_values import WrongValue
 from ordito.work.notices import NotHeard, Notice, changes_of
 from ordito.work.options import USUAL, JobOptions
+from ordito.work.outputs import WrongValue
 from ordito.work.plan import OperationCall
 from ordito.work.telling import has_listeners
 from ordito.work.triggers import Decision, decide, hearing

@@ -31,9 +31,9 @@ from ordito.model.service import Relationship, Service
 from ordito.source.nodes import Mapping as Keyed
 from ordito.source.nodes import Scalar, Sequence
 from ordito.source.scalars import core_value
-from ordito.work.attribute_values import WrongValue
 from ordito.work.notices import NotHeard, Notice, changes_of, hidden, interfaces_of, notification_of
 from ordito.work.options import USUAL, JobOptions
+from ordito.work.outputs import WrongValue
 from ordito.work.triggers import heard_nodes
 
 MOST_DEPTH = 10

@@ -26,7 +26,7 @@ from ordito.model.sensitivity import Marks
 from ordito.model.service import NodeTemplate, Service
 from ordito.operations.peer_notifications import PeerNotifications
 from ordito.planning.wanted import WantedDigests, wanted
-from ordito.work.attribute_values import WrongValue, typed
+from ordito.work.outputs import WrongValue, typed
 from ordito.work.telling import Telling
 
 replace = msgspec.structs.replace
