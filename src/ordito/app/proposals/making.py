@@ -30,7 +30,7 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.lifecycle import PROVIDE, UNPROVIDE
 from ordito.instances.records import Snapshot
 from ordito.model.service import NodeTemplate, Service
-from ordito.operations.kept_apart import kept_apart
+from ordito.operations.delegating import anti_affinity
 from ordito.planning.keep import kept_behind
 from ordito.planning.options import Deployed, Hooking, PlanOptions
 from ordito.planning.refused import PlanRefused
@@ -262,7 +262,7 @@ class _Asking:
         self._service = service
         self._nodes = {i.id: i.node for i in (*snapshot.instances.values(), *plan.instances)}
         self._static = Evaluator(service, Snapshot(), inputs)
-        self._apart = kept_apart(service)
+        self._apart = anti_affinity(service)
         self._ensemble = ensemble
         self._properties: dict[str, Mapping[str, object]] = {}
 
