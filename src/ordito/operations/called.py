@@ -24,6 +24,8 @@ from ordito.work.scopes import Scopes
 # it is done for every step. Other files do so as well.
 DELEGATE, WORKFLOW = Action.DELEGATE, Action.WORKFLOW
 
+NOTHING_GIVEN = GivenValues()
+
 
 class PlanCalls:
     """The calls of one plan, seen from the model. What is the same for all steps of a call is found once; ``plan`` is
@@ -71,7 +73,7 @@ class PlanCalls:
             gives = outcome.outputs and step.leave != DELETED
             return GivenValues(provided(self._service, self._snapshot, step, outcome.outputs) if gives else {})
         if not call.artifact or not (call.outputs or self.operation(step.call, call).outputs):
-            return GivenValues()
+            return NOTHING_GIVEN
         return given(self._evaluator, self.place(step, call), step, call, outcome)
 
     def sensitive_outputs(self, step: Step) -> set[str]:

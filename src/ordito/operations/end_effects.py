@@ -35,7 +35,7 @@ from ordito.instances.status import (
 from ordito.instances.status import ERROR as BROKEN
 from ordito.model.service import Relationship, Service
 from ordito.operations.artifact_workflows import outputs_of
-from ordito.operations.called import PlanCalls
+from ordito.operations.called import NOTHING_GIVEN, PlanCalls
 from ordito.operations.checks import ANSWERED, Checks, is_lost, noted
 from ordito.operations.conditions import StepConditions, entity_at
 from ordito.operations.peer_notifications import PeerNotifications
@@ -90,7 +90,10 @@ KINDS: Mapping[Action, StepKind] = {
 STAND_FOR_ORDER = frozenset(KINDS) - {Action.SET_STATE}
 """Steps that change nothing when they start."""
 
+# Names of a module are found faster than members of an enumeration.
 DELEGATE = Action.DELEGATE
+INSTANCE, PAIR, BY_EVENT, THIS = Effect.INSTANCE, Effect.PAIR, NextStatus.BY_EVENT, Counted.THIS
+PLANNED, UNCHANGED = NextState.PLANNED, NextState.UNCHANGED
 OPERATION, WELL, BADLY, NEVER = StepKind.OPERATION, Ended.WELL, Ended.BADLY, Ended.NEVER_STARTED
 OPERATION_ENDED, SUCCEEDED = Change.OPERATION_ENDED, Ending.SUCCEEDED
 IF_REPAIRED, IF_HEALED, IF_THERE = StepCondition.IF_MENDED, StepCondition.IF_HEALED, StepCondition.IF_THERE
@@ -159,7 +162,8 @@ class StepEnds:
     def end(self, step: Step, outcome: Outcome, change: str, *, applies: bool) -> tuple[Outcome, Delta]:
         """How a step has ended, and what that changes. ``applies`` says that what it carries out counts as deployed."""
         call = self._called.plan.calls[step.call] if step.call >= 0 else None
-        what = what_ended(self._facts(step, call, outcome))
+        facts = self._facts(step, call, outcome)
+        what = OPERATION_ENDED if facts is OF_OPERATION else what_ended(facts)
         if what is OPERATION_ENDED and call is not None:
             return self._operation(step, call, outcome, change, applies=applies)
         match what:
@@ -228,17 +232,16 @@ class StepEnds:
         """What changes by the end of an operation."""
         outcome, found = self._given(step, call, outcome)
         owner = self._snapshot.instances[self._called.source(step, call) if step.link else step.instance]
-        before = self._before_of(owner, step, outcome)
+        before = self._before_of(owner, step, outcome) if self._before else ""
         decided = what_comes_of(self._facts_of(step, call, outcome, owner, before, applies=applies))
-        match decided.effect:
-            case Effect.INSTANCE:
-                delta = self._of_instance(step, call, outcome, change, owner, before, decided, applies=applies)
-            case Effect.PAIR:
-                delta = self._of_pair(step, call, outcome, change, owner, before, decided, applies=applies)
-            case Effect.REMOVED:
-                delta = self._removal.deleted(step, change, applies=applies)
-            case Effect.KEPT:
-                delta = Delta(instances=(msgspec.structs.replace(owner, state=STARTED),))
+        if decided.effect is INSTANCE:
+            delta = self._of_instance(step, call, outcome, change, owner, before, decided, applies=applies)
+        elif decided.effect is PAIR:
+            delta = self._of_pair(step, call, outcome, change, owner, before, decided, applies=applies)
+        elif decided.effect is Effect.REMOVED:
+            delta = self._removal.deleted(step, change, applies=applies)
+        else:
+            delta = Delta(instances=(msgspec.structs.replace(owner, state=STARTED),))
         if found.attributes or found.outputs:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
         if found.attributes:
@@ -349,13 +352,13 @@ class StepEnds:
     ) -> Delta:
         """What changes by the end of an operation of an instance, save that it was removed."""
         local = known.local
-        if decided.status is NextStatus.BY_EVENT:
+        if decided.status is BY_EVENT:
             local = local_after(local, decided.event)
         elif decided.status is NextStatus.REPORTED:
             local = outcome.status
         state = _state(decided.state, known, step, before)
         applied, failed = known.applied, known.failed
-        if decided.counts is Counted.THIS:
+        if decided.counts is THIS:
             applied, failed = remembered(known, call, outcome, change)
         elif decided.counts is Counted.TAKEN_BACK:
             applied = without(applied, "", call)
@@ -391,7 +394,7 @@ class StepEnds:
     ) -> Delta:
         """What changes by the end of an operation of a pair."""
         links: tuple[Link, ...] = ()
-        if decided.counts is Counted.THIS:
+        if decided.counts is THIS:
             link = self._snapshot.links.get(step.link) or self._called.new_link(step)
             applied, failed = remembered(link, call, outcome, change)
             links = (msgspec.structs.replace(link, applied=linked_again(call.operation, applied), failed=failed),)
@@ -480,23 +483,19 @@ class StepEnds:
 
 
 OF_OPERATION = StepEnd(OPERATION)
-NOTHING_GIVEN = GivenValues()
 UNSTARTED = StatusEvent.NEVER_STARTED
 BEING_MADE = frozenset({CREATED, CONFIGURED})
 
 
 def _state(state: NextState, record: Instance, step: Step, before: str) -> str:
     """The node state that was decided."""
-    match state:
-        case NextState.PLANNED:
-            return step.leave
-        case NextState.ERROR:
-            return ERROR
-        case NextState.STARTED:
-            return STARTED
-        case NextState.AS_BEFORE:
-            return before
-    return record.state
+    if state is PLANNED:
+        return step.leave
+    if state is UNCHANGED:
+        return record.state
+    if state is NextState.AS_BEFORE:
+        return before
+    return ERROR if state is NextState.ERROR else STARTED
 
 
 # The outputs of workflows that somebody wrote (§3.8.7): values that operations in them gave, written to attributes.
