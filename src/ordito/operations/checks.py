@@ -28,9 +28,8 @@ ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
 
 
 class Checks:
-    """The ends of the operations of one job that only look. ``away`` says of hosts that were found to be out of reach
-    why they are, ``said`` what was said of each instance last; ``digest_key`` gives the key of digests of sensitive
-    values."""
+    """The ends of the checks of one job. ``away`` says of hosts that were found to be out of reach why they are,
+    ``said`` what was said of each instance last; ``digest_key`` gives the key of digests of sensitive values."""
 
     def __init__(
         self,
@@ -55,24 +54,24 @@ class Checks:
     ) -> tuple[Outcome, Delta]:
         """What has been found: the status, the state, and attributes that have other values."""
         record, found = self._snapshot.instances[step.instance], found_status(outcome)
-        looked = call.interface == DELEGATE
+        by_provider = call.interface == DELEGATE
         if outcome.ending not in ANSWERED:
             # What goes on all the same must not take the instance for what it was before.
             unknown = msgspec.structs.replace(record, local=UNKNOWN)
-            if looked and outcome.ending in NEVER_STARTED:
+            if by_provider and outcome.ending in NEVER_STARTED:
                 unanswered = StatusReason.UNANSWERED
                 unknown = msgspec.structs.replace(unknown, status_reason=unanswered, with_host=False)
             return outcome, Delta(instances=(unknown,))
         attributes: Mapping[str, object] = {}
         recorded = self._snapshot.attributes.get(record.id, {})
-        if looked:
+        if by_provider:
             attributes = {n: v for n, v in outcome.outputs.items() if n not in recorded or recorded[n] != v}
         elif found in OPERATIONAL:
             try:
                 attributes = found_attributes(self._evaluator, self._called.place(step, call), outcome)
             except WrongValue as wrong:
                 return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
-        is_host = looked and self._service.nodes[record.node].is_compute
+        is_host = by_provider and self._service.nodes[record.node].is_compute
         is_reached = found != BROKEN
         if not is_host and found in (BROKEN, UNKNOWN) and (record.local, record.state) in NOT_UP_YET:
             found = PENDING  # It was stopped, or is not made so far yet, and does not run.
@@ -90,9 +89,9 @@ class Checks:
             changed = noted(changed, reached=is_reached)
             if not is_reached:
                 self.away[record.id] = outcome.message
-        # The look that says that this very job has mended it is part of the job.
-        mended = is_own and found in OPERATIONAL
-        changed = marked(changed, change, applies=mended, modified=is_other or bool(attributes))
+        # The check that says that this very job has repaired it is part of the job.
+        repaired = is_own and found in OPERATIONAL
+        changed = marked(changed, change, applies=repaired, modified=is_other or bool(attributes))
         outcome = msgspec.structs.replace(outcome, ending=Ending.SUCCEEDED, status=found, message=_why(outcome))
         self.said[record.id] = outcome.message
         return outcome, Delta(

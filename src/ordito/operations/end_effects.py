@@ -107,7 +107,7 @@ NOT_THERE = (
     "it was found to be absent, and it keeps data: it may come back (is its volume mounted?), and is made once more"
     " only by `ordito deploy --allow-data-loss` with its name"
 )
-NOT_MENDED = (
+NOT_REPAIRED = (
     "it is in error, or nothing says that it is ok, and everything was carried out already: see to it, or mend it with"
     " `ordito heal {}`"
 )
@@ -216,7 +216,7 @@ class StepEnds:
             who = "it" if host == record.id else host
             why = self._checks.away.get(host) or f"{who} {IN_WORDS[StatusReason.UNREACHABLE]}"
             return Outcome(Ending.UNREACHABLE, changed=False, message=why)
-        message = NOT_THERE if what is Change.NOT_THERE else NOT_MENDED.format(record.id)
+        message = NOT_THERE if what is Change.NOT_THERE else NOT_REPAIRED.format(record.id)
         if what is Change.NOT_HEALED:
             said, how = self._checks.said.get(record.id), f"it is {record.local}"
             if said is not None:

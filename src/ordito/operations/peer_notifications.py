@@ -30,11 +30,11 @@ class PeerNotifications:
         self._job = job
         relationships = {r.key: r for n in service.nodes.values() for r in n.requirements if telling.operations(r)}
         self._relationships: dict[str, Relationship] = relationships
-        self._anew: frozenset[str] | None = None
+        self._made_again: frozenset[str] | None = None
 
     def extend(self, plan: Plan) -> None:
         """The plan goes on: this is the whole of it."""
-        self._plan, self._anew = plan, None
+        self._plan, self._made_again = plan, None
 
     def notifies(self, call: OperationCall) -> bool:
         """Whether a call tells an instance of changes."""
@@ -42,29 +42,29 @@ class PeerNotifications:
 
     def needless(self, step: Step, call: OperationCall) -> str:
         """Why an instance need not be told, "" if it must be."""
-        near, side, relationship = step.instance, call.side, self._relationships[call.owner]
-        record = self._snapshot.instances[near]
+        own, side, relationship = step.instance, call.side, self._relationships[call.owner]
+        record = self._snapshot.instances[own]
         if not record.exists or record.state != STARTED:
-            return f"{near} is not started"
+            return f"{own} is not started"
         if call.key in record.failed:
             return ""
-        for link, far in self._telling.pairs(relationship, side, near):
+        for link, peer in self._telling.pairs(relationship, side, own):
             known = noted(link.told.get(call.operation, ""))
             # What this job has linked knows how it is.
             if known.digest and known.change < self._job:
-                is_news = known.is_news(self._telling.now(relationship, side, far))
-                if is_news or (known.is_up and self._was_away(far)):
+                is_news = known.is_news(self._telling.now(relationship, side, peer))
+                if is_news or (known.is_up and self._was_away(peer)):
                     return ""
-        is_news = self._others_made_anew(relationship, side, near)
+        is_news = self._peers_made_again(relationship, side, own)
         return "" if is_news else "nothing that it knows of has changed"
 
     def notified(self, step: Step, call: OperationCall, delta: Delta, change: str) -> tuple[Link, ...]:
         """The pairs of an instance that was told, as they are from now on."""
         relationship, telling = self._relationships[call.owner], self._telling.after(delta)
         found: list[Link] = []
-        for link, far in telling.pairs(relationship, call.side, step.instance):
+        for link, peer in telling.pairs(relationship, call.side, step.instance):
             known = noted(link.told.get(call.operation, ""))
-            now = telling.now(relationship, call.side, far)
+            now = telling.now(relationship, call.side, peer)
             if known.digest and (known.is_up, known.digest) != (now.is_up, now.digest):
                 found.append(msgspec.structs.replace(link, told={**link.told, call.operation: now.text(change)}))
         return tuple(found)
@@ -96,7 +96,7 @@ class PeerNotifications:
         pairs = (pair for side, relationship in ends for pair in self._pairs(relationship, side, instance))
         return tuple(
             msgspec.structs.replace(
-                link, told=self._noted(relationship, link, change, lambda far: then if far == instance else now)
+                link, told=self._noted(relationship, link, change, lambda peer: then if peer == instance else now)
             )
             for relationship, link in pairs
             if not link.told and link.id not in known
@@ -114,28 +114,30 @@ class PeerNotifications:
 
     def _pairs(self, relationship: Relationship, side: str, instance: str) -> Iterator[tuple[Relationship, Link]]:
         """The pairs of an instance with others that are up, recorded or not, where no operation links them."""
-        for far in () if _has_links(relationship) else self._others(relationship, side, instance):
-            if self._is_up(far):
-                name, ends = pair_id(relationship, side, instance, far), (instance, far)
+        for peer in () if _has_links(relationship) else self._peers(relationship, side, instance):
+            if self._is_up(peer):
+                name, ends = pair_id(relationship, side, instance, peer), (instance, peer)
                 source, target = ends if side == "source" else ends[::-1]
                 yield relationship, self._snapshot.links.get(name) or Link(name, relationship.key, source, target)
 
     def _noted(
         self, relationship: Relationship, link: Link, change: str, seen_by: Callable[[str], Telling]
     ) -> dict[str, str]:
-        fars = {"source": link.target, "target": link.source}
+        peers = {"source": link.target, "target": link.source}
         sides = self._telling.operations(relationship)
-        found = {side: seen_by(fars[side]).now(relationship, side, fars[side]) for side in fars if side in sides}
+        found = {side: seen_by(peers[side]).now(relationship, side, peers[side]) for side in peers if side in sides}
         return {TELLS[side]: now.text(change) for side, now in found.items()}
 
-    def _others_made_anew(self, relationship: Relationship, side: str, near: str) -> bool:
-        """Whether the job has removed far instances and made them again, and no operation has told the near one."""
-        if self._anew is None:
-            self._anew = self._plan.made_again()
-        if not self._anew or near in self._anew or _has_links(relationship):
+    def _peers_made_again(self, relationship: Relationship, side: str, own: str) -> bool:
+        """Whether the job has removed peers and made them again, and no operation has told its own side."""
+        if self._made_again is None:
+            self._made_again = self._plan.made_again()
+        if not self._made_again or own in self._made_again or _has_links(relationship):
             return False
-        anew = (far for far in self._others(relationship, side, near) if far in self._anew and self._is_up(far))
-        return any(self._snapshot.instances[far].created >= self._job for far in anew)
+        again = (
+            peer for peer in self._peers(relationship, side, own) if peer in self._made_again and self._is_up(peer)
+        )
+        return any(self._snapshot.instances[peer].created >= self._job for peer in again)
 
     def _was_away(self, instance: str) -> bool:
         """Whether an instance was started by this job."""
@@ -145,7 +147,7 @@ class PeerNotifications:
             for key, one in applied.items()
         )
 
-    def _others(self, relationship: Relationship, side: str, instance: str) -> Sequence[str]:
+    def _peers(self, relationship: Relationship, side: str, instance: str) -> Sequence[str]:
         """The instances with which one makes pairs."""
         return far_ends(self._snapshot, relationship, side, self._snapshot.instances[instance])
 

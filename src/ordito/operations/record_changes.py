@@ -117,7 +117,7 @@ def _name(key: str) -> str:
 # The first is the last change that was applied to it on purpose: an operation of a workflow that applies
 # (``effects``) was at work on it, well or not, or wrote its attributes. The second is the last change that was
 # noticed of what it is inside: an operation reported that it has modified it, or has succeeded without saying
-# anything; an attribute got a new value; somebody who looked found something else than was known.
+# anything; an attribute got a new value; a check found something else than was known.
 #
 # What was found and was done by no operation is ``drift``: it names what was other, with what that was, until an
 # operation of a workflow that applies was at work on the instance, or all is as it was again.
@@ -194,14 +194,14 @@ def _are_new(snapshot: Snapshot, name: str, values: Mapping[str, object]) -> boo
 
 
 def is_found_other(before: Instance, found: Instance) -> bool:
-    """Whether somebody who looked at an instance has found another one than was known."""
+    """Whether a check has found an instance to be other than was known."""
     return before.local in KNOWN and (before.local, before.state) != (found.local, found.state)
 
 
 def drifted(
     before: Instance, found: Instance, values: Mapping[str, object], new: Mapping[str, object], key: Callable[[], bytes]
 ) -> Instance:
-    """The record of an instance that somebody has looked at, with what is other than it was left. ``values`` are its
+    """The record of an instance that was checked, with what is other than it was left. ``values`` are its
     attributes as recorded, ``new`` those that have another value; ``key`` gives the key for digests of sensitive ones.
     """
     drift = dict(before.drift)
@@ -254,8 +254,7 @@ def link_with_state(snapshot: Snapshot, new: Link, state: str) -> Delta:
     return Delta(links=(msgspec.structs.replace(link, state=state),))
 
 
-# What an instance that was started again, or a pair that was linked again, leaves to be undone, whatever undid it
-# before.
+# What is to be undone once more after an instance was started, or a pair was linked, again.
 
 
 def linked_again(operation: str, applied: Mapping[str, Applied]) -> Mapping[str, Applied]:
@@ -276,9 +275,10 @@ def unlinked_by_stop(snapshot: Snapshot, instance: str) -> tuple[Link, ...]:
 
 
 def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta, relationships: Container[str]) -> Delta:
-    """A change by which an instance was started, without that it was stopped, and that its pairs were undone when it,
-    or its other end, was: whether or not an operation does all that anew, the next stop undoes it. A pair whose other
-    end is not started stays undone until that is, and one of none of the ``relationships`` there are for good."""
+    """The change by which an instance was started, with what the next stop has to undo once more: that the instance was
+    stopped, and that its pairs were unlinked, does not count any more, even where no operation links them again. A pair
+    whose other end is not started stays as it is until that starts. So does, for good, one of a relationship that is
+    not among the ``relationships`` there are."""
     records = delta.instances
     if any(_is_of(record.applied, UNDONE_BY_START) for record in records if record.id == instance):
         records = tuple(
