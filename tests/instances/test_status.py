@@ -5,7 +5,7 @@ import pytest
 
 from ordito.instances.outlining import outline_of
 from ordito.instances.records import Delta, Instance, Snapshot, StatusReason
-from ordito.instances.status import StatusEvent, aggregate, effective_statuses, failure, local_after
+from ordito.instances.status import StatusEvent, aggregate, effective_statuses, local_after
 from ordito.model.service import Service
 from ordito.model.settings import Settings
 from tests.support.services import compute, node, on, service
@@ -28,14 +28,6 @@ from tests.support.services import compute, node, on, service
 def test_local_status_after_an_event(happened: StatusEvent, after: str) -> None:
     """The table of statuses; "degraded" stands for whatever it was before."""
     assert local_after("degraded", happened) == after
-
-
-def test_kinds_of_failure() -> None:
-    assert [failure(m) for m in (True, False, None)] == [
-        StatusEvent.FAILED_MODIFIED,
-        StatusEvent.FAILED_UNMODIFIED,
-        StatusEvent.FAILED_UNREPORTED,
-    ]
 
 
 @pytest.mark.parametrize(

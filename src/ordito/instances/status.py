@@ -79,20 +79,10 @@ OPTIONAL: Mapping[str, str] = {
 """What the status of a dependency contributes to the effective status of a dependent."""
 
 
-def local_after(before: str, happened: StatusEvent) -> str:
+def local_after(before: str, event: StatusEvent) -> str:
     """The local status of an instance after an event."""
-    after = LOCAL_AFTER[happened]
+    after = LOCAL_AFTER[event]
     return before if after is None else after
-
-
-def failure(modified: bool | None, *, optional: bool = False) -> StatusEvent:
-    """Which kind of failure it was, by what the operation reported about having modified the instance, and by whether
-    the instance can do without it."""
-    if modified is None:
-        return StatusEvent.FAILED_UNREPORTED
-    if modified and optional:
-        return StatusEvent.FAILED_OPTIONAL
-    return StatusEvent.FAILED_MODIFIED if modified else StatusEvent.FAILED_UNMODIFIED
 
 
 def aggregate(statuses: Iterable[str]) -> str:

@@ -349,7 +349,7 @@ class Removal:
         gone = msgspec.structs.replace(
             record,
             state=DELETED,
-            local=ABSENT,
+            local=local_after(record.local, StatusEvent.DELETED),
             applied={},
             failed=none,
             status_reason=reason,
