@@ -123,6 +123,17 @@ def ended_how(outcome: Outcome) -> Ended:
     return NEVER if outcome.ending in NEVER_STARTED else BADLY
 
 
+class OperationEnding(msgspec.Struct, frozen=True, gc=False):
+    """The end of an operation: ``change`` is its id, ``applies`` says that what it carries out counts as deployed."""
+
+    step: Step
+    call: OperationCall
+    outcome: Outcome
+    ended: Ended
+    change: str
+    applies: bool
+
+
 class StepEnds:
     """The ends of the steps of one job. ``form`` is the form that the service is."""
 
@@ -231,23 +242,23 @@ class StepEnds:
     ) -> tuple[Outcome, Delta]:
         """What changes by the end of an operation."""
         outcome, found = self._given(step, call, outcome)
+        end = OperationEnding(step, call, outcome, ended_how(outcome), change, applies)
         owner = self._snapshot.instances[self._called.source(step, call) if step.link else step.instance]
-        before = self._before_of(owner, step, outcome) if self._before else ""
-        decided = what_comes_of(self._facts_of(step, call, outcome, owner, before, applies=applies))
+        before = self._before_of(owner, end) if self._before else ""
+        decided = what_comes_of(self._facts_of(end, owner, before))
         if decided.effect is INSTANCE:
-            delta = self._of_instance(step, call, outcome, change, owner, before, decided, applies=applies)
+            delta = self._of_instance(end, owner, _state(decided.state, owner, step, before), decided)
         elif decided.effect is PAIR:
-            delta = self._of_pair(step, call, outcome, change, owner, before, decided, applies=applies)
+            delta = self._of_pair(end, owner, _state(decided.state, owner, step, before), decided)
         elif decided.effect is Effect.REMOVED:
             delta = self._removal.deleted(step, change, applies=applies)
         else:
             delta = Delta(instances=(msgspec.structs.replace(owner, state=STARTED),))
-        if found.attributes or found.outputs:
+        if found is not NOTHING_GIVEN:
             delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
-        if found.attributes:
             delta = marked_by_values(delta, self._snapshot, change, applies=applies)
-        delta = self._with_notifications(step, call, outcome, delta, change, applies=applies)
-        if call.operation in STARTS and not call.side and outcome.succeeded and applies:
+        delta = self._with_notifications(end, delta)
+        if applies and end.ended is WELL and call.operation in STARTS and not call.side:
             delta = to_be_undone_again(self._snapshot, step.instance, delta, self._called.relationships)
         return outcome, delta
 
@@ -263,28 +274,26 @@ class StepEnds:
             return outcome, GivenValues({step.instance: outcome.outputs})
         return outcome, NOTHING_GIVEN
 
-    def _before_of(self, record: Instance, step: Step, outcome: Outcome) -> str:
+    def _before_of(self, record: Instance, end: OperationEnding) -> str:
         """The state in which an instance goes on on which something was to begin and never started, "" for none."""
-        if outcome.ending in NEVER_STARTED:
+        if end.ended is NEVER:
             before = self._before.pop(record.id, "")
             return before if record.state in TRANSITIONAL else ""
-        if not step.link:
+        if not end.step.link:
             self._before.pop(record.id, None)
         return ""
 
-    def _facts_of(
-        self, step: Step, call: OperationCall, outcome: Outcome, record: Instance, before: str, *, applies: bool
-    ) -> OperationEnd:
+    def _facts_of(self, end: OperationEnding, record: Instance, before: str) -> OperationEnd:
         """The facts by which it is decided what comes of the end of an operation."""
-        ended, of_pair = ended_how(outcome), bool(step.link)
-        is_well, is_operational = ended is WELL, record.local in OPERATIONAL
+        step, call, outcome, applies = end.step, end.call, end.outcome, end.applies
+        of_pair, is_well, is_operational = bool(step.link), end.ended is WELL, record.local in OPERATIONAL
         stopping, alone = call.operation in STOPS, not applies and bool(call.artifact)
         asks = not of_pair and (not is_well or stopping or alone)
         decides = asks and self._decides_state(step, call)
-        completes = is_well and (step.closes or self._makes_good(record, step, call, applies=applies))
+        completes = is_well and (step.closes or self._makes_good(end, record))
         removes = is_well and step.leave == DELETED
         return OperationEnd(
-            ended,
+            end.ended,
             of_pair,
             applies,
             _MODIFIED[outcome.changed],
@@ -308,11 +317,12 @@ class StepEnds:
             removes and self._is_kept(step, outcome),
         )
 
-    def _makes_good(self, record: Instance, step: Step, call: OperationCall, *, applies: bool) -> bool:
+    def _makes_good(self, end: OperationEnding, record: Instance) -> bool:
         """Whether a good end makes good what had failed last, so that an instance is as it should be again."""
+        step, call = end.step, end.call
         if not step.link:
             return bool(record.failed) and self._notifications.notifies(call) and [*record.failed] == [call.key]
-        link = self._snapshot.links.get(step.link) if applies else None
+        link = self._snapshot.links.get(step.link) if end.applies else None
         if link is None or not link.failed or record.state != STARTED:
             return False
         if record.local == DEGRADED:
@@ -338,41 +348,31 @@ class StepEnds:
         provided = step.action is DELEGATE and outcome.changed is False
         return provided and any(self._snapshot.instances[i].exists for i in self._snapshot.hosted_on(step.instance))
 
-    def _of_instance(  # noqa: PLR0913  (an end, and what was decided about it)
-        self,
-        step: Step,
-        call: OperationCall,
-        outcome: Outcome,
-        change: str,
-        known: Instance,
-        before: str,
-        decided: OperationDecision,
-        *,
-        applies: bool,
-    ) -> Delta:
+    def _of_instance(self, end: OperationEnding, known: Instance, state: str, decided: OperationDecision) -> Delta:
         """What changes by the end of an operation of an instance, save that it was removed."""
+        step, call, outcome, change, applies = end.step, end.call, end.outcome, end.change, end.applies
         local = known.local
         if decided.status is BY_EVENT:
             local = local_after(local, decided.event)
         elif decided.status is NextStatus.REPORTED:
             local = outcome.status
-        state = _state(decided.state, known, step, before)
         applied, failed = known.applied, known.failed
         if decided.counts is THIS:
             applied, failed = remembered(known, call, outcome, change)
         elif decided.counts is Counted.TAKEN_BACK:
             applied = without(applied, "", call)
-        if applies and step.closes and state == STARTED and not before:
+        if applies and step.closes and state == STARTED and decided.state is not NextState.AS_BEFORE:
             applied = of_what_is_up(applied)
         record = msgspec.structs.replace(known, state=state, local=local, applied=applied, failed=failed)
-        succeeded = outcome.succeeded
+        succeeded = end.ended is WELL
         record = with_failures(known, record, call.key, decided.event, succeeded=succeeded, applies=applies)
-        if succeeded and call.operation == UPDATE:
+        if (
+            succeeded
+            and call.operation == UPDATE
+            and (step.forms or (applies and record.id in self._called.plan.adopted))
+        ):
             # With its success, not after it: whoever compares once the job was cut off would see what was before.
-            if applies and record.id in self._called.plan.adopted:
-                record = adopted(self._called.plan, record, self._form, change)
-            if step.forms:
-                record = adopted(self._called.plan, record, self._form, change)
+            record = adopted(self._called.plan, record, self._form, change)
         if step.action is DELEGATE and succeeded:
             record = noted(record, reached=True)
         record = touched(record, outcome, change, self._job, applies=applies)
@@ -380,45 +380,33 @@ class StepEnds:
         links = unlinked_by_stop(self._snapshot, step.instance) if unmakes else ()
         return Delta(instances=(record,), links=links)
 
-    def _of_pair(  # noqa: PLR0913  (an end, and what was decided about it)
-        self,
-        step: Step,
-        call: OperationCall,
-        outcome: Outcome,
-        change: str,
-        source: Instance,
-        before: str,
-        decided: OperationDecision,
-        *,
-        applies: bool,
-    ) -> Delta:
+    def _of_pair(self, end: OperationEnding, source: Instance, state: str, decided: OperationDecision) -> Delta:
         """What changes by the end of an operation of a pair."""
+        step, call, outcome, change, applies = end.step, end.call, end.outcome, end.change, end.applies
         links: tuple[Link, ...] = ()
         if decided.counts is THIS:
             link = self._snapshot.links.get(step.link) or self._called.new_link(step)
             applied, failed = remembered(link, call, outcome, change)
             links = (msgspec.structs.replace(link, applied=linked_again(call.operation, applied), failed=failed),)
-        local, state = local_after(source.local, decided.event), _state(decided.state, source, step, before)
+        local = local_after(source.local, decided.event)
         record = msgspec.structs.replace(source, local=local, state=state)
-        key, succeeded = f"{step.link}/{call.name}", outcome.succeeded
+        key, succeeded = f"{step.link}/{call.name}", end.ended is WELL
         record = with_failures(source, record, key, decided.event, succeeded=succeeded, applies=applies)
         record = touched(record, outcome, change, self._job, applies=applies)
         return Delta(instances=() if record == source else (record,), links=links)
 
-    def _with_notifications(
-        self, step: Step, call: OperationCall, outcome: Outcome, delta: Delta, change: str, *, applies: bool
-    ) -> Delta:
+    def _with_notifications(self, end: OperationEnding, delta: Delta) -> Delta:
         """A change with what ends of pairs know of each other after it: the pair was linked or unlinked, its instance
         was told of changes, or its chain has ended."""
-        links = delta.links
+        step, call, links, succeeded = end.step, end.call, delta.links, end.ended is WELL
         if step.link:
-            of_pair, succeeded = self._notifications.of_pair, outcome.succeeded
-            links = tuple([of_pair(link, call, delta, change, succeeded=succeeded) for link in links])
-        if outcome.succeeded:
+            of_pair = self._notifications.of_pair
+            links = tuple([of_pair(link, call, delta, end.change, succeeded=succeeded) for link in links])
+        if succeeded:
             if call.side and self._notifications.notifies(call):
-                links += self._notifications.notified(step, call, delta, change)
-            elif step.closes and applies and step.leave != DELETED:
-                links += self._notifications.of_chain(self._called.owner(step), delta, change)
+                links += self._notifications.notified(step, call, delta, end.change)
+            elif step.closes and end.applies and step.leave != DELETED:
+                links += self._notifications.of_chain(self._called.owner(step), delta, end.change)
         return delta if links == delta.links else msgspec.structs.replace(delta, links=links)
 
     # ------------------------------------------------------------------------------------- steps that are no operations
