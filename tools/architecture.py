@@ -15,6 +15,7 @@ from ordito.engine.states import ENDED, LIFE, StepState
 from ordito.instances.states import TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
 from ordito.planning.fates import HALVES
+from ordito.planning.order import PLACES, Part
 from ordito.work.workflows import WORKFLOWS, Effect
 from tools.measure import table
 
@@ -91,6 +92,18 @@ def fates() -> str:
     return "\n".join(lines)
 
 
+def transforms() -> str:
+    """What each transform of a plan needs of the draft, and what it gives to it."""
+    lines = ["| transform | needs | gives |", "|---|---|---|"]
+    for name, place in PLACES.items():
+        needs = [str(part) for part in Part if part in place.needs]
+        needs += [f"({part})" for part in Part if part in place.after - place.needs]
+        # The last one comes after all of them.
+        said = "; ".join(needs) if len(needs) < len(Part) - 1 else "(all else)"
+        lines.append(f"| `{name}` | {said} | {'; '.join(str(part) for part in Part if part in place.gives)} |")
+    return "\n".join(lines)
+
+
 def _table(first: str, second: str, rows: Mapping[str, str], empty: str = "") -> str:
     return "\n".join([f"| {first} | {second} |", "|---|---|", *(f"| {k} | {v or empty} |" for k, v in rows.items())])
 
@@ -109,7 +122,7 @@ DOCUMENTS: Mapping[Path, Mapping[str, Callable[[], str]]] = {
         "effects": effects,
         "measure": table,
     },
-    INSIDE: {"fates": fates},
+    INSIDE: {"fates": fates, "transforms": transforms},
 }
 """What is made of the code in each."""
 
