@@ -22,7 +22,7 @@ from ordito.testing import (
     temporary_ensemble,
     unreachable,
 )
-from ordito.work.events import StepSucceeded
+from ordito.work.events import StepStarted, StepSucceeded
 from ordito.work.invocation import Ending, Invocation
 
 SERVICE = """
@@ -102,6 +102,18 @@ def test_answers_are_by_pattern_and_by_time() -> None:
     assert ensemble.run().failures[0].outcome.ending is Ending.UNREACHABLE
     assert ensemble.run().status == "ok"
     assert ensemble.attributes("database_1") == {"at": "attempt 1 of database_1.Standard.create"}
+
+
+def test_an_operation_lasts_as_long_as_its_answer_lets_the_clock_go_on() -> None:
+    def slow(invocation: Invocation) -> dict[str, object]:
+        ensemble.clock.advance(3600)
+        return {"at": "here"}
+
+    ensemble = MemoryEnsemble(SERVICE, executors=[RecordingExecutor({"database_1.Standard.create": slow})])
+    events = ensemble.run().events
+    (started,) = [e.at for e in events if isinstance(e, StepStarted) and e.step == "database_1.Standard.create"]
+    (ended,) = [e.at for e in events if isinstance(e, StepSucceeded) and e.step == "database_1.Standard.create"]
+    assert 3600 <= ended - started < 3700
 
 
 def test_what_is_wrong_with_a_service_or_an_input_is_said() -> None:

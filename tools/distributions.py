@@ -134,6 +134,9 @@ def check_installed(wheel: Path, extra: str, version: str, work: Path) -> None:
     if ordito("--version") != f"ordito {version}\n":
         raise Wrong(f"it says to be {ordito('--version')!r}, and its metadata {version}")
     ordito("init", "mine")
+    in_memory = "from ordito.testing import run_workflow; print(run_workflow('mine').status)"
+    if run(place / "bin" / "python", "-c", in_memory, cwd=home, environment=environment) != "ok\n":
+        raise Wrong("ordito.testing does not deploy what `ordito init` makes")
     ordito("deploy", "mine", "-e", "ensemble", "--yes")
     if json.loads(ordito("status", "-e", "ensemble", "-o", "json"))["status"] != "ok":
         raise Wrong("what was deployed is not well")
