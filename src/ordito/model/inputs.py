@@ -126,7 +126,8 @@ def _read(node: Node, definition: PropertyDefinition, values: Values) -> Value:
             related=(Related("fixed here", definition.span),) if definition.span else (),
         )
         return None
-    values.note_status(definition, "input", node)
+    # It is told with the value that is read now.
+    values.checker.note_status(definition, "input", None)
     before = values.diagnostics.errors
     read = values.read(node, definition.schema, what, definition.span)
     if values.diagnostics.errors > before:

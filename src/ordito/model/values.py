@@ -124,11 +124,6 @@ class Values:
         """Look at definitions anew: their defaults have changed."""
         self.checker.forget(definitions)
 
-    def note_status(self, definition: PropertyDefinition, part: str, place: Placed) -> None:
-        """Warn of what is given a value and is not supported (R-3.6.10-4), once for each definition."""
-        self.checker.note_status(definition, part, None)
-        self._report(None, place)
-
     def attributes(
         self, node: Mapping | None, definitions: MappingType[str, PropertyDefinition], what: str
     ) -> dict[str, Value]:
