@@ -34,7 +34,7 @@ settings.load_profile("ordito")
 # As commands do: what tests keep is much, and to look through it over and over again frees nothing.
 gc.set_threshold(*THRESHOLDS)
 
-# As `./run` does: to compile all tests and the program anew for each process of tests, and each that they start, takes
+# As `./run` does: to compile all tests and the program again for each process of tests, and each that they start, takes
 # longer than many of the tests.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -11,7 +11,7 @@ each = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 
 @each
 def test_its_diagrams_are_those_of_the_code(path: Path) -> None:
-    assert document(path) == path.read_text(encoding="utf-8"), "make them anew: python -m tools.architecture"
+    assert document(path) == path.read_text(encoding="utf-8"), "replace them: python -m tools.architecture"
 
 
 @each

@@ -128,7 +128,7 @@ DOCUMENTS: Mapping[Path, Mapping[str, Callable[[], str]]] = {
 
 
 def document(path: Path) -> str:
-    """A document with its diagrams made anew."""
+    """A document with its diagrams replaced."""
     text = path.read_text(encoding="utf-8")
     for name, make in DOCUMENTS[path].items():
         begin, end = f"<!-- made: {name} -->\n", f"<!-- end: {name} -->"

@@ -71,7 +71,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], str]]] = {
 
 
 def page(name: str, text: str) -> str:
-    """A page with its parts made anew."""
+    """A page with its parts replaced."""
     for part, (where, made) in PARTS.items():
         if where == name:
             begin, end = f"<!-- table: {part} -->\n", f"<!-- end: {part} -->"

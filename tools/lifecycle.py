@@ -142,7 +142,7 @@ DECISIONS: Mapping[str, str] = {
 
 
 def document(text: str) -> str:
-    """The document with its tables made anew."""
+    """The document with its tables replaced."""
     made = {**{name: table(rows) for name, rows in TABLES.items()}, **DECISIONS}
     for name, rows in made.items():
         begin, end = f"<!-- table: {name} -->\n", f"<!-- end: {name} -->"

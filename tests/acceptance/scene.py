@@ -79,7 +79,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Scene(Project):
-    """A service of a database and an API, which can be written anew at any time."""
+    """A service of a database and an API, which can be written again at any time."""
 
     def write(
         self,

@@ -170,7 +170,7 @@ def test_what_was_deployed_is_removed_by_what_was_deployed_and_nothing_else(tmp_
 
 
 def test_the_next_command_is_one_that_can_be_typed(tmp_path: Path) -> None:
-    """What runs in another form is made anew; what is not there any more is made."""
+    """What runs in another form is replaced; what is not there any more is made."""
     service(tmp_path)
     assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 0
     script = tmp_path / "scripts" / "hello.sh"
@@ -178,7 +178,7 @@ def test_the_next_command_is_one_that_can_be_typed(tmp_path: Path) -> None:
     changed = ordito(tmp_path, "deploy", "-e", "ensemble", "--yes")
     assert changed.code == 0, changed.both
     assert "hello_1" in changed.err
-    assert "1 to make anew" in changed.err
+    assert "1 to make again" in changed.err
     assert (tmp_path / "done").read_text() == "hello_1\nhello_1\n"
 
 

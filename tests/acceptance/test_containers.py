@@ -240,7 +240,7 @@ topology_template:
 
 
 def test_a_machine_that_is_replaced_is_another_host_to_what_runs_on_it(deployment: Deployment) -> None:
-    """The container that an upgrade makes anew has the same name, and nothing of what was in the one before."""
+    """The container that an upgrade makes again has the same name, and nothing of what was in the one before."""
     (deployment.ensemble / "hosts.yaml").write_text(f"containers: {{ engine: podman, image: {SMALL} }}\n")
     service = deployment.home / "service.yaml"
     service.write_text(ON_A_MACHINE)

@@ -229,7 +229,7 @@ def test_an_operation_that_ended_while_nobody_listened_has_ended(service: Contai
 
 @at_length
 def test_what_a_container_that_was_killed_took_along_is_lost_and_made_again_by_heal(service: Contained) -> None:
-    """Nobody knows how far the operation came: the job fails and says so, and what is begun anew is the container."""
+    """Nobody knows how far the operation came: the job fails and says so, and what is begun again is the container."""
     service.cut_in("deploy", "app_1-configure")
     service.podman.run("kill", service.containers()["machine_1"])
     resumed = service.run("jobs resume", IMPATIENT)

@@ -1,6 +1,6 @@
-"""An upgrade with a real migration, a node made anew, one changed, one new and one lost: cut after any record of its
+"""An upgrade with a real migration, a node replaced, one changed, one new and one lost: cut after any record of its
 journal and resumed it ends as if nothing had been, on its way forth and on its way back, and nothing that was completed
-is done once more. What the lost one kept is saved before it goes, and is there again when it is made anew."""
+is done once more. What the lost one kept is saved before it goes, and is there again when it is replaced."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ CASES: Mapping[str, Case] = {
     "heal, not needed": Case("heal db_1"),
     "heal, mended": Case("heal db_1", fail=CHECKS[:1]),
     "heal, restarted": Case("heal db_1", fail=CHECKS, exits=1),
-    "heal, made anew": Case("heal db_1", fail=(*CHECKS, "db_1.Maintain.check.ready"), exits=1),
+    "heal, replaced": Case("heal db_1", fail=(*CHECKS, "db_1.Maintain.check.ready"), exits=1),
     "heal, found absent": Case("heal db_1", fail=CHECKS),
-    "heal, made anew after a start that fails": Case("heal app_1", fail=("app_1.Standard.start",)),
+    "heal, replaced after a start that fails": Case("heal app_1", fail=("app_1.Standard.start",)),
     "heal, in vain": Case("heal app_1", fail=("app_1.Standard.start", "app_1.Standard.start.again"), code=1),
     "heal, a whole host": Case("heal db_1 --scope host", fail=CHECKS),
     "heal, not removed": Case("heal app_1 --scope host", fail=("app_1.Standard.stop", "db_1.Standard.delete"), code=1),
@@ -79,7 +79,7 @@ CASES: Mapping[str, Case] = {
     "deploy, of what is checked": Case("deploy service --check", fail=CHECKS, exits=1),
     "deploy, repairing": Case("deploy service", killed=("db_1",)),
     "deploy, repairing in vain": Case("deploy service", killed=("db_1",), fail=STARTS, code=1),
-    "deploy, repairing by making anew": Case("deploy service", killed=("db_1",), fail=STARTS[:1]),
+    "deploy, repairing by making again": Case("deploy service", killed=("db_1",), fail=STARTS[:1]),
     "undeploy, failing": Case("undeploy", fail=("web_1.Standard.stop", "db_1.Standard.delete"), code=1),
 }
 
@@ -88,7 +88,7 @@ IMPATIENT = """
 import ordito.planning.widening as widening
 widening.WITHIN = 1.0
 """
-"""What does not get ok when it was mended is not waited for long."""
+"""What does not get ok when it was repaired is not waited for long."""
 
 
 @dataclass(frozen=True)

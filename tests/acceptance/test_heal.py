@@ -99,7 +99,7 @@ def test_what_can_be_mended_is_mended(orders: Orders) -> None:
     done = orders.run("heal", "db_1", "--yes")
     assert done.code == 0, done.both
     assert "  = host_1  not taken along\n  = app_1   not taken along\n" in done.err
-    assert done.out == "db_1  was mended in place\n"
+    assert done.out == "db_1  was repaired in place\n"
     assert orders.completed() == ["db_1.Maintain.heal", "db_1.Maintain.check.again"]
     assert set(statuses(orders).values()) == {"ok"}
 
@@ -110,9 +110,9 @@ def test_what_cannot_be_mended_is_made_anew_with_all_that_is_on_its_host(orders:
         orders.order(step, "exit 1")
     done = orders.run("heal", "db_1", "--scope", "host", "--yes", "-o", "json")
     assert done.code == 0, done.both
-    assert "Made anew with it, where that is needed: host_1, app_1.\n" in done.err
+    assert "Replaced with it, where that is needed: host_1, app_1.\n" in done.err
     data = json.loads(done.out)
-    assert data["instances"] == {"db_1": {"healing": "made anew", "local": "ok", "state": "started"}}
+    assert data["instances"] == {"db_1": {"healing": "replaced", "local": "ok", "state": "started"}}
     ran = orders.completed()
     assert ran[0] == "db_1.Maintain.heal"
     assert sorted(ran[1:]) == sorted([*DOWN, *UP, "db_1.Maintain.check.ready"])
@@ -128,7 +128,7 @@ def test_what_cannot_be_removed_is_told_and_made_again_all_the_same(orders: Orde
     orders.order("db_1.Standard.delete", "exit 3")
     done = orders.run("heal", "app_1", "--scope", "host", "--yes")
     assert done.code == 1
-    assert done.out == "app_1  was made anew\n"
+    assert done.out == "app_1  was replaced\n"
     assert set(statuses(orders).values()) == {"ok"}
     assert orders.run("plan", "--detailed-exitcode").code == 0
     replayed = orders.run("jobs", "replay")
@@ -185,7 +185,7 @@ def test_several_are_healed_one_after_the_other_those_first_that_others_require(
     done = orders.run("heal", "web", "db", "--scope", "host", "--yes", "-o", "json")
     assert done.code == 1, done.both
     data = json.loads(done.out)
-    assert {i: one["healing"] for i, one in data["instances"].items()} == {"web_1": "made anew", "db_1": "not needed"}
+    assert {i: one["healing"] for i, one in data["instances"].items()} == {"web_1": "replaced", "db_1": "not needed"}
     assert [job["status"] for job in data["jobs"]] == ["failed", "ok"]
     assert "--reinstall" not in done.err
 

@@ -26,7 +26,7 @@ def deployed(tmp_path: Path, ssh_hosts: SshHosts) -> Iterator[tuple[Hosted, SshH
 
 @pytest.mark.parametrize(("verb", "checked"), some(list(product(("deploy", "upgrade"), (False, True))), 3))
 def test_what_is_unchanged_waits_for_its_host(deployed: tuple[Hosted, SshHost], verb: str, checked: bool) -> None:
-    """Known to be away it is a failure that says why, and none that is mended by doing everything once more."""
+    """Known to be away it is a failure that says why, and none that is repaired by doing everything once more."""
     service, host = deployed
     host.stop()
     if checked:

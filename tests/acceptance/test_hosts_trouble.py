@@ -82,7 +82,7 @@ def test_a_host_that_cannot_be_reached_changes_nothing(
         assert "far" in failed.both
         assert "Traceback" not in failed.both
         told = failed.err.partition("Next:")[2]
-        assert (" heal machine_1" in told) == (spoil is nobody_listens), "what lets nobody in is not made anew"
+        assert (" heal machine_1" in told) == (spoil is nobody_listens), "what lets nobody in is not replaced"
         assert (" hosts check far " in told and f"{service.inventory}:3" in told) == (spoil is not nobody_listens)
         assert " deploy " in told
         assert service.instances().get("app_1", {}).get("readyState", {}).get("state", "initial") == "initial"

@@ -93,7 +93,7 @@ def test_a_migration_ends_before_the_first_operation_of_what_changes(running: Sc
 
 
 def test_a_migration_that_fails_leaves_everything_as_it_was(running: Scene) -> None:
-    """No operation is run, the revision is the old one, and mending the migration is enough to go on: what was done
+    """No operation is run, the revision is the old one, and repairing the migration is enough to go on: what was done
     before it is not done again."""
     make_database(running)
     running.write(migrating(running, "ALTER TABLE nowhere ADD COLUMN owner TEXT;\n"), versions=NEW)

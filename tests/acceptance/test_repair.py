@@ -145,7 +145,7 @@ def test_a_killed_process_is_started_again_by_deploying(shop: Shop) -> None:
     before = shop.pids()
     shop.kill("web_2")
     planned = shop.run("plan").out
-    assert "web_2  it is error: made anew, if it is not ok after being stopped and started" in planned
+    assert "web_2  it is error: replaced, if it is not ok after being stopped and started" in planned
     assert shop.run("plan", "--detailed-exitcode", code=2).out
     done = shop.run("deploy", "--yes")
     assert "what failed is optional: the rest is done, and what came after it has made it good" in done.both
@@ -198,7 +198,7 @@ def test_what_is_not_repaired_is_said_by_the_plan(shop: Shop) -> None:
     change = ("upgrade", "--replace", "web")
     planned = shop.run("plan", *change).out
     assert "database_1 is not ok, and not repaired by this (this plan changes it, what it requires, or what" in planned
-    assert "mend it first: `ordito heal database_1`" in planned
+    assert "repair it first: `ordito heal database_1`" in planned
     assert "not-repaired" in shop.run(*change, "--yes", code=1).both
     shop.run("heal", "database_1", "--yes")
     assert "not-repaired" not in shop.run(*change, "--yes").both
@@ -221,7 +221,7 @@ def test_a_port_that_is_taken_costs_nobody_else_anything(shop: Shop) -> None:
         assert "the port is taken" in done.both
     (shop.home / "run" / "web_2.taken").unlink()
     done = shop.run("heal", "web_2", "--yes")
-    assert done.out in ("web_2  was made anew\n", "web_2  was stopped and started\n")
+    assert done.out in ("web_2  was replaced\n", "web_2  was stopped and started\n")
     after = shop.pids()
     assert {name for name, pid in after.items() if before[name] != pid} == {"web_2"}
     assert shop.rows("database_1") == 1
@@ -239,7 +239,7 @@ def test_a_database_is_started_again_and_never_made_anew_unasked(shop: Shop, ver
     (shop.home / "run" / "database_1.taken").touch()
     shop.kill("database_1")
     done = shop.run(*words, "--yes", code=1)
-    assert "database_1  not made anew whatever is found: data of database_1 would be lost" in done.both
+    assert "database_1  not replaced whatever is found: data of database_1 would be lost" in done.both
     assert shop.rows("database_1") == 1
 
 

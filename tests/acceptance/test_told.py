@@ -141,7 +141,7 @@ def test_whatever_brings_the_change(tmp_path: Path) -> None:
     lab.run("heal", "far_1", "--yes")
     assert [line.split()[4] for line in lab.told()] == ["10.0.0.2"] * 2, "the check of what was to be healed found it"
     lab.run("heal", "far_1", "--reinstall", "--yes", "--allow-changed")
-    assert [line.split()[0] for line in lab.told()] == ["near_1", "near_2"], "it was made anew"
+    assert [line.split()[0] for line in lab.told()] == ["near_1", "near_2"], "it was replaced"
     lab.moves("far_3", "10.0.0.5")
     lab.run("scale", "far=3", "--yes")
     lab.run("scale", "far=1", "--yes", "--allow-changed")

@@ -104,7 +104,7 @@ def test_that_a_port_is_the_default_is_heeded_by_operations_only(tmp_path: Path,
 def test_what_no_trigger_could_do_is_refused_before_it_has_to(
     tmp_path: Path, targets: str, action: str, code: str
 ) -> None:
-    """R-12-3: at three in the morning nobody is there to mend the template."""
+    """R-12-3: at three in the morning nobody is there to repair the template."""
     policy = f"  policies:\n    - p: {{ type: tosca.policies.Root, {targets}triggers: {{ t: {{ event: raised, "
     with pytest.raises(InvalidDocument) as refused:
         proposal(tmp_path, f"{policy}action: [ {action} ] }} }} }}\n")

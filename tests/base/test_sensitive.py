@@ -110,7 +110,7 @@ def test_it_stays_sealed_until_it_is_needed() -> None:
     value = Sensitive.sealed("abc", opener)
     assert not value.is_open
     assert shown([value]) == [SHOWN]
-    assert stored([value], str) == [{SHOWN: "abc"}], "sealed anew it would only be another text"
+    assert stored([value], str) == [{SHOWN: "abc"}], "sealed again it would only be another text"
     assert value == Sensitive.sealed("abc", opener)
     assert not asked
     assert [value.reveal(), value.reveal()] == [CANARY, CANARY]

@@ -64,7 +64,7 @@ def start(cwd: Path, *arguments: str | Path) -> forked.Running:
 
 
 def fresh_process(cwd: Path, *arguments: str | Path, **more: str) -> Finished:
-    """Run a process to its end that the interpreter has started anew, where that makes a difference."""
+    """Run a process to its end that the interpreter has started again, where that makes a difference."""
     done = subprocess.run(
         command(*arguments),
         cwd=cwd,

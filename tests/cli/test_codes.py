@@ -152,7 +152,7 @@ def test_every_page_is_of_a_code() -> None:
 
 @pytest.mark.parametrize("code", page_codes())
 def test_page(code: str, tmp_path: Path) -> None:
-    """The example of a page gives its code and no other error; mended it gives no error and not that code."""
+    """The example of a page gives its code and no other error; repaired it gives no error and not that code."""
     page = read_page(code)
     assert page is not None
     assert page.title
@@ -182,7 +182,7 @@ def test_page(code: str, tmp_path: Path) -> None:
     assert not other, "the example has other errors"
     after = findings(page.mended, tmp_path / "mended", page.by)
     left = [str(d) for d in after if d.code == code or d.severity is Severity.ERROR]
-    assert not left, "the mended example has errors"
+    assert not left, "the repaired example has errors"
 
 
 def findings(documents: Mapping[str, str], folder: Path, by: str) -> list[Diagnostic]:

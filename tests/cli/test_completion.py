@@ -104,7 +104,7 @@ HEAVY = {"asyncio", "cryptography", "jinja2", "rich", "sqlite3", "yaml"} | {
 
 
 def test_nothing_heavy_is_loaded(tmp_path: Path) -> None:
-    """Each key that is pressed starts the program anew."""
+    """Each key that is pressed starts the program again."""
     code = (
         "import os, sys\n"
         "from ordito.cli.main import run\n"

@@ -58,7 +58,7 @@ def different(run: Run, *words: str) -> dict[str, tuple[str, str, list[str]]]:
 def test_that_something_was_healed_makes_no_difference(parts: Run, tmp_path: Path) -> None:
     """Neither by itself, nor beside another, nor where the service does not say any more how to heal it."""
     (tmp_path / "broken").touch()
-    assert "was mended in place" in parts("heal", "base", "--yes").out
+    assert "was repaired in place" in parts("heal", "base", "--yes").out
     assert different(parts) == {}
     changed = "Standard.configure: input SIZE"
     assert different(parts, "-i", "size=2")["base_1"] == ("reconfigure", f"{changed} has changed", [changed])
@@ -71,14 +71,14 @@ def test_that_something_was_healed_makes_no_difference(parts: Run, tmp_path: Pat
 
 
 def test_what_is_restarted_is_not_said_to_be_made_anew(parts: Run) -> None:
-    """Of what goes down with what is made anew, the next one is told what becomes of it."""
+    """Of what goes down with what is replaced, the next one is told what becomes of it."""
     found = different(parts, "--replace", "base")
     assert found["base_1"] == ("replace", "--replace names it", ["--replace base"])
-    assert found["middle_1"][:2] == ("restart", "it requires base (dependency), which is made anew")
+    assert found["middle_1"][:2] == ("restart", "it requires base (dependency), which is replaced")
     assert found["top_1"][:2] == ("restart", "it requires middle (dependency), which is restarted")
     assert "(nothing)" not in parts("diff", "--replace", "base").out
     found = different(parts, "--replace", "base", "--replace", "middle")
-    assert found["top_1"][1] == "it requires middle (dependency), which is made anew"
+    assert found["top_1"][1] == "it requires middle (dependency), which is replaced"
 
 
 def test_what_is_configured_anew_is_not_said_to_be_made_anew(parts: Run, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_what_is_configured_anew_is_not_said_to_be_made_anew(parts: Run, tmp_pat
     )
     found = different(parts, "--replace", "base")
     assert found["middle_1"][0] == "reconfigure"
-    assert found["top_1"][:2] == ("restart", "it requires middle (dependency), which is configured anew")
+    assert found["top_1"][:2] == ("restart", "it requires middle (dependency), which is configured again")
 
 
 def test_what_was_stopped_and_started_by_hand_has_not_changed(parts: Run) -> None:

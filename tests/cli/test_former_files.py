@@ -78,7 +78,7 @@ def test_what_is_decided_by_them_is_decided_as_before(run: Run, former: Path, na
         "server_2": ("~", "it is error: continued, after delegate.deploy"),
         "data_1": ("+", "found to be absent"),
         **{f"spare_{n}": ("+", "6 wanted (instance_count)") for n in (2, 3, 5, 6)},
-        "spare_4": ("?", "it is unknown: made anew, if it is not ok after being stopped and started"),
+        "spare_4": ("?", "it is unknown: replaced, if it is not ok after being stopped and started"),
     }
     grown = run("plan", "scale", "server=3", "-o", "json").json
     assert {"server_4", "web_4"} <= {c["instance"] for c in grown["changes"]}

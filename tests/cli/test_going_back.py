@@ -127,7 +127,7 @@ def test_what_a_rollback_has_made_again_is_said(versions: Versions) -> None:
     (versions.home / "fail.last_1.start").touch()
     words = ("upgrade", "two", "--yes", "--replace", "api", "--on-failure", "rollback")
     said = versions(*words, code=7)
-    assert "a failure would roll back over what is made anew: api_1" in said
+    assert "a failure would roll back over what is replaced: api_1" in said
     assert "What it did was taken back, save for this:\n  api_1 was made again, and what it held is not back" in said
     assert "All that it did" not in said
     shown = versions("jobs", "show")
@@ -138,7 +138,7 @@ def test_what_a_rollback_has_made_again_is_said(versions: Versions) -> None:
     versions.write("three", {"api": ("2", ""), "last": ("1", "api")})
     said = versions("upgrade", "three", "--yes", "--on-failure", "rollback", code=7)
     assert "All that it did was taken back." in said
-    assert "made anew" not in said
+    assert "replaced" not in said
 
 
 def test_what_was_lost_since_is_said_before_going_back(versions: Versions) -> None:

@@ -35,7 +35,7 @@ def test_what_is_in_error_is_proposed_to_be_healed(run: Run, tmp_path: Path) -> 
     for number in range(1, 14):
         (place / f"web_{number}").touch()
     found = run("check")
-    assert "ordito deploy " in found.err, "of many the verb that mends them all"
+    assert "ordito deploy " in found.err, "of many the verb that repairs them all"
     assert "ordito heal" not in found.err
     assert "  it says: exit 1\n" in found.out
 
@@ -189,7 +189,7 @@ def test_what_requires_what_could_not_be_healed_is_left_as_it_is(chain: Run, tmp
 
 
 def test_an_instance_that_is_missed_counts(chain: Run, tmp_path: Path) -> None:
-    """The headline is not ok, and what mends it is proposed."""
+    """The headline is not ok, and what repairs it is proposed."""
     (tmp_path / "web_2").write_text("3")
     found = chain("check", "--detailed-exitcode")
     assert found.code == 2

@@ -122,7 +122,7 @@ def test_a_service_that_nobody_knows_any_more(run: Run, app: Path) -> None:
 
 
 def test_an_archive(run: Run, app: Path) -> None:
-    """Files of an archive are called as in it, also when it was packed anew or is gone."""
+    """Files of an archive are called as in it, also when it was packed again or is gone."""
     text = SERVICE.replace("../shared/", "inner/")
     archive = Path("app.csar")
     for line, note in (("", ""), ("# Mine\n", " (as deployed, revision 1)")):

@@ -1,6 +1,6 @@
 """What `ordito plan` shows: text for people and JSON for programs, as data in `tests/data/planned/golden`.
 
-With the variable ORDITO_GOLDEN set, the files are written anew; look at what has changed before you keep it.
+With the variable ORDITO_GOLDEN set, the files are written again; look at what has changed before you keep it.
 """
 
 from __future__ import annotations

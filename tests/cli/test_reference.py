@@ -18,7 +18,7 @@ from tools.reference import environment, pages
 @pytest.mark.parametrize("page", pages.PAGES)
 def test_the_page_is_up_to_date(page: str) -> None:
     written = (pages.ROOT / page).read_text(encoding="utf-8")
-    assert written == pages.PAGES[page](), "make it anew: python -m tools.reference"
+    assert written == pages.PAGES[page](), "make it again: python -m tools.reference"
 
 
 VERBS = {" ".join(words) for words in ALL if words[0] not in GROUPS or len(words) > 1}

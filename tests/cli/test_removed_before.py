@@ -35,7 +35,7 @@ LATER = "    later: { type: my.Part }\n"
 def test_what_is_lost_and_removed_is_not_made_again_for_what_is_left(
     tmp_path: Path, run: Run, words: tuple[str, ...]
 ) -> None:
-    """What requires the host has to go before that is made anew. It has no operation that removes it, so that its
+    """What requires the host has to go before that is replaced. It has no operation that removes it, so that its
     record says nothing of when it went; and what was deployed last did not make it."""
     for folder, more in (("one", PART), ("both", PART + LATER), ("two", "")):
         (tmp_path / folder).mkdir()

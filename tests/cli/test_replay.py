@@ -88,7 +88,7 @@ def test_what_makes_no_sense_is_refused(run: Run, words: str) -> None:
 
 
 def test_jobs_are_listed_whatever_became_of_their_lines(run: Run, tmp_path: Path) -> None:
-    """Deleted, damaged or merged: it is said, the list is complete, and the way to mend it is named."""
+    """Deleted, damaged or merged: it is said, the list is complete, and the way to repair it is named."""
     deployed(run)
     deployed(run, "-i", "count=2")
     whole = run("jobs", "list", "-o", "json").json

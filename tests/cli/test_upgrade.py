@@ -319,7 +319,7 @@ def test_what_is_linked_by_scripts_at_another_place_is_not_linked_anew(run: Run,
     assert {(node["class"], tuple(node["operations"])) for node in found["nodes"]} == {("adopt", ())}
     assert run("-e", "e", "upgrade", "two", "--yes", "-q").code == 0
     assert not run("-e", "e", "diff", "-o", "json").json["different"]
-    # From then on it is undone from there, and linked anew for another content.
+    # From then on it is undone from there, and linked again for another content.
     (tmp_path / "two" / "deep" / "link.sh").write_text("echo other\n")
     (node,) = run("-e", "e", "diff", "-o", "json").json["nodes"]
     assert (node["class"], node["operations"]) == (

@@ -281,7 +281,7 @@ def test_equal_filters_are_matched_once(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_equal_filters_share_what_is_left(tmp_path: Path) -> None:
-    """R-3.8.2-10: how many more a capability serves counts for each requirement anew, and other filters are others."""
+    """R-3.8.2-10: how many more a capability serves counts for each requirement again, and other filters are others."""
     text = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
 topology_template:

@@ -38,7 +38,7 @@ def test_strange_documents(random: Random) -> None:
     ],
 )
 def test_faults_in_lines_with_other_ends(tmp_path: Path, text: str, end: str) -> None:
-    """Behind a fault that was mended in a line with such an end places are those in the file."""
+    """Behind a fault that was repaired in a line with such an end places are those in the file."""
     strange.check(tmp_path, Path("other.yaml"), text.replace("|", end).encode())
 
 

@@ -1,4 +1,4 @@
-"""Healing: what is checked and mended first, and what is made anew where that does not help."""
+"""Healing: what is checked and repaired first, and what is replaced where that does not help."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ ANEW = {"db_1.Standard.create", "app_1.Standard.create", "server_1.delegate.depl
 def test_what_is_made_anew_and_when(
     by: tuple[str, ...], codes: tuple[int, ...], fails: tuple[str, ...], looked: list[str], anew: bool
 ) -> None:
-    """Only what a check does not find to be ok, and its own operation does not mend, is made anew."""
+    """Only what a check does not find to be ok, and its own operation does not repair, is replaced."""
     world = shop(*by)
     heal(world, "db_1", answers=checks(*codes, otherwise=failing(*(f"Maintain.{name}" for name in fails))))
     afterwards = [READY] if anew and "check" in by else []
@@ -315,7 +315,7 @@ def of_others(world: World) -> set[str]:
 def test_healing_goes_no_further_than_it_has_to(
     by: tuple[str, ...], codes: tuple[int, ...], fails: tuple[str, ...], ran: set[str]
 ) -> None:
-    """One that is not ok is mended, else stopped and started, else made anew: and nothing else on its host."""
+    """One that is not ok is repaired, else stopped and started, else replaced: and nothing else on its host."""
     world = one_host(*by)
     heal(world, "web_2", answers=checks(*codes, otherwise=failing(*fails)), scope=AUTO)
     done = {s.removesuffix(".again") for s in world.ran + world.failed if s.startswith(("web_2.S", "app_2.S"))}
@@ -363,19 +363,19 @@ def test_the_plan_says_what_is_not_taken_along() -> None:
 @pytest.mark.parametrize("scope", [AUTO, INSTANCE_ONLY, WHOLE_HOST])
 @pytest.mark.parametrize("by", [(), ("check",), ("check", "heal")])
 def test_the_plan_tells_what_is_to_be_healed_by_its_cause(scope: str, by: tuple[str, ...]) -> None:
-    """And so from what is made anew with it; the words say the same."""
+    """And so from what is replaced with it; the words say the same."""
     plan = heal(shop(*by), "db_1", scope=scope)
     said = {c.instance for c in plan.changes if c.reason.startswith("it is to be healed")}
     assert {c.instance for c in plan.changes if c.cause is ChangeCause.TO_HEAL} == said == {"db_1"}
 
 
 def test_data_are_not_lost_unless_somebody_has_said_that_they_may_be() -> None:
-    """What keeps data is checked, and stopped and started, and made anew only where that was said."""
+    """What keeps data is checked, and stopped and started, and replaced only where that was said."""
     world = one_host("check")
     plan = heal(world, "db_1", answers=checks(1, 1), scope=AUTO)
     assert "db_1.Standard.delete" not in world.ran
     assert world.failed == ["db_1.Maintain.check.ready", "db_1.ordito.healed"]
-    assert ("db_1", "not made anew whatever is found: data of db_1 would be lost (--allow-data-loss)") in {
+    assert ("db_1", "not replaced whatever is found: data of db_1 would be lost (--allow-data-loss)") in {
         (c.instance, c.reason) for c in plan.kept
     }
     assert plan.losing == ()

@@ -81,7 +81,7 @@ def test_the_provider_stops_and_starts_what_it_has_made() -> None:
 
 
 def test_another_image_is_another_node() -> None:
-    """What a node was made from is remembered: what runs with something else is made anew."""
+    """What a node was made from is remembered: what runs with something else is replaced."""
     world = World(service(application(artifacts=(image(),))))
     with_digest = replace(PROVIDED, digests={"image.tar": "one"})
     world.run("deploy", options=with_digest)

@@ -85,7 +85,7 @@ def test_a_rollback_over_what_is_made_anew_is_said() -> None:
     told = replace(options(made, Transition.UPGRADE), changes=ChangeOptions(replaced=("database",)))
     (warning,) = world.plan("upgrade", told).warnings
     assert (
-        'warning[lossy-replace]: lifecycle step "m_test" would roll back over what is made anew: database_1' in warning
+        'warning[lossy-replace]: lifecycle step "m_test" would roll back over what is replaced: database_1' in warning
     )
     assert not world.plan("upgrade", options(made, Transition.UPGRADE, which="all")).warnings
 

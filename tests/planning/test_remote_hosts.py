@@ -1,4 +1,4 @@
-"""Hosts that are not this machine: they are waited for, looked at, and made anew with what was on them."""
+"""Hosts that are not this machine: they are waited for, looked at, and replaced with what was on them."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_healing_on_a_host_that_lets_nobody_in_does_nothing(asked: str, checks: 
 
 
 def again(answers: Answers) -> Answers:
-    """What is asked for a host is another one once it was made anew."""
+    """What is asked for a host is another one once it was replaced."""
     fresh: set[str] = set()
 
     def answer(step: Step, name: str) -> Reply:

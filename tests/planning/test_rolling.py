@@ -41,7 +41,7 @@ def test_each_turn_begins_when_the_one_before_is_up(said: str) -> None:
     plan = running.plan(turning("2.sh", said), changes=changes)
     assert set(kinds(plan).values()) == {"restart", ""}
     # What only goes along with others says with whom.
-    assert {c.reason for c in plan.changes if not c.kind} == {"it is linked anew: app is stopped and started"}
+    assert {c.reason for c in plan.changes if not c.kind} == {"it is linked again: app is stopped and started"}
     for earlier in ("app_1", "app_2"):
         for later in ("app_3", "app_4"):
             assert_order(plan, *chain(plan, earlier), *chain(plan, later))
@@ -140,7 +140,7 @@ def test_what_is_down_already_is_changed_first_and_at_once() -> None:
 
 
 def test_an_outage_that_remains_is_named() -> None:
-    """What requires something of which there is but one, and that is made anew, is down with it."""
+    """What requires something of which there is but one, and that is replaced, is down with it."""
 
     def made(script: str) -> Service:
         create: list[Operation | str] = [operation("create", script), *ALL[1:]]
@@ -155,7 +155,7 @@ def test_an_outage_that_remains_is_named() -> None:
     # What nothing stops goes on, whatever is carried out for it.
     reads = service(node("app", operations=[ALL[0], operation("configure", "1.sh")]))
     assert not Running(reads).plan(service(node("app", operations=[ALL[0], operation("configure", "2.sh")]))).outages
-    assert plan.outages[1].reason == "it requires db (db), which is made anew"
+    assert plan.outages[1].reason == "it requires db (db), which is replaced"
 
 
 def test_after_a_turn_that_has_failed_there_is_no_other() -> None:
@@ -233,7 +233,7 @@ def test_what_lies_on_hosts_takes_their_turns() -> None:
 
 
 def test_what_has_to_go_down_together_takes_no_turns() -> None:
-    """Hosts take turns, and all that lies on them requires something that is made anew at the same time."""
+    """Hosts take turns, and all that lies on them requires something that is replaced at the same time."""
 
     def made(script: str) -> Service:
         create: list[Operation | str] = [operation("create", script), *ALL[1:]]

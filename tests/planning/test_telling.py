@@ -143,7 +143,7 @@ def test_a_target_that_takes_its_source_down(links: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("links", [(), LINKS])
 def test_a_source_that_was_down_meanwhile(links: tuple[str, ...]) -> None:
-    """What it was not told of when it was down it is told of when it is up again, unless it is linked anew then."""
+    """What it was not told of when it was down it is told of when it is up again, unless it is linked again then."""
     run = world(tells(**READS), *links)
     run.run()
     run.run("stop", options=of("S_1"))

@@ -1,4 +1,4 @@
-"""Plans in which instances go down and up: stopped, started, restarted, made anew."""
+"""Plans in which instances go down and up: stopped, started, restarted, replaced."""
 
 from dataclasses import replace
 from random import Random

@@ -121,7 +121,7 @@ def test_what_creates_a_node_replaces_it_between_those_that_require_it() -> None
     ]
     assert kinds(made) == {"database_1": "replace", "api_1": "restart", "web_1": "restart"}
     assert of(made, "database_1").symbol == "-/+"
-    assert of(made, "api_1").reason == "it requires database (database), which is made anew"
+    assert of(made, "api_1").reason == "it requires database (database), which is replaced"
 
 
 def test_what_starts_a_node_restarts_it() -> None:

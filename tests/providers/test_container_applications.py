@@ -146,7 +146,7 @@ def test_images_come_from_archives_and_build_contexts(engine: Podman, tmp_path: 
             await here.create(_asked(str(tmp_path / "missing.tar")))
         with pytest.raises(ProviderFailed, match=r"there is no image localhost/nothing:1 on this machine"):
             await here.create(_asked(Material("image", (KIND,), "nothing:1", "localhost")))
-        # What a name meant before it means again, and an image that was made anew leaves nothing of the one before.
+        # What a name meant before it means again, and an image that was replaced leaves nothing of the one before.
         engine.run("tag", LARGE, "localhost/theirs:1")
         await here.create(_asked(str(tmp_path / "root.tar")))
         await here.create(_asked(str(saved), job="J2"))

@@ -131,8 +131,8 @@ def test_whatever_fails_the_same_command_completes_it(
 def test_healing_goes_on_past_what_fails_and_tells_how_it_came_out(
     nodes: Nodes, seed: int, data: st.DataObject
 ) -> None:
-    """Whatever fails of stopping and starting is made good by making anew, or the healing fails; never is something not
-    well that a healing which ended well has touched."""
+    """Whatever fails of stopping and starting is made good by making again, or the healing fails; never is something
+    not well that a healing which ended well has touched."""
     with played(nodes, seed) as play:
         play.deploy()
         chosen = data.draw(st.sampled_from(sorted(i.id for i in play.existing())))

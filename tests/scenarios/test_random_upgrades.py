@@ -80,7 +80,7 @@ class Versions:
         return essence(self.commands.recorded()[0])
 
     def kept(self) -> Kept:
-        """What operations have given of each instance so far, which stays with it until it is made anew."""
+        """What operations have given of each instance so far, which stays with it until it is replaced."""
         snapshot = self.commands.recorded()[0]
         found = ((i, frozenset(snapshot.attributes.get(i.id, {}))) for i in snapshot.instances.values() if i.exists)
         return {(i.id, i.created): attributes for i, attributes in found if attributes}
@@ -244,7 +244,7 @@ ON_IT: dict[str, object] = {
 }
 CONNECTED = {**ON_IT, "outputs": True, "connects": {"n0": "add_target remove_target add_source remove_source"}}
 NEWLY_LINKED = ({**HOST, "n1": {**ON_IT, "outputs": True}}, {**HOST, "n1": CONNECTED})
-"""What stays is linked anew, and takes over what its other operations are called by then."""
+"""What stays is linked again, and takes over what its other operations are called by then."""
 
 STARTED: dict[str, object] = {"runs": "configure start stop delete", "size": 1, "scripts": {}}
 OTHERWISE: dict[str, object] = {"scripts": {"configure": "other.sh"}}

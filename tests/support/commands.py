@@ -83,7 +83,7 @@ class RealHands:
         )
 
     def forget(self) -> None:
-        """Begin anew, for another job."""
+        """Begin again, for another job."""
         self._log.write_text("")
 
     def log(self) -> list[tuple[str, bool]]:

@@ -36,7 +36,7 @@ class Hands:
         """Operations that end only when another has, both by the ids of their steps."""
 
     def forget(self) -> None:
-        """Begin anew, for another job."""
+        """Begin again, for another job."""
         self.log, self.environments = [], {}
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:

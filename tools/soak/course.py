@@ -117,7 +117,7 @@ class Course:
         self.wanted = Wanted(self.now.release, webs, self.now.stopped)
 
     def heal(self) -> None:
-        """Kill the process of a server, and have it mended."""
+        """Kill the process of a server, and have it repaired."""
         pid, part = self.chance.choice(sorted(self.shop.processes().items(), key=lambda one: one[1]))
         os.kill(pid, signal.SIGKILL)
         self._do("heal", part)

@@ -23,7 +23,7 @@ LARGEST_BODY = 1_000_000
 SECONDS_FOR_A_REQUEST = 5
 SECONDS_FOR_AN_ANSWER = 10
 
-# What a header of these names says holds for one connection only, or is said anew by each server.
+# What a header of these names says holds for one connection only, or is said again by each server.
 NOT_PASSED_ON = {
     "Connection", "Date", "Expect", "Host", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization",
     "Proxy-Connection", "Server", "Te", "Trailer", "Transfer-Encoding", "Upgrade",

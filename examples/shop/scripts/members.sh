@@ -4,7 +4,7 @@
 
 members=${DIRECTORY:?}/${SOURCE_INSTANCE:?}/members
 
-# Writes the list anew from the given ids of instances. One that has no address has not been started yet: it is left
+# Writes the list again from the given ids of instances. One that has no address has not been started yet: it is left
 # out, and its own add_target follows.
 write_members() {
     local id address

@@ -298,7 +298,7 @@ class _Describing:
         if record.failed:
             yield Suggestion(("jobs", "logs", job_of(max(record.failed.values()))), "read what its operations printed")
         if record.local in (ERROR, UNKNOWN) and not record.failed:
-            yield Suggestion(("heal", record.id), "mend it")
+            yield Suggestion(("heal", record.id), "repair it")
         elif record.local not in OPERATIONAL and not _is_away(record, template) and (record.exists or record.is_missed):
             done = "continue it" if record.local != PENDING else "bring it up"
             yield Suggestion(("deploy",), f"{done}: what is done is not done again")

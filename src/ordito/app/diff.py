@@ -15,7 +15,7 @@ KINDS: Mapping[str, str] = {"+": "added", "-": "removed", "-/+": "replace"}
 """The class of a change that planning says nothing of, by its symbol."""
 
 SECOND, MEND, RELINK, TOLD = "reconfigure", "mend", "relink", "told"
-"""The classes of what is as it is wanted: it may have to be configured again once others are changed; it is mended;
+"""The classes of what is as it is wanted: it may have to be configured again once others are changed; it is repaired;
 only pairs with such others are made again; it is only told of a change. The first of any of its steps counts."""
 
 ORDER = ("removed", "replace", "update", "reconfigure", "restart", "relink", "told", "scale", "mend", "added", "adopt")

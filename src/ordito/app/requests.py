@@ -314,7 +314,7 @@ class ScaleRequest(Request, frozen=True):
 
     WORKFLOW = SCALE
     planned_by = "proposals.scale"
-    about = "What was deployed last is scaled; it is not read anew."
+    about = "What was deployed last is scaled; it is not read again."
 
     names: Annotated[tuple[str, ...], Argument("NODE|NODE=N...", prefix=NODE)] = ()
     """Nodes and groups that are scaled by ``delta``."""
@@ -381,7 +381,7 @@ class HealRequest(Request, frozen=True):
 
     WORKFLOW = "heal"
     planned_by = "proposals.heal"
-    about = "What was deployed last is healed; the service is not read anew."
+    about = "What was deployed last is healed; the service is not read again."
     stays = "a heal cannot be taken back" + INSTEAD
 
     names: Annotated[tuple[str, ...], Argument("INSTANCE...", is_required=True, prefix=INSTANCE)]
@@ -398,7 +398,7 @@ class HealRequest(Request, frozen=True):
     """How far it goes at most: to its host where that is not ok itself (``auto``), never to it (``instance``), or to
     the whole ``host`` at once."""
     reinstall: Annotated[
-        bool, Option("--reinstall", "Make it anew without checking, mending or restarting it first.")
+        bool, Option("--reinstall", "Replace it without checking, repairing or restarting it first.")
     ] = False
     """Whether they are replaced without being checked, repaired or restarted first."""
     may_lose: MayLose = ()

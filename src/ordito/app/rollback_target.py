@@ -48,7 +48,8 @@ def target_of(known: EnsembleState, number: int) -> RollbackTarget:
     base = stable_form(known.status, known.snapshot)
     if not base:
         raise _nothing_stable(known)
-    # What was deployed before everything was removed is deployed anew, not gone back to. Each is a record that is read.
+    # What was deployed before everything was removed is deployed again, not gone back to. Each is a record that is
+    # read.
     there = takewhile(lambda revision: not revision.was_removed, revisions(layout))
     if number:
         found = _numbered(there, number, known)

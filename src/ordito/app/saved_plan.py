@@ -111,7 +111,7 @@ class SavedPlanRequest(Request, frozen=True):
 
 def propose(request: SavedPlanRequest, known: PlanningContext) -> Proposal | None:
     """The proposal that was saved. Raises ``Refused`` where anything that it depends on is different now, and what
-    planning anew raises."""
+    planning again raises."""
     basis, layout = request.saved.basis, known.place.layout
     now = state_digest(layout), _user_digest(known)
     if now != (basis.state, basis.user):
@@ -139,7 +139,7 @@ def _stale(request: SavedPlanRequest, different: Sequence[str]) -> Refused:
         f"{request.path} is a plan for what is no longer so: {listed(different, MOST_NAMED, between='; ')}",
         "nothing was done; plan again, look at it, and carry out that plan",
         next_words=("plan", *words, "--out", request.path),
-        purpose="make the plan anew, with the arguments it was made with",
+        purpose="replace the plan, with the arguments it was made with",
     )
 
 
@@ -163,7 +163,7 @@ def read_saved_plan(path: str) -> SavedPlan:
     except OSError as error:
         raise Refused("unreadable-plan", f"cannot read {path}: {error.strerror or error}") from error
     head = _HEAD.match(content)
-    again = "make it anew with `ordito plan --out FILE`"
+    again = "replace it with `ordito plan --out FILE`"
     if head is not None and int(head[1]) != VERSION:
         raise Refused(
             "unknown-plan-format",

@@ -1,4 +1,4 @@
-"""What triggers ask for, looked at before anything is deployed: nobody is there to mend it when they act."""
+"""What triggers ask for, looked at before anything is deployed: nobody is there to repair it when they act."""
 
 from __future__ import annotations
 

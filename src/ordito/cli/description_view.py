@@ -20,7 +20,7 @@ from ordito.instances.records import note_of
 
 FORMAT = "ordito.describe/1"
 
-AWAY = "not lost yet: see whether what it keeps them on is there, and check again; nothing makes it anew unasked"
+AWAY = "not lost yet: see whether what it keeps them on is there, and check again; nothing replaces it unasked"
 
 Described = NodeDescription | InstanceDescription
 Rows = list[tuple[str, str]]
@@ -141,7 +141,7 @@ def _of_node(found: NodeDescription, channel: Channel) -> tuple[str, list[tuple[
         ("description", printable(found.description)),
         ("wanted", _wanted(found)),
         ("priority", "optional" if found.optional else ""),
-        ("protected", "it is not removed, nor made anew, unless that is said" if found.protected else ""),
+        ("protected", "it is not removed, nor replaced, unless that is said" if found.protected else ""),
         ("orphaned", "no longer in the service" if found.lost else ""),
     ]
     instances = [

@@ -67,7 +67,7 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
         "policy": VerbEntry("policies", "Look at policies: what triggers wait for, and did."),
     },
     "Repair it": {
-        "heal": VerbEntry("heal", "Check and mend an instance, or make it and its host anew."),
+        "heal": VerbEntry("heal", "Check and repair an instance, or replace it and its host."),
         "jobs": VerbEntry("jobs", "Look at jobs; resume, retry, cancel and replay them."),
         "state": VerbEntry("state", "Look at the records, and change them by hand."),
         "forget": VerbEntry("state", "Drop the records of deleted instances."),

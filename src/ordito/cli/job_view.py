@@ -62,7 +62,7 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     if report.files.kept.own and not session.settings.quiet:
         channel.line(channel.paint("faint", f"Committed: {commits(report.files.kept)}"))
     others = [failed for failed in report.failures if failed.hook is None]
-    # What a healing does not find out, or mend in place, it makes anew itself.
+    # What a healing does not find out, or repair in place, it makes again itself.
     heals = workflow_of(report.workflow).heals
     if report.status == "degraded" and not heals and report.counts.failed and (others or not report.failures):
         again = "the next deployment tries it again" if report.after.lacks else "what came after it has made it good"
@@ -265,8 +265,8 @@ def check_locked(locked: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
 
 
 def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The words of commands that make sense where hosts could not be reached, each with what it does. To make a host
-    anew that lets nobody in is not among them: what runs there would run on."""
+    """The words of commands that make sense where hosts could not be reached, each with what it does. To replace a
+    host that lets nobody in is not among them: what runs there would run on."""
     if report.causes.locked:
         yield check_locked(report.causes.locked)
     away = [failed for failed in report.failures if failed.outcome.ending in OUT_OF_REACH]
@@ -275,7 +275,7 @@ def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     away = [failed for failed in away if not failed.outcome.refused]
     hosts = dict.fromkeys(failed.instance for failed in away if failed.operation in OF_HOSTS)
     if hosts and not report.rollback.outcome:
-        yield ("heal", *hosts), "where a host stays away: have its provider make it anew"
+        yield ("heal", *hosts), "where a host stays away: have its provider replace it"
 
 
 def _next(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -319,11 +319,11 @@ def _back(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...]
 
 
 def _unmended(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What mends instances that are not ok although all was carried out. The same command alone would fail again."""
+    """What repairs instances that are not ok although all was carried out. The same command alone would fail again."""
     found = [f for f in report.failures if f.operation == SETTLE and f.outcome.ending not in OUT_OF_REACH]
     if found and not report.rollback.outcome:
         instances = list(dict.fromkeys(failed.instance for failed in found))
-        yield ("heal", *instances[:MOST_NAMED]), "mend what nothing else mends, before you carry on"
+        yield ("heal", *instances[:MOST_NAMED]), "repair what nothing else repairs, before you carry on"
 
 
 def _after_making(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -86,7 +86,7 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
     ),
     ExitCode.JOB_FAILED: Meaning(
         "The job ran and failed.",
-        "`ordito jobs show` says which steps failed, `ordito jobs logs` what they printed. Mend the cause, then"
+        "`ordito jobs show` says which steps failed, `ordito jobs logs` what they printed. Repair the cause, then"
         " `ordito upgrade` or `ordito deploy` where you changed the service (mostly a script of it), and"
         " `ordito jobs retry` where you did not: what ended well is not done again. Where the result could not be"
         " written (a full disk), the code is 1 too, and one line says so.",
@@ -98,7 +98,7 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
     ),
     ExitCode.REFUSED: Meaning(
         "Refused before anything ran: a document, an input, a name, the plan or the ensemble's files are not right.",
-        "Each finding names its place and its code; `ordito explain CODE` says what it means and how to mend it."
+        "Each finding names its place and its code; `ordito explain CODE` says what it means and how to repair it."
         " Nothing was changed.",
     ),
     ExitCode.UNREACHABLE: Meaning(
@@ -106,7 +106,7 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
         " be, because its host lets nobody in or is away.",
         "`ordito hosts check` says which hosts answer, and why one does not. Where one lets nobody in, put the key"
         " right in the inventory or on the host. Once they answer, `ordito jobs retry`; where a host stays away,"
-        " `ordito heal INSTANCE` has it made anew.",
+        " `ordito heal INSTANCE` has it replaced.",
     ),
     ExitCode.BUSY: Meaning(
         "Another command works on the ensemble, or an interrupted job must be resumed first.",
@@ -119,11 +119,12 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
     ),
     ExitCode.ROLLED_BACK: Meaning(
         "The job failed, and all that it had done was taken back.",
-        "What runs is what ran before. Mend the cause (`ordito jobs logs`), then give the command again.",
+        "What runs is what ran before. Repair the cause (`ordito jobs logs`), then give the command again.",
     ),
     ExitCode.ROLLBACK_INCOMPLETE: Meaning(
         "The job failed, and not all that it had done could be taken back.",
-        "`ordito jobs show` lists what remains, `ordito diff` what is different. Mend it by hand where that is needed,"
+        "`ordito jobs show` lists what remains, `ordito diff` what is different. Repair it by hand where that is"
+        " needed,"
         " then `ordito deploy` or `ordito rollback`.",
     ),
     ExitCode.USAGE: Meaning(

@@ -89,11 +89,11 @@ def write_brief(proposal: Proposal, channel: Channel) -> None:
 
 
 def _write_sharing(plan: Plan, channel: Channel) -> None:
-    """What would be made anew with what is to be healed, since nobody has named it, and what would not be."""
+    """What would be replaced with what is to be healed, since nobody has named it, and what would not be."""
     if workflow_of(plan.workflow).heals:
         others = [c.instance for c in plan.changes if c.symbol == "-/+" and c.cause is not ChangeCause.TO_HEAL]
         if others:
-            channel.line(f"Made anew with it, where that is needed: {listed(others, MOST_IN_WAVE)}.")
+            channel.line(f"Replaced with it, where that is needed: {listed(others, MOST_IN_WAVE)}.")
     if not workflow_of(plan.workflow).removes:  # Which tells in the end what it has left alone.
         write_kept(plan.kept, channel)
 
@@ -110,7 +110,7 @@ def totals(shown: Preview, *, full: bool = False) -> str:
     if workflow_of(shown.workflow).calls:
         parts = [f"runs on {plural(found.changed, 'instance')}"]
     if found.replaced:
-        parts.insert(2, f"{found.replaced} to make anew")
+        parts.insert(2, f"{found.replaced} to make again")
     if found.looked_at:
         parts.append(f"{found.looked_at} to look at")
     if found.unchanged:

@@ -41,7 +41,7 @@ class EntityChange(
     """What became of an instance, a link or an end of a relationship: only what is another value than before.
 
     ``unlinked`` says that nothing is recorded any more of a link or an end, ``forgotten`` the same of an instance; an
-    instance that is ``unlinked`` is made anew: what else is said of it is all there is.
+    instance that is ``unlinked`` is replaced: what else is said of it is all there is.
     In ``applied``, ``failed``, ``told`` and ``before_failure`` an empty entry says that the operation does not count so
     any more, in ``drift`` that all is as it was again; attributes and outputs are those that were set. ``note`` is how
     the third format said the reason of a status: it is read, and not written any more.

@@ -1,5 +1,5 @@
 """A mark beside the journal while it holds a job, by which a journal that has lost it is known: copied without its
-helper files, put back from a backup, or made anew.
+helper files, put back from a backup, or replaced.
 
 It is there from after the job has begun in the journal until before the journal forgets it.
 """

@@ -51,7 +51,7 @@ LARGEST_INLINE = 10_000
 class ClosingJob(msgspec.Struct, frozen=True):
     """A job whose steps have all ended, as it is to be written down.
 
-    ``records`` gives its records anew each time; ``closing`` is the last of them. ``before`` and ``after`` are the
+    ``records`` gives its records again each time; ``closing`` is the last of them. ``before`` and ``after`` are the
     status when it began and now, ``previous`` the records of what it has changed as they were then (see
     ``Journal.previous``), ``snapshot`` what exists now.
     """

@@ -36,7 +36,7 @@ def task_line(job: str, change: str, operation: str, target: str, outcome: Outco
 
 
 def append_lines(path: Path, lines: Sequence[bytes]) -> None:
-    """Append those lines that the file does not have yet, durably, after mending a line that was cut off by a crash.
+    """Append those lines that the file does not have yet, durably, after repairing a line that was cut off by a crash.
 
     Lines are told apart by their changeId. Raises ``EnsembleError``.
     """
@@ -72,7 +72,7 @@ def lines_of(head: JobHead, changes: Iterable[ConfigChange]) -> Iterator[bytes]:
 
 def mend_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Make the file hold these lines, which are all there should be: those that are missing are appended; a file that
-    holds what is none of them is written anew. Raises ``EnsembleError``."""
+    holds what is none of them is written again. Raises ``EnsembleError``."""
     wanted = list(lines)
     found = (read(path) or b"").splitlines(keepends=True)
     if set(found) - set(wanted) or len(found) != len(set(found)):

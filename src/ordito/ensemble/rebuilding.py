@@ -35,7 +35,7 @@ MERGE = "merge"
 
 
 class Rebuilding:
-    """An ensemble that is open for its files to be written anew, as a context: what they say now is not looked at."""
+    """An ensemble that is open for its files to be written again, as a context: what they say now is not looked at."""
 
     def __init__(self, layout: Layout, journal: SqliteJournal, lock: WorkLock) -> None:
         """Use ``open_rebuilding``."""

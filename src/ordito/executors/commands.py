@@ -60,7 +60,7 @@ def read_head(path: str, artifact: str) -> bytes:
 
 
 @lru_cache(maxsize=1_024)
-def _head(path: str, *version: int) -> bytes:  # noqa: ARG001  (a file that is written anew is read anew)
+def _head(path: str, *version: int) -> bytes:  # noqa: ARG001  (a file that is written again is read again)
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123
         return file.read(HEAD)
 

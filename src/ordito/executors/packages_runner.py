@@ -9,7 +9,7 @@ one that was made before, and becomes ``RUNNER ...`` as the Python in it.
                           <key>.lock     locked by who makes it, and, shared, by everything that runs in it
 
 The key is a digest of the files, of those that they name (``-r``, ``-c``, folders of packages) and of the interpreter.
-An environment is made at its final place, since it knows where it is; if that is interrupted, it is made anew. Those
+An environment is made at its final place, since it knows where it is; if that is interrupted, it is replaced. Those
 that were not used for longest are removed when there are too many, unless something runs in them.
 
 This file uses the standard library only, nothing of this package, and no syntax newer than Python 3.7.

@@ -2,7 +2,7 @@
 
 An operation's dependencies must be found in the folder of its script (TOSCA 1.3 §3.6.16) and also where the service
 has them, relative to it (``../lib/x``, §13.2.5). When all of them lie in the script's folder, the script runs where it
-is. When not, a part of the tree is made anew in the operation's slot: the folders on the way to the script are real,
+is. When not, a part of the tree is replaced in the operation's slot: the folders on the way to the script are real,
 the script and its dependencies beside it are copies, and everything else in those folders is a link into the service.
 So ``$(dirname "$0")/x`` and ``$(dirname "$0")/../lib/x`` both hold, also after ``readlink -f "$0"``.
 

@@ -364,7 +364,7 @@ class Checker:
         return known
 
     def forget(self, definitions: MappingType[str, PropertyDefinition]) -> None:
-        """Look at definitions anew: their defaults have changed."""
+        """Look at definitions again: their defaults have changed."""
         self._completions.pop(id(definitions), None)
 
     def _assigned(self, name: str, data: object, definition: PropertyDefinition, part: str, path: Path | None) -> Value:

@@ -119,7 +119,7 @@ class Definitions:
         return self._new(name, item, schema, "input", required=item.required is not False)
 
     def settle_defaults(self, owner: dict[str, PropertyDefinition]) -> None:
-        """Read the defaults of the definitions that were merged into ``owner``, and check inherited ones anew where
+        """Read the defaults of the definitions that were merged into ``owner``, and check inherited ones again where
         their definitions have been refined."""
         for name, node in self._unsettled.pop(id(owner), ()):
             definition = owner[name]
@@ -144,7 +144,7 @@ class Definitions:
         self._unsettled.pop(id(owner), None)
 
     def forget(self, owner: dict[str, PropertyDefinition]) -> None:
-        """Look at definitions anew: their defaults have changed."""
+        """Look at definitions again: their defaults have changed."""
         self._values.forget(owner)
 
     def _refuse_value(self, inherited: PropertyDefinition, item: Defined, what: str) -> None:

@@ -23,7 +23,7 @@ replace = msgspec.structs.replace
 
 
 class Renaming:
-    """Names everything of one service anew. What the service shares stays shared: each part is looked at once."""
+    """Names everything of one service again. What the service shares stays shared: each part is looked at once."""
 
     def __init__(self, service: Service, prefix: str) -> None:
         self._prefix = f"{prefix}/"

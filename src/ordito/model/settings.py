@@ -374,7 +374,7 @@ ELSEWHERE: Mapping[str, Kind] = {
     UPDATE: Kind(
         _word(*UPDATES),
         f"{IGNORE} or {REPLACE}",
-        "In the metadata of the definition of a property: what its changes mean. replace makes instances anew,"
+        "In the metadata of the definition of a property: what its changes mean. replace replaces instances,"
         " ignore does nothing.",
         UPDATES,
     ),

@@ -121,7 +121,7 @@ class Values:
         self.diagnostics.error("missing-value", message, owner.span, hint=hint, related=related)
 
     def forget(self, definitions: MappingType[str, PropertyDefinition]) -> None:
-        """Look at definitions anew: their defaults have changed."""
+        """Look at definitions again: their defaults have changed."""
         self.checker.forget(definitions)
 
     def attributes(

@@ -108,7 +108,8 @@ NOT_THERE = (
     " only by `ordito deploy --allow-data-loss` with its name"
 )
 NOT_REPAIRED = (
-    "it is in error, or nothing says that it is ok, and everything was carried out already: see to it, or mend it with"
+    "it is in error, or nothing says that it is ok, and everything was carried out already: see to it, or repair it"
+    " with"
     " `ordito heal {}`"
 )
 

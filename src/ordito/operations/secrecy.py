@@ -1,4 +1,4 @@
-"""What a job must not show: the secrets it knows, and what operations make of them or make anew.
+"""What a job must not show: the secrets it knows, and what operations make of them or make again.
 
 Secrets are known from the inputs, from what is recorded, and from what the service says is sensitive; those that an
 operation is given, and the sensitive outputs that it gives, become known on the way.

@@ -1,8 +1,8 @@
-"""Transform: what goes with the instances that are made anew: what they host is so too, and what requires them is
+"""Transform: what goes with the instances that are replaced: what they host is so too, and what requires them is
 stopped before and started after.
 
 Instances of a node may be changed some at a time. Then what requires the node goes on with the others, and is only
-linked anew.
+linked again.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ USUAL = Portion(25, is_percentage=True)
 STAYS = frozenset({Fate.KEEP, Fate.UPDATE})
 
 DONE = {
-    Fate.ANEW: "which is made anew",
+    Fate.ANEW: "which is replaced",
     Fate.LEAVE: "of which instances are removed",
-    Fate.RECONFIGURE: "which is configured anew",
+    Fate.RECONFIGURE: "which is configured again",
     Fate.RESTART: "which is restarted",
 }
 """What is said of what others require, by what becomes of it."""
 
 
 def cascade(draft: Draft) -> None:
-    """Take down with what is made anew all that needs it."""
+    """Take down with what is replaced all that needs it."""
     if not any(m.fate in CHANGED for m in draft.members.values()):
         return
     for node in draft.ordered:
@@ -79,7 +79,7 @@ class _Cascade:
                 self._hosted.setdefault(at, []).append(member)
 
     def take_down(self, anew: list[PlannedInstance]) -> None:
-        """Go on from what is made anew to all that requires it."""
+        """Go on from what is replaced to all that requires it."""
         waiting = deque(self._with_hosted(anew))
         while waiting:
             node = waiting.popleft()
@@ -100,7 +100,7 @@ class _Cascade:
         return not falling or any(m.fate in STAYS and m.is_up for m in members) or len({m.turn for m in falling}) > 1
 
     def _with_hosted(self, members: Iterable[PlannedInstance]) -> dict[str, None]:
-        """Make anew what lies on instances that are; gives the nodes of all of them."""
+        """Make again what lies on instances that are; gives the nodes of all of them."""
         found: dict[str, None] = {}
         waiting = deque(members)
         while waiting:
@@ -113,14 +113,14 @@ class _Cascade:
                 if member.goes or member.fate is Fate.NEW or (member.is_nested and member.fate is Fate.ANEW):
                     continue
                 if member.fate is not Fate.ANEW:
-                    member.reason = f"its host {host.id} is made anew"
+                    member.reason = f"its host {host.id} is replaced"
                 member.fate, member.kind, member.adopted = Fate.ANEW, ChangeKind.REPLACE, {}
                 member.is_nested, member.turn = True, host.turn
                 waiting.append(member)
         return found
 
     def _fallen(self, relationship: Relationship) -> Iterator[PlannedInstance]:
-        """Take down the instances that require a node; gives those that are made anew by that."""
+        """Take down the instances that require a node; gives those that are replaced by that."""
         what = f"it requires {relationship.target} ({relationship.requirement}), {self._done_to(relationship.target)}"
         for member in self._draft.of_node.get(relationship.source, ()):
             if member.fate in STAYS and may_run(self._draft, member):
@@ -136,7 +136,7 @@ class _Cascade:
         return next((said for fate, said in DONE.items() if fate in fates), DONE[Fate.RESTART])
 
     def _fall(self, member: PlannedInstance, reason: str) -> None:
-        """Have an instance stop before, and start after, what it requires is made anew. One that would be updated in
+        """Have an instance stop before, and start after, what it requires is replaced. One that would be updated in
         place is configured instead, as it cannot be up in between."""
         if member.fate is Fate.UPDATE:
             member.fate = Fate.ANEW if differs_at_first(self._draft, member) else Fate.RECONFIGURE

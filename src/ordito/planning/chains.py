@@ -161,7 +161,8 @@ UPDATING = Stage(CONFIGURING, STARTED)
 
 
 def update_chain(draft: Draft, member: PlannedInstance) -> Chain:
-    """One step: the call that changes an instance in place. What links it anew comes after that, and before the end."""
+    """One step: the call that changes an instance in place. What links it again comes after that, and before the
+    end."""
     operation = maintaining(member.template, UPDATE)
     assert operation is not None
     declared = draft.calls.of_node(member.template, operation.interface, UPDATE, operation)

@@ -1,4 +1,4 @@
-"""Which instances are made anew to heal one: that one, or the host on which it is, with all that they contain."""
+"""Which instances are replaced to heal one: that one, or the host on which it is, with all that they contain."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ordito.planning.members import PlannedInstance
 from ordito.work.plan import ChangeCause
 
 TO_HEAL = "it is to be healed"
-"""Why what is asked for is made anew; more may follow."""
+"""Why what is asked for is replaced; more may follow."""
 
 SHARES = "it shares a host with"
 LIES_ON = "it lies on"
-"""How the reasons begin why something else is made anew."""
+"""How the reasons begin why something else is replaced."""
 
 
 def choose_anew(draft: Draft) -> None:
-    """Transform: the contained subgraph of what is asked for is made anew: the nearest Compute up its hosts, else the
+    """Transform: the contained subgraph of what is asked for is replaced: the nearest Compute up its hosts, else the
     instance itself, and all that these contain, save what this ensemble has not created. Ids, slots and
     hosts stay, and so does everything else. What is gone already,
     with its host or by itself, is only made."""
@@ -67,7 +67,7 @@ def outermost(draft: Draft, name: str) -> str:
 
 
 def make_anew(draft: Draft, absent: dict[str, PlannedInstance], top: str, asked: str, how: str) -> None:
-    """Have an instance made anew with all that it contains, for the sake of one that is ``asked`` for, which may be
+    """Have an instance replaced with all that it contains, for the sake of one that is ``asked`` for, which may be
     deeper; ``how`` is how the reason of the others begins."""
     for name in draft.contained(top):
         member = draft.members.get(name)

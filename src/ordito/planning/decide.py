@@ -160,7 +160,7 @@ def tell_relinked(draft: Draft, source: PlannedInstance, call: int, applied: str
 
 
 def _is_left_alone(draft: Draft, record: Instance, last: int, entries: tuple[SequencedOperation, ...]) -> bool:
-    """Whether an instance of which everything was carried out is not to be mended, however it is."""
+    """Whether an instance of which everything was carried out is not to be repaired, however it is."""
     return draft.options.changes.skip_heal and not record.failed and last == len(entries) - 1
 
 
@@ -227,7 +227,8 @@ def _is_unconfigured(draft: Draft, member: PlannedInstance) -> bool:
 
 def _overtaken(record: Instance, entries: tuple[SequencedOperation, ...]) -> int:
     """The place of the first operation that counts as carried out though one before it was at work later: one that has
-    failed, or any, where a job that configured an instance anew was cut before that was up again; else their number."""
+    failed, or any, where a job that configured an instance again was cut before that was up again; else their
+    number."""
     starts = (e for e in entries if e.stage is not None and e.stage.enter == STARTING)
     is_down = record.state in (CONFIGURING, STARTING) or any(e.key not in record.applied for e in starts)
     latest = ""

@@ -13,7 +13,7 @@ from ordito.planning.members import PlannedInstance
 
 
 def check_dependencies(draft: Draft) -> None:
-    """Refuse the plan for everything that is required and not up, once each; says which command mends it."""
+    """Refuse the plan for everything that is required and not up, once each; says which command repairs it."""
     refused: dict[str, tuple[PlannedInstance, PlannedInstance, str]] = {}
     missing: dict[str, PlannedInstance | None] = {}
     for node in draft.ordered:

@@ -78,7 +78,7 @@ class Draft:
         # What was found to be absent and is made once more, as it was.
         self.absent: list[Instance] = []
         self.linking = 0
-        # It mends first where what is made anew is so only if not all that is to be healed is found to be ok.
+        # It repairs first where what is replaced is so only if not all that is to be healed is found to be ok.
         self.overlaps = self.halts = self.rolls = self.mends_first = False
         self.hooks: list[Hook] = []
         self.undone: list[DoneHook] = []

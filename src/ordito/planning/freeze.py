@@ -159,7 +159,7 @@ def _why_linked(draft: Draft, member: PlannedInstance, first: DraftStep) -> str:
     other = draft.members.get(first.far if first.instance == member.record.id else first.instance)
     if not first.link or other is None or other.fate is KEEP:
         return undone
-    how = "its link is undone" if other.goes else "it is linked anew" if member.undone else "it is linked"
+    how = "its link is undone" if other.goes else "it is linked again" if member.undone else "it is linked"
     return f"{how}: {other.template.name} {other.fate}"
 
 
@@ -202,5 +202,5 @@ def _kept(member: PlannedInstance) -> Change:
 
 
 def _loses(member: PlannedInstance) -> bool:
-    """Whether what an instance has become is lost with it: it is removed, or made anew and not only to mend it."""
+    """Whether what an instance has become is lost with it: it is removed, or replaced and not only to repair it."""
     return member.goes or (member.fate is Fate.ANEW and not member.is_mended)

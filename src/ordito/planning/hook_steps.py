@@ -232,7 +232,7 @@ def _is_new(member: PlannedInstance, since: str) -> bool:
 
 def _is_changed(member: PlannedInstance, since: str, *, is_forced: bool) -> bool:
     """Whether an instance that stays is to be another, or became so in an earlier attempt at the revision. One that is
-    only mended, or stopped for as long as what it requires is made anew, stays what it is; what is forced does not."""
+    only repaired, or stopped for as long as what it requires is replaced, stays what it is; what is forced does not."""
     if since and member.record.last_config_change >= since:
         return True
     if member.fate in STAY or member.is_conditional:

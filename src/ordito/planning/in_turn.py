@@ -17,7 +17,7 @@ from ordito.planning.second_pass import whether
 from ordito.work.plan import Action, Gate, Outage
 
 STAYS_UP = frozenset({Fate.KEEP, Fate.UPDATE})
-"""What does not go down, and is linked anew with what does."""
+"""What does not go down, and is linked again with what does."""
 
 MADE = frozenset({Fate.NEW, Fate.CONTINUE})
 """What comes up and is not changed."""
@@ -83,14 +83,14 @@ def outages(draft: Draft) -> tuple[Outage, ...]:
 
 
 def _why_together(draft: Draft, member: PlannedInstance) -> str:
-    """Why an instance goes down with all of its node: for what it needs that is made anew, before any cause of its
+    """Why an instance goes down with all of its node: for what it needs that is replaced, before any cause of its
     own."""
     if member.is_nested:
         for relationship in member.template.requirements:
             at = (member.record.host,) if relationship.is_hosting else ()
             targets = [draft.members[i] for i in at if i in draft.members] or draft.of_node.get(relationship.target, [])
             if any(target.fate is Fate.ANEW for target in targets):
-                return f"it requires {relationship.target} ({relationship.requirement}), which is made anew"
+                return f"it requires {relationship.target} ({relationship.requirement}), which is replaced"
     return member.reason or member.fate
 
 

@@ -75,7 +75,7 @@ def _is_spared(service: Service, snapshot: Snapshot, name: str) -> bool:
 
 
 def refuse_anew(draft: Draft) -> None:
-    """Transform: what is not removed is not made anew either, unless somebody has said of the node that it is to be."""
+    """Transform: what is not removed is not replaced either, unless somebody has said of the node that it is to be."""
     if not draft.workflow.describes:
         return
     for member in draft.members.values():
@@ -84,8 +84,8 @@ def refuse_anew(draft: Draft) -> None:
             continue
         if cause := why_kept(draft, member):
             draft.refusals.error(
-                "kept-anew",
-                f"{member.id} would be made anew, and is {REASONS[cause]}: {member.reason}",
+                "kept-again",
+                f"{member.id} would be replaced, and is {REASONS[cause]}: {member.reason}",
                 member.template.span,
-                hint=f"`--replace {member.template.name}` makes it anew all the same",
+                hint=f"`--replace {member.template.name}` replaces it all the same",
             )

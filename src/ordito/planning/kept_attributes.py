@@ -1,7 +1,7 @@
 """Transform: say which attributes keep a value that no operation of the service gives any more.
 
 What an operation found out stays true of an instance for which nothing is carried out. So a value stays until an
-operation gives another one, or the instance is made anew; and whoever goes back finds what there was.
+operation gives another one, or the instance is replaced; and whoever goes back finds what there was.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def warn_of_kept_attributes(draft: Draft) -> None:
             "kept-attribute",
             f'{listed(ids, MOST_NAMED)} {keep} the value of attribute "{shown}" that {giver} has given,'
             " and no operation gives it any more;"
-            f" `ordito upgrade --replace {name}` would make {'it' if len(ids) == 1 else 'them'} anew, without it",
+            f" `ordito upgrade --replace {name}` would make {'it' if len(ids) == 1 else 'them'} again, without it",
             draft.service.nodes[name].span,
         )
 

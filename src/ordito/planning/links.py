@@ -309,7 +309,7 @@ def _new_pair_step(
     draft: Draft, source: PlannedInstance, target: PlannedInstance, relationship: Relationship, entry: PairEntry
 ) -> int:
     """Add an operation of a pair that was not carried out yet. What repairs a target links it as well, where that is
-    stopped and started, or made anew."""
+    stopped and started, or replaced."""
     number = pair_step(draft, source, target, relationship, entry, reason=f"a new pair with {target.id}")
     if target.repaired is not None:
         step = draft.steps[number]
@@ -448,7 +448,7 @@ def _happens(target: PlannedInstance, *, is_dropped: bool) -> str:
     if not target.falls:
         return "is linked otherwise"
     if target.fate is Fate.ANEW:
-        return "is made anew"
+        return "is replaced"
     return "leaves" if HALVES[target.fate].down is Down.REMOVE else "is stopped"
 
 

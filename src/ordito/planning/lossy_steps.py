@@ -42,7 +42,7 @@ def check_lossy(draft: Draft) -> None:
 
 def with_lossy_replace(plan: Plan) -> Plan:
     """The plan of a job that takes itself back when it fails, with a warning where that would lead over what it makes
-    anew."""
+    again."""
     anew = [change.instance for change in plan.changes if change.kind == ChangeKind.REPLACE]
     if not anew or any("[lossy-replace]" in warning for warning in plan.warnings):
         return plan
@@ -54,7 +54,7 @@ def with_lossy_replace(plan: Plan) -> Plan:
 def _warn_of_replaced(anew: Sequence[str], who: str, place: Span | None, diagnostics: Diagnostics) -> None:
     diagnostics.warning(
         "lossy-replace",
-        f"{who} would roll back over what is made anew: {listed(anew, MOST_NAMED)}; "
+        f"{who} would roll back over what is replaced: {listed(anew, MOST_NAMED)}; "
         "what was kept there is lost, and is not brought back by making it once more",
         place,
         hint="back it up by a step before, which restores the backup when it is undone",

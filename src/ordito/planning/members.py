@@ -87,7 +87,7 @@ class PlannedInstance:
     that was, whether or not it has to be: what has failed of its pairs is carried out again.
 
     What is done with one that ``is_conditional`` is left out where it is found that it need not be done. One that
-    ``is_mended`` is made anew only because it does not do its work.
+    ``is_mended`` is replaced only because it does not do its work.
     One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
     which of the instances of its node come before it, where they are changed some at a time: from 0.
     One that is ``presumed`` up is asked first, and all that relies on it is left out where it says otherwise.

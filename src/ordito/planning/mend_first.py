@@ -1,4 +1,4 @@
-"""Transform: before anything is made anew, it is asked whether that is needed, and tried to mend it in place.
+"""Transform: before anything is replaced, it is asked whether that is needed, and tried to repair it in place.
 
 Of each instance that is asked for: its ``check``; unless that says ok its ``heal``, and its check once more. Everything
 else of the plan comes after a look at how it was found to be, and is left out where that is good.
@@ -17,15 +17,15 @@ from ordito.work.plan import Action, Gate, StepCondition
 from ordito.work.probes import CHECK, HEAL, maintaining
 
 WHETHER = "whether"
-"""The name of the step that looks whether an instance has to be made anew."""
+"""The name of the step that looks whether an instance has to be replaced."""
 
 KNOWN = "known"
 """The name of the step that looks whether it was found out how a host is."""
 
 
 def mend_first(draft: Draft) -> None:
-    """Ask and mend first, where every instance that is asked for can be asked or mended: else all is made anew in any
-    case."""
+    """Ask and repair first, where every instance that is asked for can be asked or repaired: else all is replaced in
+    any case."""
     chosen = [m for m in draft.members.values() if m.id in (draft.options.instances or ())]
     if draft.options.reinstall or not all(may_be_spared(draft, member) for member in chosen):
         _hosts_first(draft, {}, len(draft.steps))
@@ -41,8 +41,8 @@ def mend_first(draft: Draft) -> None:
     looks = [look_whether(draft, member) for member in chosen]
     for last in found:
         for look in looks:
-            draft.edge(last, look, draft.why("everything is tried before anything is made anew"))
-    last, reason = looks[0], draft.why("only what could not be mended is made anew")
+            draft.edge(last, look, draft.why("everything is tried before anything is replaced"))
+    last, reason = looks[0], draft.why("only what could not be repaired is replaced")
     if len(looks) > 1:
         last = draft.join(WHETHER, reason, gate=Gate.ANY)
         for look in looks:
@@ -55,9 +55,9 @@ def mend_first(draft: Draft) -> None:
 
 
 def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
-    """Look first whether the hosts that are made anew can be reached: on those that cannot nothing is asked, mended or
+    """Look first whether the hosts that are replaced can be reached: on those that cannot nothing is asked, repaired or
     taken down, and where one lets nobody in nothing is done at all. ``asked`` are the instances that are asked for,
-    each with the last step that asks; ``first`` is the first of the steps that ask and mend."""
+    each with the last step that asks; ``first`` is the first of the steps that ask and repair."""
     before = len(draft.steps)
     looks: dict[str, int] = {}
     for member in list(draft.members.values()):
@@ -114,7 +114,7 @@ def look_known(draft: Draft, looks: Mapping[str, int]) -> int:
 
 
 def may_be_spared(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether there is a way to find an instance to be ok, or to mend it; what is gone is made again in any case."""
+    """Whether there is a way to find an instance to be ok, or to repair it; what is gone is made again in any case."""
     if member.is_lost:
         return False
     return any(maintaining(member.template, name) is not None for name in (CHECK, HEAL)) or can_be_looked_at(
@@ -123,26 +123,26 @@ def may_be_spared(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def mend(draft: Draft, member: PlannedInstance) -> int:
-    """The steps that look at an instance, and try to mend it; gives the last one's number."""
+    """The steps that look at an instance, and try to repair it; gives the last one's number."""
     checks = maintaining(member.template, CHECK) is not None or can_be_looked_at(draft, member)
     steps: list[int] = []
     if checks:
         steps.append(_step(draft, member, CHECK, "it is checked first"))
     if maintaining(member.template, HEAL) is not None:
-        steps.append(_step(draft, member, HEAL, "it is mended in place, if that can be"))
+        steps.append(_step(draft, member, HEAL, "it is repaired in place, if that can be"))
         if checks:
             draft.steps[steps[-1]].condition = StepCondition.UNLESS_OK
-            steps.append(_step(draft, member, CHECK, "it is checked whether that has mended it", again=True))
+            steps.append(_step(draft, member, CHECK, "it is checked whether that has repaired it", again=True))
             draft.steps[steps[-1]].condition = StepCondition.UNLESS_OK
         else:
             draft.steps[steps[-1]].closes = True
     for before, after in pairwise(steps):
-        draft.edge(before, after, draft.why("it is checked, mended, and checked again"))
+        draft.edge(before, after, draft.why("it is checked, repaired, and checked again"))
     return steps[-1]
 
 
 def _step(draft: Draft, member: PlannedInstance, name: str, reason: str, *, again: bool = False) -> int:
-    """A step without which the job can do: what it does not find out or mend is made anew."""
+    """A step without which the job can do: what it does not find out or repair is replaced."""
     number = probe(draft, member, name, reason)
     assert number is not None
     step = draft.steps[number]
@@ -169,7 +169,7 @@ def look_whether(draft: Draft, member: PlannedInstance) -> int:
             member.id,
             call=call,
             tolerant=True,
-            reason=draft.why("whether it has to be made anew"),
+            reason=draft.why("whether it has to be replaced"),
             condition=StepCondition.UNLESS_OK,
         )
     )

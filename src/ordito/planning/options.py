@@ -224,7 +224,7 @@ class PlanOptions:
     which nothing exists any more: they are part of the service as they were deployed, and deploying leaves them alone.
     ``kept_behind`` are those of them that are not removed whatever is said.
     ``instances`` are those that a workflow is about which is not about all, None for all; with
-    ``reinstall`` what is to be healed is neither checked, mended nor restarted first; ``scope`` says how far healing
+    ``reinstall`` what is to be healed is neither checked, repaired nor restarted first; ``scope`` says how far healing
     goes at most, and ``may_lose`` names instances, and nodes, whose data may be lost. With
     ``spares_absent`` what keeps data and was found to be absent is not made once more, and nobody is asked about it.
     Undeploying keeps what is protected and what this ensemble has not created, unless that is to be included.

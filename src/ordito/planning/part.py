@@ -1,7 +1,7 @@
 """A part of a service that is brought to its description, or removed, while all else stays as it is.
 
 What is named is part of it, and what that needs as far as it is not up. What a plan takes down besides, since it
-requires or lies on what is made anew, is part of it too. What is left out stays in the form in which it is: the
+requires or lies on what is replaced, is part of it too. What is left out stays in the form in which it is: the
 ensemble remembers that, and the next plan for everything goes on with it.
 """
 

@@ -38,7 +38,7 @@ class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """How many instances are made, continued or changed, made anew, removed, looked at, and left alone; how many
+    """How many instances are made, continued or changed, replaced, removed, looked at, and left alone; how many
     operations have something to run, are delegated to a provider, and do nothing; and how many waves have something
     that is run or delegated."""
 

@@ -64,7 +64,7 @@ class Pairs(msgspec.Struct, frozen=True):
 
 class Making(msgspec.Struct, frozen=True):
     """What is done to make an instance of a node, and to link it; ``start`` is what of it is done with one that is only
-    stopped, ``configure`` with one that is configured anew before it is started. ``reached_by`` is the node by
+    stopped, ``configure`` with one that is configured again before it is started. ``reached_by`` is the node by
     the link with which a host gets its address, "" for none: what is done on it comes after that."""
 
     install: tuple[SequencedOperation, ...]

@@ -12,8 +12,9 @@ class PlanRefused(Exception):
     """There is no plan: every reason that was found, each with what to do about it. Nothing was touched.
 
     ``changes`` are those that were wanted, what is refused among them, where it came so far that they are known.
-    Where it ``is_of_deployed`` it is the service as it is deployed that stands against it: what is mended in its files
-    counts once it is deployed. Where there are ``more_words`` the same command with these is not refused, and does what
+    Where it ``is_of_deployed`` it is the service as it is deployed that stands against it: what is repaired in its
+    files counts once it is deployed. Where there are ``more_words`` the same command with these is not refused, and
+    does what
     ``purpose`` says. ``public_inputs`` are the inputs of the command of which it is known that their values
     are no secrets.
     """

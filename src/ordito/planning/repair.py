@@ -1,5 +1,5 @@
 """Transform: a deployment repairs what is known to be broken although everything was carried out, before anything else
-that needs it: as healing does it, as far as to make it anew where it is, and never further. Where it is to check, it
+that needs it: as healing does it, as far as to replace it where it is, and never further. Where it is to check, it
 asks what is to stay as it is as well, and repairs what it finds not to be ok.
 
 Instances are taken node by node, those first that others require: so each stage is about instances that are no pairs of
@@ -168,7 +168,7 @@ def _say_unasked(draft: Draft, member: PlannedInstance, reason: str) -> None:
 
 
 def _ask_hosts(draft: Draft, hosts: Iterable[PlannedInstance], looks: AskedHosts) -> None:
-    """Ask hosts how they are that nobody has asked yet. None is made anew: where one is not ok that has failed, and
+    """Ask hosts how they are that nobody has asked yet. None is replaced: where one is not ok that has failed, and
     nothing is done that needs it."""
     reason = draft.why("whether it is ok in the end")
     for host in hosts:
@@ -246,7 +246,7 @@ def say_unrepaired(draft: Draft) -> None:
         draft.diagnostics.warning(
             "not-repaired",
             f"{listed(names, MOST_NAMED)} {are} not ok, and not repaired by this ({why}): it fails there unless a check"
-            f" says ok; mend it first: `ordito heal {' '.join(names[:MOST_NAMED])}`",
+            f" says ok; repair it first: `ordito heal {' '.join(names[:MOST_NAMED])}`",
             members[0].template.span,
         )
 

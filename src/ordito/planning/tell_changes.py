@@ -135,7 +135,7 @@ class _Plans:
 
     def _linked(self, told: Told, record: Instance, there: Iterable[Instance]) -> list[tuple[str, Noted]]:
         """The far instances of an instance's pairs that were linked and stay so, each with what the instance knows of
-        it: nothing of one that is made anew, where no operation links it."""
+        it: nothing of one that is replaced, where no operation links it."""
         draft, relationship = self._draft, told.relationship
         found: list[tuple[str, Noted]] = []
         for far in there:
@@ -224,7 +224,7 @@ class _Plans:
 
 
 def _is_up(record: Instance, member: PlannedInstance | None) -> bool:
-    """Whether an instance that is there already will be started when it could be told, and was not made anew."""
+    """Whether an instance that is there already will be started when it could be told, and was not replaced."""
     if member is None or member.fate in {Fate.KEEP, Fate.LOOK}:
         return record.state == STARTED
     return HALVES[member.fate].down is not Down.REMOVE and (member.rises or not member.falls)
@@ -277,7 +277,7 @@ def _member(draft: Draft, record: Instance) -> PlannedInstance:
 
 
 def _settle_by(draft: Draft, member: PlannedInstance, key: str) -> None:
-    """An instance that is in error only because it could not be told is not looked at besides: it is mended when it
+    """An instance that is in error only because it could not be told is not looked at besides: it is repaired when it
     has been."""
     steps = member.up.steps if member.up is not None else []
     if [*member.record.failed] != [key] or not steps:

@@ -1,7 +1,7 @@
 """Healing goes no further than it has to: each stage is laid with a way down and a way up of its own, behind a look at
 what the stage before has come to.
 
-1. An instance is checked, mended by its own operation for that, and checked again (``mend_first``).
+1. An instance is checked, repaired by its own operation for that, and checked again (``mend_first``).
 2. It is stopped and started by itself, its links with it, and checked again.
 3. With what is contained in it, it is removed and made again on the host where it is, and all of that is checked.
 4. Where its host is not ok itself, that is made again with all that it carries.
@@ -68,7 +68,7 @@ def widening(laying: Laying) -> Callable[[Draft], None]:
 
 
 def _takes_host(draft: Draft, asked: str, host: str) -> bool:
-    """Whether nothing less than the whole host is made anew: it is what is asked for itself, or it is known not to be
+    """Whether nothing less than the whole host is replaced: it is what is asked for itself, or it is known not to be
     ok, and nobody can be asked whether that is still so."""
     record = draft.snapshot.instances[host]
     if not draft.service.nodes[record.node].is_compute:
@@ -84,8 +84,8 @@ def _can_say(draft: Draft, host: PlannedInstance) -> bool:
 
 
 def _heal_whole(draft: Draft, laying: Laying) -> None:
-    """Have the whole hosts of what is asked for made anew, with all that they carry, unless what is asked for is found
-    to be ok, or can be mended in place."""
+    """Have the whole hosts of what is asked for replaced, with all that they carry, unless what is asked for is found
+    to be ok, or can be repaired in place."""
     absent = put_existing(draft)
     for name in sorted(draft.options.instances or ()):
         make_anew(draft, absent, outermost(draft, name), name, SHARES)
@@ -122,14 +122,14 @@ def spare_absent(draft: Draft) -> None:
 
 
 def _ask_afterwards(draft: Draft, members: Iterable[PlannedInstance]) -> list[int]:
-    """Add the checks of the instances that are made anew; gives the last step of each."""
-    reason, last = draft.why("whether it is ok once it was made anew"), []
+    """Add the checks of the instances that are replaced; gives the last step of each."""
+    reason, last = draft.why("whether it is ok once it was replaced"), []
     for member in list(members):
         if member.fate is not Fate.ANEW or member.up is None:
             continue
         last.append(member.up.end)
         if can_be_asked(draft, member):
-            number = ask_until_ready(draft, member, "whether it is ok once it was made anew", WITHIN)
+            number = ask_until_ready(draft, member, "whether it is ok once it was replaced", WITHIN)
             draft.edge(member.up.end, number, reason)
             last[-1] = number
     return last
@@ -147,7 +147,7 @@ class Widening:
     """The stages of healing instances of one node, each behind looks of its own.
 
     ``roots`` are the instances, each with the Compute on which it lies, "" for none; ``why`` begins what is said
-    of each that is repaired; one without was asked to be healed. It is ``widest`` where that Compute may be made anew.
+    of each that is repaired; one without was asked to be healed. It is ``widest`` where that Compute may be replaced.
     ``presumed`` are instances that are not up and will be, since they are repaired before. All that is done about a
     root comes after the join ``begin``, and before the step ``told``.
     """
@@ -179,14 +179,14 @@ class Widening:
         self._absent: dict[str, PlannedInstance] = {}
         self._fit, self._known = hosts or AskedHosts({}, {})
         self._unfit: dict[str, int] = {}
-        """By the host: the looks whether it is ok, whether that was found out, and whether it is to be made anew."""
+        """By the host: the looks whether it is ok, whether that was found out, and whether it is to be replaced."""
         self._mended: dict[str, int] = {}
         self._needed: dict[str, int] = {}
-        """By the root: the looks whether anything is to be done besides mending, and whether the next stage is."""
+        """By the root: the looks whether anything is to be done besides repairing, and whether the next stage is."""
         self._ends: dict[str, list[int]] = {root: [] for root in roots}
         """By the root: what has to have ended, and well, where it was not left out."""
         self._linked: dict[str, dict[str, None]] = {root: {} for root in roots}
-        """By the root: the instances that stay and are linked anew with it where it is restarted."""
+        """By the root: the instances that stay and are linked again with it where it is restarted."""
         self._begin()
         self._losing = {host: list(at_stake(draft, self._inside(host))) for host in roots.values() if host}
         self._widest = widest
@@ -276,7 +276,7 @@ class Widening:
     # ------------------------------------------------------------------------------------------------ the stages
 
     def _mend(self, member: PlannedInstance) -> None:
-        """Check an instance, and mend it in place."""
+        """Check an instance, and repair it in place."""
         draft, host = self._draft, self._roots[member.id]
         first = len(draft.steps)
         last = mend(draft, member)
@@ -338,12 +338,12 @@ class Widening:
                 for member in self._inside(self._tops[root]):
                     group[member.id] = root
                     if member.cause is ChangeCause.TO_HEAL and root in self._why:
-                        member.cause, member.reason = ChangeCause.NONE, f"{self._why[root]}: made anew"
+                        member.cause, member.reason = ChangeCause.NONE, f"{self._why[root]}: replaced"
                     member.reason += self._if_needed(root)
             self._lay_anew(group, self._gates)
 
     def _make_host_anew(self, root: str, host: str) -> None:
-        """Have the host of an instance made anew where it is found not to be ok."""
+        """Have the host of an instance replaced where it is found not to be ok."""
         self._begin()
         make_anew(self._draft, self._absent, host, root, SHARES)
         group: dict[str, str] = {}
@@ -354,7 +354,7 @@ class Widening:
         self._lay_anew(group, lambda _: gates)
 
     def _lay_anew(self, group: Mapping[str, str], gates: Callable[[str], list[int]]) -> None:
-        """Lay the ways down and up of what is made anew, each instance of the ``group`` for the sake of its root."""
+        """Lay the ways down and up of what is replaced, each instance of the ``group`` for the sake of its root."""
         draft, first, edges = self._draft, len(self._draft.steps), len(self._draft.befores)
         if not _laid(draft, self._laying):
             return
@@ -440,7 +440,7 @@ class Widening:
                 draft.edge(gate, number, reason)
 
     def _say_spared(self, root: str, losing: list[PlannedInstance]) -> None:
-        """Say why an instance is not made anew."""
+        """Say why an instance is not replaced."""
         member = self._draft.members.get(root) or self._absent[root]
         kept = PlannedInstance(
             member.record, member.template, Fate.KEEP, NOT_ANEW.format(listed([m.id for m in losing], MOST_NAMED))
@@ -448,7 +448,7 @@ class Widening:
         self._draft.kept.append(kept)
 
 
-NOT_ANEW = "not made anew whatever is found: data of {} would be lost (--allow-data-loss)"
+NOT_ANEW = "not replaced whatever is found: data of {} would be lost (--allow-data-loss)"
 NOT_TAKEN_ALONG = "not taken along"
 
 

@@ -263,7 +263,7 @@ class _Check:
         earlier = found.get(name)
         if earlier is not None:
             if not (earlier.is_dir() and member.is_dir()):
-                self.report(UNSAFE, f'the member "{name}" is in it twice', "pack it anew")
+                self.report(UNSAFE, f'the member "{name}" is in it twice', "pack it again")
             return False
         path = name
         while path:
@@ -292,7 +292,7 @@ class _Check:
                 above = above.rpartition("/")[0]
         for name, member in found.items():
             if name in folders and not member.is_dir():
-                self.report(UNSAFE, f'the member "{name}" is a file, and a folder of other members', "pack it anew")
+                self.report(UNSAFE, f'the member "{name}" is a file, and a folder of other members', "pack it again")
 
     def report(self, code: str, message: str, hint: str) -> None:
         """Report what is wrong with the archive, unless much has been said already."""

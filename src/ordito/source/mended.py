@@ -1,4 +1,4 @@
-"""A text that is no YAML, as it is after each of its faults was reported and mended."""
+"""A text that is no YAML, as it is after each of its faults was reported and repaired."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Mended:
         return "".join(self._lines)
 
     def mend(self, error: yaml.MarkedYAMLError) -> bool:
-        """Report a fault and mend the text; whether reading can go on. What cannot be mended is only reported where it
-        is the first fault: behind another one it may follow from that."""
+        """Report a fault and repair the text; whether reading can go on. What cannot be repaired is only reported
+        where it is the first fault: behind another one it may follow from that."""
         repair = find_repair(self._lines, error)
         if repair is not None:
             place = repair.line, repair.column

@@ -154,7 +154,7 @@ class NotAllowed(FetchFailed):
     def __init__(self, url: str) -> None:
         super().__init__(
             f"{url} is not fetched unasked",
-            "allow it with --fetch, each time anew, so that it is known whether it has changed; "
+            "allow it with --fetch, each time again, so that it is known whether it has changed; "
             "or put a copy beside the service template and name that",
         )
 

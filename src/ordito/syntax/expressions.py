@@ -35,7 +35,7 @@ class Call(msgspec.Struct, frozen=True, eq=False):
     needs: object = None
 
     def argument_span(self, *position: int) -> Span:
-        """Where an argument is written, or an entry of a list that is one. Found anew in the text when it is asked
+        """Where an argument is written, or an entry of a list that is one. Found again in the text when it is asked
         for, since a call is one of very many and rarely wrong."""
         return span_inside(self.span, (self.function, *position))
 

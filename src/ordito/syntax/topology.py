@@ -115,7 +115,7 @@ def _over(below: Node, above: Node) -> Node:
 
 
 def _requirements(below: Sequence, above: Sequence) -> Sequence:
-    """Requirements, of which those with names that are written anew are left out below."""
+    """Requirements, of which those with names that are written again are left out below."""
     anew = {name for item in above.items if isinstance(item, Mapping) for name in item.values}
     kept = [i for i in below.items if not (isinstance(i, Mapping) and anew.intersection(i.values))]
     return Sequence(above.source, above.line, above.column, above.end_line, above.end_column, [*kept, *above.items])

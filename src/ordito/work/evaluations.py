@@ -33,7 +33,7 @@ class Evaluation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Evaluated(msgspec.Struct, frozen=True):
     """What came of one more evaluation: whether the condition exists now, why not (``said``), and what is to be
-    remembered: nothing once it exists, so that counting begins anew."""
+    remembered: nothing once it exists, so that counting begins again."""
 
     exists: bool
     said: str = ""

@@ -60,14 +60,14 @@ class ChangeOptions(msgspec.Struct, frozen=True):
         tuple[str, ...],
         Option(
             "--replace",
-            "Make the instances of this node anew, though that need not be; may be repeated.",
+            "Make the instances of this node again, though that need not be; may be repeated.",
             metavar="NODE",
         ),
     ] = ()
     """Nodes whose instances are replaced though that need not be."""
     max_unavailable: MaxUnavailable = ALL
     skip_heal: Annotated[
-        bool, Option("--skip-heal", "Change also what is not as it should be without mending it first.")
+        bool, Option("--skip-heal", "Change also what is not as it should be without repairing it first.")
     ] = False
     """Whether instances that are not ok are changed without being repaired first."""
     checks: Annotated[bool, Option("--check", "Check first what is to stay as it is, and repair what is not ok.")] = (

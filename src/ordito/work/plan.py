@@ -177,7 +177,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     ``chain`` is the length of the longest chain of steps that depend on this one, used to choose what goes first.
     ``reason`` is an index into ``Plan.reasons``. The job can do without ``optional`` steps: their failures make it
     degraded at worst. What depends on a ``dispensable`` step goes on when that step itself has failed. ``condition``
-    says when it is needed. ``anew`` marks the last step that removes an instance which the plan makes again, and the
+    says when it is needed. ``again`` marks the last step that removes an instance which the plan makes again, and the
     first that does so: with this one it is as new, whatever is left of it; and the look that says whether that is to
     be. ``gate`` is what it makes of the ends of the steps before it. What ``counts`` is a part of the lifecycle, and
     counts as deployed whatever the workflow.
@@ -225,7 +225,7 @@ class DifferenceKind(StrEnum):
     """An input of an operation."""
 
     REQUEST = "request"
-    """Nothing differs: somebody wants it to be made anew."""
+    """Nothing differs: somebody wants it to be replaced."""
 
     UNKNOWN = "unknown"
     """An operation was carried out in a form of which nothing more is known."""
@@ -282,7 +282,7 @@ class ChangeCause(StrEnum):
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-/+`` made anew, ``-`` removed,
+    """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-/+`` replaced, ``-`` removed,
     ``=`` taken over as it is, ``?`` looked at, and repaired where that finds it not to be ok; and why. ``declared`` is
     the place of its node. ``differences`` are what has changed, and ``kind`` is what comes of them, "" where nothing
     has."""

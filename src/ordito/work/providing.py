@@ -100,7 +100,7 @@ class Delegation(msgspec.Struct, frozen=True):
     stands there, and ``apart`` the node templates from whose instances it is to be on another machine. ``inputs`` are
     those of the ``create`` operation. ``timeout`` is how many seconds it may take to reach a Compute, None where nobody
     has said it. ``ensemble`` is the id of the deployment: together with ``instance`` it names what is made wherever it
-    has to be known again. ``anew`` is whether an instance that is looked at is made again where it is in error;
+    has to be known again. ``again`` is whether an instance that is looked at is made again where it is in error;
     ``on_it`` are the instances that still exist on one that is to be removed.
     """
 

@@ -10,14 +10,14 @@ LEFT_OUT = "the filter leaves it out"
 
 class Carried(msgspec.Struct, frozen=True):
     """Steps of an earlier plan of the same workflow, by their ids: those that are ``done``, the filters that have
-    ``left_out`` their instances, and those that failed and whose workflow steps are to begin ``anew``."""
+    ``left_out`` their instances, and those that failed and whose workflow steps are to begin ``again``."""
 
     done: frozenset[str] = frozenset()
     left_out: frozenset[str] = frozenset()
     anew: frozenset[str] = frozenset()
 
     def of(self, step: str) -> Carried:
-        """What counts of a workflow step: nothing of one that begins anew."""
+        """What counts of a workflow step: nothing of one that begins again."""
         return NOTHING_CARRIED if any(name.startswith(f"{step}.") for name in self.anew) else self
 
 

@@ -186,7 +186,7 @@ class SshHost:
         self._tell("thaw")
 
     def set_host_key(self) -> None:
-        """Give it another host key, as a machine has that was installed anew."""
+        """Give it another host key, as a machine has that was installed again."""
         self._tell("stop")
         self._public = make_key(self._own / "host_key", self.name)
         self._tell("start")

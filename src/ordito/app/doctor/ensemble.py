@@ -155,7 +155,7 @@ def _git(place: Place, used: list[tuple[str, str]]) -> Iterator[DoctorFinding]:
         used.append(("git", "this ensemble is kept in git"))
         obstacle = next(obstacles(home), None)
     except GitFailed as failed:
-        yield DoctorFinding(ENSEMBLE, "commits", BROKEN, failed.message, "records of jobs in git", "mend it for git")
+        yield DoctorFinding(ENSEMBLE, "commits", BROKEN, failed.message, "records of jobs in git", "repair it for git")
         return
     if obstacle is None:
         yield DoctorFinding(ENSEMBLE, "commits", OK, str(home.tree.top))

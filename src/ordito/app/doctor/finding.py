@@ -14,7 +14,7 @@ PROGRAM, MACHINE, ENSEMBLE = "program", "machine", "ensemble"
 
 class DoctorFinding(msgspec.Struct, frozen=True):
     """One thing that was looked at: what it is about (``part``), how it is (``state``), what was ``found``, usually a
-    version, what it is there for (``purpose``), how to get or to mend it (``cure``, "" where nothing is to be done),
+    version, what it is there for (``purpose``), how to get or to repair it (``cure``, "" where nothing is to be done),
     and why it has to be there (``needed``, "" where nothing here needs it)."""
 
     part: str

@@ -1,4 +1,5 @@
-"""Rebuild what exists from the records of all jobs: to see what was, to prove what is, and to mend it after a merge."""
+"""Rebuild what exists from the records of all jobs: to see what was, to prove what is, and to repair it after a
+merge."""
 
 from __future__ import annotations
 
@@ -163,7 +164,7 @@ def _write(place: Place, request: ReplayRequest, clock: Clock) -> ReplayResult:
         if rebuilding.unfinished is not None:
             raise JobUnfinished(rebuilding.unfinished.id, rebuilding.unfinished.workflow)
         options = JobOptions(commit=request.commit)
-        # Where only the lock asks for a commit this goes on all the same: it is a merge that has to be mended first.
+        # Where only the lock asks for a commit this goes on all the same: it is a merge that has to be repaired first.
         refuse_uncommittable(place.layout, options)
         options = shared_options(options) if rebuilding.is_shared else options
         rebuilt = rebuild(place.layout)

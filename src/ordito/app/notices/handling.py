@@ -2,7 +2,7 @@
 
 The lock is taken for one small step at a time, and what is done is written into the inbox before it is done, with the
 id of the job that does it. So a step that was cut off is found by whoever comes next: its job is there, and it is done,
-or it is not, and it is done anew. Nothing is lost, nothing is done twice, and other commands come in between.
+or it is not, and it is done again. Nothing is lost, nothing is done twice, and other commands come in between.
 
 Who has held the lock handles what waits after giving it back: a notice that came while the lock was held could not be
 handled by who brought it.

@@ -238,7 +238,7 @@ def changing(
 
 
 def _check_replaced(changes: ChangeOptions, service: Service, diagnostics: Diagnostics) -> None:
-    """See that the nodes exist that are to be made anew. Raises ``InvalidDocument`` where one does not."""
+    """See that the nodes exist that are to be replaced. Raises ``InvalidDocument`` where one does not."""
     unknown = [name for name in changes.replaced if name not in service.nodes]
     for name in unknown:
         diagnostics.unknown("unknown-node", "node template", name, None, service.nodes, note="--replace names it")

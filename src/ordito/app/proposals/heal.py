@@ -1,4 +1,4 @@
-"""What healing would do: it checks, mends, restarts, and makes anew what none of that helps."""
+"""What healing would do: it checks, repairs, restarts, and makes again what none of that helps."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _chosen(request: HealRequest, service: Service, snapshot: Snapshot) -> Mappi
             raise Refused(
                 "kept",
                 f"{record.id} is not created by this ensemble, and is not removed to be made again",
-                "a check or heal of the interface type ordito.interfaces.Maintain could mend it in place",
+                "a check or heal of the interface type ordito.interfaces.Maintain could repair it in place",
             )
         if spared or not whole:
             asked_first.setdefault(_outermost(service, snapshot, record) if whole else record.id, record.id)
@@ -175,17 +175,17 @@ def _refuse_nothing(plan: Plan, chosen: Mapping[str, Instance]) -> None:
         f"there is nothing that could heal {listed(names, MOST_NAMED)}, and nothing that says whether it is ok: no"
         " operation of it is implemented",
         "an operation check of the interface type ordito.interfaces.Maintain says how it is, and its operations heal,"
-        " stop and start mend it",
+        " stop and start repair it",
         next_words=("describe", names[0]),
         purpose="see what is known of it",
     )
 
 
 def _refuse_in_vain(request: HealRequest, service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> None:
-    """Refuse to heal what cannot be ok before something else is that it requires: it would be stopped, and made anew,
+    """Refuse to heal what cannot be ok before something else is that it requires: it would be stopped, and replaced,
     in vain."""
     places = [_outermost(service, snapshot, record) for record in chosen.values()]
-    # What lies on a host that is made anew is made anew as well.
+    # What lies on a host that is replaced is replaced as well.
     taken = {i for i in places if request.scope == WHOLE_HOST or snapshot.instances[i].local not in OPERATIONAL}
     found = [
         record
@@ -202,14 +202,14 @@ def _refuse_in_vain(request: HealRequest, service: Service, snapshot: Snapshot, 
     raise Refused(
         "required-first",
         f"{listed([*chosen], MOST_NAMED)} cannot be healed before what it requires is ok: {said}",
-        "heal that first; --reinstall makes anew what is named all the same",
+        "heal that first; --reinstall makes again what is named all the same",
         next_words=("heal", *(record.id for record in shown), *chosen, *options, *words_of_losing(request.may_lose)),
         purpose="heal what is required first, then this",
     )
 
 
 def _lies_on(record: Instance, chosen: Collection[str], snapshot: Snapshot) -> bool:
-    """Whether an instance is one of those that are chosen, or lies on one, with which it is made anew."""
+    """Whether an instance is one of those that are chosen, or lies on one, with which it is replaced."""
     return any(above.id in chosen for above in chain(snapshot, record.id))
 
 

@@ -278,7 +278,7 @@ def _with_done(plan: Plan, wanted: str, job: str, record: RecordedJob) -> Plan:
 # What a workflow of the template has left undone, when a job of it did not end well.
 #
 # Its plan is made once more, with the inputs that it had; what ended well in that job, and in those that it carried
-# on with, counts as carried out. A step whose failure was handled is begun anew: what is there for its failure has
+# on with, counts as carried out. A step whose failure was handled is begun again: what is there for its failure has
 # put back what it had done.
 
 

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 # What the verbs that look at instances have in common: `ordito check` and `ordito discover`.
 
 MOST_HEALED = 12
-"""Instances that a proposed command names; where more are not ok a deployment is proposed, which mends them all."""
+"""Instances that a proposed command names; where more are not ok a deployment is proposed, which repairs them all."""
 
 BROKEN = frozenset({ERROR, UNKNOWN, ABSENT})
-"""The statuses of what healing may mend."""
+"""The statuses of what healing may repair."""
 
 NOBODY_KNOWS = frozenset({StatusReason.UNREACHABLE, StatusReason.UNANSWERED})
 """Why an instance is not proposed to be healed: nobody could find out how it is."""
@@ -82,13 +82,13 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
     broken = _to_heal(result.found)
     if broken:
         if len(broken) <= MOST_HEALED:
-            yield ("heal", *(record.id for record in broken)), "mend what is not ok"
+            yield ("heal", *(record.id for record in broken)), "repair what is not ok"
         else:
-            yield ("deploy",), "mend what is not ok, and make again what is missing"
+            yield ("deploy",), "repair what is not ok, and make again what is missing"
     away = [found.after.id for found in result.found if found.after.status_reason is StatusReason.UNREACHABLE]
     if away:
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
-        yield ("heal", *away), "have what stays away made anew, with all that is on it"
+        yield ("heal", *away), "have what stays away replaced, with all that is on it"
     if result.report is not None and result.report.causes.locked:
         from ordito.cli.job_view import check_locked
 

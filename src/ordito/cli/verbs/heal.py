@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 12
-NOT_NEEDED, MENDED, RESTARTED, ANEW, FAILED = "not needed", "mended", "restarted", "made anew", "failed"
+NOT_NEEDED, MENDED, RESTARTED, ANEW, FAILED = "not needed", "mended", "restarted", "replaced", "failed"
 UNLINKED, TAKEN = "not linked", "taken for ok"
 SAID = {
     NOT_NEEDED: "is ok: nothing to heal",
-    MENDED: "was mended in place",
+    MENDED: "was repaired in place",
     RESTARTED: "was stopped and started",
-    ANEW: "was made anew",
+    ANEW: "was replaced",
     TAKEN: "is taken for ok: there is nothing that could heal it, and nothing that says how it is",
 }
 
@@ -147,14 +147,14 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
         session.next(NextCommand(session.settings.command("deploy"), "make again what is still missing"))
     spared = [i for i, how in came_to.items() if how == NOT_NEEDED]
     if spared and len(spared) == len(came_to) and not any(_keep_data(result) for result in ended):
-        session.next(NextCommand(session.settings.command("heal", *spared, "--reinstall"), "make it anew all the same"))
+        session.next(NextCommand(session.settings.command("heal", *spared, "--reinstall"), "replace it all the same"))
     if locked:
         words, purpose = check_locked(locked)
         session.next(NextCommand(session.settings.command(*words), purpose))
 
 
 def _keep_data(result: WorkflowResult) -> bool:
-    """Whether something that a job was to heal keeps data: to make it anew is nothing to propose."""
+    """Whether something that a job was to heal keeps data: to replace it is nothing to propose."""
     from ordito.app.proposals.heal import to_heal
 
     if (proposal := result.proposal) is None:
@@ -179,7 +179,7 @@ def _said(record: Instance, came_to: str, unknown: str | None, unlinked: tuple[s
 
 
 def _came_to(record: Instance, job: str, anew: str) -> str:
-    """What the job has done about an instance; ``anew`` is how it is called that it was made anew."""
+    """What the job has done about an instance; ``again`` is how it is called that it was replaced."""
     from ordito.instances.status import OPERATIONAL
     from ordito.work.probes import HEAL
 

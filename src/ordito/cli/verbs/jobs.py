@@ -58,7 +58,7 @@ def list_command(session: Session) -> ExitCode:
     for problem in found.problems:
         session.warn(printable(problem))
     if found.problems:
-        purpose = "write jobs.tsv anew from the records in jobs/"
+        purpose = "write jobs.tsv again from the records in jobs/"
         session.next(NextCommand(session.settings.command("jobs", "replay", "--write"), purpose))
     return ExitCode.DONE
 

@@ -100,7 +100,7 @@ def list_command(session: Session) -> ExitCode:
 def rm_command(session: Session, names: tuple[str, ...]) -> ExitCode:
     """Forget secrets: all that are named, or none if one of them is not there.
 
-    What was deployed with them keeps them until it is deployed anew."""
+    What was deployed with them keeps them until it is deployed again."""
     remove_secrets(session.settings.directory, names)
     session.note(f"forgotten: {', '.join(names)}")
     session.result({"removed": list(names)}, lambda _: None)

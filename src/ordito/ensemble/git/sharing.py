@@ -31,7 +31,7 @@ def asks_for_lock(layout: Layout) -> bool:
     if not _MENTIONED.search(content):
         return False
     try:
-        document = load(content, str(layout.manifest), "mend it")
+        document = load(content, str(layout.manifest), "repair it")
     except EnsembleError:
         # Whoever reads it for what it says explains it better, and does nothing then.
         return False

@@ -203,7 +203,7 @@ async def _check(target: HostTarget) -> None:
     if process.returncode:
         said = err.decode(errors="replace").strip().rpartition("\n")[2]
         if NOBODY in said.lower():
-            raise Unreachable(f"{target.name} cannot be reached: it is not there any more; {heal} has it made anew")
+            raise Unreachable(f"{target.name} cannot be reached: it is not there any more; {heal} has it replaced")
         raise Unreachable(f"{target.name} cannot be reached: {said}")
     if out.strip() != b"true":
         raise Unreachable(

@@ -254,7 +254,7 @@ class RemoteAttempt:
             return self._outcome_from(ended, found.result, found.outputs)
         if found.state == "running":
             return await self._end()
-        message = f"{self._lost}; it was ended meanwhile and left no result (was the host started anew?)"
+        message = f"{self._lost}; it was ended meanwhile and left no result (was the host started again?)"
         return Outcome(Ending.FAILED, message=message, tail=self._tail.lines())
 
     def _never_begun(self) -> Outcome:

@@ -50,7 +50,7 @@ class Trees:
     def of(self, root: str, artifact: str, dependencies: Sequence[str]) -> Tree:
         """The tree for an operation. Raises ``Unusable`` and ``OSError``.
 
-        A tree does not change while a job runs; where the files of the operation did all the same, it is read anew.
+        A tree does not change while a job runs; where the files of the operation did all the same, it is read again.
         """
         named = [in_tree(root, file) for file in (artifact, *dependencies)]
         key: tuple[str, str, tuple[str, ...]] = (root, "", ())

@@ -51,13 +51,13 @@ def judge(settings: SshSettings, host: str, address: str, port: int, key: SSHKey
             return ""
         return (
             f'the host at {where} shows the key {shown}, which is not the one that "host_key" names: somebody may be '
-            "in between; if the host was installed anew, correct host_key in the inventory"
+            "in between; if the host was installed again, correct host_key in the inventory"
         )
     path = known_hosts_file(settings)
     if line := _line_of(path, host, address, port):
         return (
             f"THE HOST KEY HAS CHANGED: the host at {where} shows the key {shown}, and {path}:{line} knows another. "
-            "Somebody may be in between, or the host was installed anew; if you know that it was, remove the old key: "
+            "Somebody may be in between, or the host was installed again; if you know that it was, remove the old key: "
             f"ssh-keygen -R {shlex.quote(_place(host, port))} -f {shlex.quote(str(path))}"
         )
     if settings.host_key_check == "accept-new":

@@ -118,7 +118,7 @@ class ContainerProvider:
             settings = self._settings
         except ProviderFailed as problem:
             raise Unreachable(f"{instance}: {problem}") from problem
-        # One that is made anew under its name is another host: nothing that was made ready on the former one is there.
+        # One that is replaced under its name is another host: nothing that was made ready on the former one is there.
         made = str(made_by.get("container") or "")
         told = {"engine": engine, "container": name, "made": made, "user": settings.user, "base": settings.base}
         told["instance"] = instance

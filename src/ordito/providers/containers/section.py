@@ -76,7 +76,7 @@ def _settings(section: InventorySection) -> ContainerSettings:
     return msgspec.convert(found, ContainerSettings) if isinstance(found, dict) else ContainerSettings()
 
 
-# Volumes that applications in containers share, or find again when they are made anew.
+# Volumes that applications in containers share, or find again when they are replaced.
 
 VOLUME = "ordito.nodes.Container.Volume"
 NOBODY = "no such volume"

@@ -50,7 +50,7 @@ case $ORDITO_OPERATION in
         rm -rf "$home"
         ;;
     heal)
-        # What has lost its files cannot be mended in place.
+        # What has lost its files cannot be repaired in place.
         [ -d "$home" ]
         [ "${INSTANCE%_*}" = database ] || start_server
         ;;
