@@ -113,7 +113,7 @@ def usage(words: tuple[str, ...]) -> str:
 
 
 def _help(command: click.Command) -> Iterator[str]:
-    for paragraph in str(command.help).split("\n\n"):
+    for paragraph in str(command.help).replace("\b\n", "").split("\n\n"):
         # Numbered lines stay a list.
         yield paragraph if re.match(r"1\. ", paragraph) else paragraph.replace("\n", " ")
         yield ""

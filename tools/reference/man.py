@@ -67,7 +67,7 @@ def _verb(words: tuple[str, ...]) -> Iterator[str]:
     name = " ".join(words)
     command, manual = command_of(words), manual_of(name)
     yield f".SS {_text(usage(words))}"
-    yield from _paragraphs(str(command.help))
+    yield from _paragraphs(str(command.help).replace("\b\n", ""))
     also = [alias for alias, verb in ALIASES.items() if words == (verb,)]
     if also:
         yield ".PP"

@@ -37,14 +37,18 @@ SAID = {
 def heal_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Heal instances, and go no further than that needs.
 
-    1. The check of an instance, where it has one: if it says ok, there is nothing to heal.
-    2. Its operation heal (interface type ordito.interfaces.Maintain, profile:ordito), where it has one; then its check.
-    3. It is stopped and started by itself; then its check.
-    4. With what is contained in it, it is removed and made again where it is, going on past failures. Ids stay. With
-    --reinstall healing begins here.
-    5. Where its host is not ok itself, that is made again with all that is on it. With --scope host this comes after 2.
+    \b
+    1. Ask the check of an instance, where it has one: if it says ok, there is
+       nothing to heal.
+    2. Run its operation heal, where it has one (interface type
+       ordito.interfaces.Maintain, profile:ordito); then ask its check.
+    3. Stop it and start it by itself; then ask its check.
+    4. Replace it, with what is contained in it, where it is, going on past
+       failures. Ids stay. With --reinstall healing begins here.
+    5. Where its host is not ok itself, replace that with all that is on it.
+       With --scope host this comes after 2.
 
-    What was made again is checked. What keeps data is removed only where --allow-data-loss names it.
+    What was replaced is checked. What keeps data is removed only where --allow-data-loss names it.
     INSTANCE may also be a node that has one instance. Several are healed one after the other, a job for each."""
     from ordito.app.errors import Refused
     from ordito.app.proposals.heal import NOTHING_HEALS, REQUIRED_FIRST, healings
