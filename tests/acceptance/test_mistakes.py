@@ -125,7 +125,7 @@ def test_a_deployment_goes_on_where_a_failure_stopped_it(tmp_path: Path) -> None
     """What succeeded is not run again; what failed is."""
     (tmp_path / "service.yaml").write_text(FAILING, encoding="utf-8")
     (tmp_path / "good.sh").write_text("#!/bin/bash\necho $NODE >> $HOME/good.log\n", encoding="utf-8")
-    (tmp_path / "bad.sh").write_text("#!/bin/bash\ntest -e $HOME/repaired\n", encoding="utf-8")
+    (tmp_path / "bad.sh").write_text("#!/bin/bash\ntest -e $HOME/mended\n", encoding="utf-8")
     assert ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes").code == 1
     (tmp_path / "mended").touch()
     second = ordito(tmp_path, "deploy", "service.yaml", "-e", "ensemble", "--yes")

@@ -282,7 +282,7 @@ def test_policies_drive_whole_workflows(sensors: Sensors) -> None:
     assert told.code == 0, told.both
     starts = [f"many_{n}.Standard.{name}" for n in (1, 2) for name in ("stop", "start")]
     assert sorted(sensors.ran) == sorted([*starts, *(f"mend.again.many_{n}.Watch.then" for n in (1, 2))])
-    assert sensors.jobs()[-3:] == [("notify", "ok"), ("restart", "ok"), ("trigger repair.again", "ok")]
+    assert sensors.jobs()[-3:] == [("notify", "ok"), ("restart", "ok"), ("trigger mend.again", "ok")]
     sensors.fresh()
     assert sensors.tell("many_2", "down").code == 0
     assert sensors.ran == ["many_2.Standard.stop", "many_2.Standard.start"]

@@ -57,7 +57,7 @@ def test_what_is_protected_is_not_made_anew_unless_it_is_named(workflow: str) ->
     other = node("data", operations=[operation("create", "scripts/new.sh"), *ALL[1:]], metadata=PROTECTED)
     with pytest.raises(PlanRefused) as refused:
         running.plan(service(other), workflow=workflow)
-    assert [(d.code, d.span is not None) for d in refused.value.diagnostics] == [("kept-again", True)]
+    assert [(d.code, d.span is not None) for d in refused.value.diagnostics] == [("kept-anew", True)]
     assert "data_1 would be replaced, and is protected" in refused.value.diagnostics[0].message
     named = ChangeOptions(prune="last", replaced=("data",))
     assert kinds(running.plan(service(other), workflow=workflow, changes=named)) == {"data_1": "replace"}

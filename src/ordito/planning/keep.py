@@ -84,7 +84,7 @@ def refuse_anew(draft: Draft) -> None:
             continue
         if cause := why_kept(draft, member):
             draft.refusals.error(
-                "kept-again",
+                "kept-anew",
                 f"{member.id} would be replaced, and is {REASONS[cause]}: {member.reason}",
                 member.template.span,
                 hint=f"`--replace {member.template.name}` replaces it all the same",
