@@ -191,6 +191,27 @@ def test_an_upgrade_that_failed_is_gone_back_from_or_carried_on(versions: Versio
     assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
 
 
+def test_going_back_again_lets_no_more_instances_be_down_than_it_was_told(versions: Versions) -> None:
+    for name, word in (("one", "1"), ("two", "2")):
+        path = versions.home / versions.write(name, {"api": (word, "")}) / "service.yaml"
+        many = "capabilities: { scalable: { properties: { max_instances: 9, default_instances: 8 } } }"
+        text = path.read_text().replace("{ type: my.Node,", f"{{ type: my.Node, {many},")
+        type_of = "  my.Node:\n    derived_from: tosca.nodes.Root\n"
+        path.write_text(
+            text.replace(type_of, f"{type_of}    capabilities: {{ scalable: tosca.capabilities.Scalable }}\n")
+        )
+    versions("deploy", "one", "--yes", "-q")
+    versions("upgrade", "two", "--yes", "-q")
+    (versions.home / "fail.api_1.configure").touch()
+    versions("rollback", "--max-unavailable", "1", "--yes", "-q", code=1)
+    (versions.home / "fail.api_1.configure").unlink()
+    versions.log()
+    versions("jobs", "retry", "--yes", "-q")
+    turns = [line.split()[0] for line in versions.log()]
+    one_by_one = [f"api_{n}.{operation}" for n in range(2, 9) for operation in ("stop", "configure", "start")]
+    assert turns == ["api_1.configure", "api_1.start", *one_by_one]
+
+
 def test_the_status_says_what_was_begun_and_not_completed(versions: Versions) -> None:
     versions("deploy", versions.write("one", ONE), "--yes", "-q")
     versions.write("two", TWO, STEPS)

@@ -17,6 +17,7 @@ from ordito.base.options import NO, Argument, Declared, Option, declared, from_r
 from ordito.base.portion import Portion
 from ordito.cli.request_options import takes
 from ordito.work.options import ChangeOptions, HookOptions, JobOptions
+from tests.cli.program import Run
 
 NAME = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 PORTIONS = st.builds(Portion, st.integers(1, 100), st.booleans())
@@ -154,3 +155,26 @@ def test_a_record_names_options_as_it_always_did() -> None:
 
 def test_how_a_job_runs_has_an_option_for_all_but_what_the_workflow_was_told() -> None:
     assert [field.name for field in declared(JobOptions) if field.by is None] == ["told"]
+
+
+NO_WAY_BACK = {
+    "rollback": (),
+    "undeploy": (),
+    "heal": ("app_1",),
+    "stop": ("--all",),
+    "start": ("--all",),
+    "restart": ("--all",),
+    "check": (),
+    "discover": (),
+    "run": ("Standard.start",),
+    "workflow": ("run", "backup"),
+}
+
+
+@pytest.mark.parametrize("workflow", REQUESTS)
+def test_what_cannot_be_taken_back_says_so(workflow: str, run: Run) -> None:
+    assert bool(REQUESTS[workflow].stays) == (workflow in NO_WAY_BACK)
+    if workflow in NO_WAY_BACK:
+        told = run(workflow, *NO_WAY_BACK[workflow], "--on-failure", "rollback")
+        assert told.code == 64
+        assert REQUESTS[workflow].stays in " ".join(told.err.split())

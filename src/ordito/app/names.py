@@ -12,14 +12,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.requests import INSTANCE, NODE
 from ordito.base.suggest import nearest
 from ordito.base.text import listed
 from ordito.instances.records import Instance, Snapshot, number_of
 from ordito.model.operation import Interface, interface_named
 from ordito.model.service import Service
 
-NODE = "node:"
-INSTANCE = "instance:"
 MOST_NAMED = 12
 
 

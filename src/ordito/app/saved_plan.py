@@ -139,7 +139,7 @@ def _stale(request: SavedPlanRequest, different: Sequence[str]) -> Refused:
         f"{request.path} is a plan for what is no longer so: {listed(different, MOST_NAMED, between='; ')}",
         "nothing was done; plan again, look at it, and carry out that plan",
         next_words=("plan", *words, "--out", request.path),
-        purpose="replace the plan, with the arguments it was made with",
+        purpose="make the plan again, with the arguments it was made with",
     )
 
 
@@ -163,7 +163,7 @@ def read_saved_plan(path: str) -> SavedPlan:
     except OSError as error:
         raise Refused("unreadable-plan", f"cannot read {path}: {error.strerror or error}") from error
     head = _HEAD.match(content)
-    again = "replace it with `ordito plan --out FILE`"
+    again = "make it again with `ordito plan --out FILE`"
     if head is not None and int(head[1]) != VERSION:
         raise Refused(
             "unknown-plan-format",

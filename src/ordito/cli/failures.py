@@ -38,7 +38,7 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
         session.next(*ways, *_explanation(error, session))
     else:
         session.next(
-            NextCommand(session.again(meant=_meant(error)), "once that is repaired; nothing was done"),
+            NextCommand(session.again(meant=_meant(error)), "once that is corrected; nothing was done"),
             *_explanation(error, session),
         )
     return ExitCode.REFUSED

@@ -98,7 +98,7 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
     ),
     ExitCode.REFUSED: Meaning(
         "Refused before anything ran: a document, an input, a name, the plan or the ensemble's files are not right.",
-        "Each finding names its place and its code; `ordito explain CODE` says what it means and how to repair it."
+        "Each finding names its place and its code; `ordito explain CODE` says what it means and how to correct it."
         " Nothing was changed.",
     ),
     ExitCode.UNREACHABLE: Meaning(

@@ -6,11 +6,11 @@ A page is the file ``codes/CODE.yaml``, with the keys
     severity   error (the default), warning or note
     sections   those of the specification that the rule comes from, possibly none
     text       what is wrong and why that is a rule
-    repair       what to do about it
+    mend       what to do about it
     example    a document that gives the code; or a map of file names to documents, of which `service.yaml` is read,
                or where there is none their folder; `ensemble.yaml` among them makes the folder an ensemble, and then
                that is what is read
-    repaired     the same without that fault, in the same form
+    mended     the same without that fault, in the same form
     by         the verb that finds it: validate (the default) or plan; or `command`, where no document is at fault: an
                error with which commands refuse what they are asked for. Its page has neither example nor test
     command    of a finding whose code commands also refuse with: what it means then

@@ -88,9 +88,7 @@ def takes(kind: type[Request]) -> Decorator:
     return decorate
 
 
-def group(
-    kind: type[msgspec.Struct], name: str, *, without: Collection[str] = (), wording: Wording = NO_WORDING
-) -> Decorator:
+def group(kind: type[msgspec.Struct], name: str, *, without: Collection[str] = ()) -> Decorator:
     """The options of a group; the verb gets it as ``name``."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,15 +97,15 @@ def group(
             given = _given(kind, others, without, GivenInputs())
             return function(session, **{name: _checked(partial(kind, **given))}, **others)
 
-        return _with_params(with_group, _parameters(kind, wording, without))
+        return _with_params(with_group, _parameters(kind, NO_WORDING, without))
 
     return decorate
 
 
-def single(kind: type[msgspec.Struct], name: str, **wording: str) -> Decorator:
+def single(kind: type[msgspec.Struct], name: str) -> Decorator:
     """One option of a request, or of a group, by itself: a truth or a list of words."""
     field = next(field for field in declared(kind) if field.name == name)
-    return lambda function: _with_params(function, list(_parameter(field, wording)))
+    return lambda function: _with_params(function, list(_parameter(field, NO_WORDING)))
 
 
 def _with_params(function: Callable[..., Any], params: Sequence[click.Parameter]) -> Callable[..., Any]:

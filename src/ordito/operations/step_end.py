@@ -249,7 +249,7 @@ EFFECTS: tuple[Row[OperationEnd, Effect], ...] = (
 
 EVENTS: tuple[Row[OperationEnd, StatusEvent], ...] = (
     Row(OperationEnd(NEVER), StatusEvent.NEVER_STARTED, "it has changed nothing"),
-    Row(OperationEnd(BADLY, heals=True), StatusEvent.FAILED_UNMODIFIED, "it is as bad as it was"),
+    Row(OperationEnd(BADLY, heals=True), StatusEvent.FAILED_UNMODIFIED, "it is not repaired"),
     Row(
         OperationEnd(BADLY, dispensable=True, closes=True),
         StatusEvent.CHAIN_LACKS,

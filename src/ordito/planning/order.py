@@ -20,6 +20,7 @@ class Part(StrEnum):
     COUNTS = "how many instances of each node there are to be"
     INSTANCES = "the instances that it is about"
     ACTIONS = "what becomes of each instance"
+    CASCADED = "what goes down with what is changed, and in which turn"
     REPAIRS = "stages in which what is broken is repaired first"
     UP = "chains that make and start instances, and other calls"
     DOWN = "chains that stop and remove instances"
@@ -78,8 +79,8 @@ PLACES: dict[str, Place] = {
     "decide_begun": _place([P.INSTANCES], [P.ACTIONS]),
     "stay": _place([P.INSTANCES], [P.ACTIONS]),
     "keep": _place([P.INSTANCES, P.ACTIONS], [P.ACTIONS]),
-    "cascade": _place([P.ACTIONS], [P.ACTIONS]),
-    "second_pass": _place([P.ACTIONS], [P.ACTIONS]),
+    "cascade": _place([P.ACTIONS], [P.ACTIONS, P.CASCADED]),
+    "second_pass": _place([P.ACTIONS, P.CASCADED], [P.ACTIONS]),
     "refuse_anew": _place([P.ACTIONS]),
     "check_part": _place([P.ACTIONS]),
     "check_placement": _place([P.ACTIONS]),

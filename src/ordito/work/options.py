@@ -60,7 +60,7 @@ class ChangeOptions(msgspec.Struct, frozen=True):
         tuple[str, ...],
         Option(
             "--replace",
-            "Make the instances of this node again, though that need not be; may be repeated.",
+            "Replace the instances of this node, though no change asks for it; may be repeated.",
             metavar="NODE",
         ),
     ] = ()

@@ -9,12 +9,12 @@ import msgspec
 
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
-from ordito.app.names import INSTANCE, InstanceNames
+from ordito.app.names import InstanceNames
 from ordito.app.place import place_of
 from ordito.app.proposal import PlanningContext, Proposal, known_of
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.move import nothing_deployed
-from ordito.app.requests import HealRequest, told_again, words_of_losing
+from ordito.app.requests import INSTANCE, HealRequest, told_again, words_of_losing
 from ordito.base.collector import paused_collector
 from ordito.base.text import listed
 from ordito.ensemble.store import read_ensemble
@@ -202,7 +202,7 @@ def _refuse_in_vain(request: HealRequest, service: Service, snapshot: Snapshot, 
     raise Refused(
         "required-first",
         f"{listed([*chosen], MOST_NAMED)} cannot be healed before what it requires is ok: {said}",
-        "heal that first; --reinstall makes again what is named all the same",
+        "heal that first; --reinstall replaces what is named without that",
         next_words=("heal", *(record.id for record in shown), *chosen, *options, *words_of_losing(request.may_lose)),
         purpose="heal what is required first, then this",
     )

@@ -38,7 +38,7 @@ from ordito.planning.workflows import plan
 from ordito.work.hooks import Block, Transition
 from ordito.work.plan import Action, Plan
 from ordito.work.providing import Delegation, Foresees, Providers, ProviderVerb, recorded_provider, recorded_with
-from ordito.work.records import Form
+from ordito.work.records import Deploys, Form
 from ordito.work.workflows import workflow_of
 
 
@@ -110,6 +110,12 @@ def read_deployed(known: PlanningContext) -> ReadService:
     return read_pinned(known.place, deployed_form(known.status))
 
 
+def pinned_source(form: Deploys, read: ReadService, made: MadePlan) -> ProposedSource:
+    """The service that a plan is about, where its files are pinned already: those of a ``form``."""
+    pinned = PinnedService(form.service, form.main, read.package.root)
+    return ProposedSource(read, made.whole, made.measured, made.contents, pinned, named=form.named)
+
+
 def for_deployed(known: PlanningContext, workflow: str, read: ReadService, made: MadePlan) -> Proposal:
     """A proposal about the service as it was deployed last, from a plan for it."""
     status = known.status
@@ -117,14 +123,7 @@ def for_deployed(known: PlanningContext, workflow: str, read: ReadService, made:
         workflow=workflow,
         plan=made.plan,
         snapshot=known.snapshot,
-        source=ProposedSource(
-            read,
-            made.whole,
-            made.measured,
-            made.contents,
-            PinnedService(status.service, status.main, read.package.root),
-            named=status.named,
-        ),
+        source=pinned_source(status, read, made),
         inputs=ProposedInputs(status.inputs, given=status.given),
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from ordito.app.errors import Refused
-from ordito.app.names import INSTANCE, NODE, InstanceNames
-from ordito.app.requests import PartOptions
+from ordito.app.names import InstanceNames
+from ordito.app.requests import INSTANCE, NODE, PartOptions
 from ordito.base.options import words
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service

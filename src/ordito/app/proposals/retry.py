@@ -14,15 +14,15 @@ from ordito.app.inputs.user_part import read_user_part
 from ordito.app.job.jobs import WELL as ENDED_WELL
 from ordito.app.job.jobs import find_job, step_of, steps_of, unknown_step
 from ordito.app.place import Place
-from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, ProposedSource, Risks
+from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, Risks
 from ordito.app.proposals.deploy import changing
-from ordito.app.proposals.making import make_plan
+from ordito.app.proposals.making import make_plan, pinned_source
 from ordito.app.proposals.part import with_part
 from ordito.app.proposals.rollback import going_back, refuse_unknown_undo
 from ordito.app.proposals.scale_rest import rest_of
 from ordito.app.requests import PartOptions, RetryRequest, again
 from ordito.app.services.files import artifact_files, definition_files
-from ordito.app.services.pinned import PinnedService, read_pinned
+from ordito.app.services.pinned import read_pinned
 from ordito.app.services.read import ReadService, read_service
 from ordito.app.services.workflows import overriding
 from ordito.base.allowable import EVERY
@@ -84,13 +84,7 @@ def _proposed(request: RetryRequest, known: PlanningContext) -> Proposal:
         workflow=workflow.name,
         plan=plan,
         snapshot=known.snapshot,
-        source=ProposedSource(
-            read,
-            made.whole,
-            made.measured,
-            pinned=PinnedService(form.service, form.main, read.package.root),
-            named=form.named,
-        ),
+        source=pinned_source(form, read, made),
         inputs=ProposedInputs(form.inputs, given=form.given),
         job=ProposedJob(
             retries=job,

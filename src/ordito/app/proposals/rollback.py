@@ -10,12 +10,12 @@ import msgspec
 
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
-from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, ProposedSource
+from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob
 from ordito.app.proposals.deploy import changing
-from ordito.app.proposals.making import make_plan
+from ordito.app.proposals.making import make_plan, pinned_source
 from ordito.app.requests import RollbackRequest
 from ordito.app.rollback_target import RollbackTarget, made_again_since, target_of
-from ordito.app.services.pinned import PinnedService, read_pinned
+from ordito.app.services.pinned import read_pinned
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.options import recorded
@@ -77,14 +77,7 @@ def _proposed(request: RollbackRequest, known: PlanningContext, target: Rollback
         workflow=ROLLBACK,
         plan=made.plan,
         snapshot=known.snapshot,
-        source=ProposedSource(
-            read,
-            made.whole,
-            made.measured,
-            made.contents,
-            PinnedService(form.service, form.main, read.package.root),
-            named=form.named,
-        ),
+        source=pinned_source(form, read, made),
         inputs=ProposedInputs(form.inputs, known.status.inputs, form.given),
         job=ProposedJob(
             told={**recorded(request), **recorded(ChangeOptions(may_lose=made.plan.losing)), TO: target.job},

@@ -9,10 +9,10 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.inputs.bound import CalledInputs
-from ordito.app.names import INSTANCE, MOST_NAMED, NODE, InstanceNames, operation_named
+from ordito.app.names import MOST_NAMED, InstanceNames, operation_named
 from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
-from ordito.app.requests import InstanceFilters, RunRequest
+from ordito.app.requests import INSTANCE, NODE, InstanceFilters, RunRequest
 from ordito.app.services.workflows import bound_inputs
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics

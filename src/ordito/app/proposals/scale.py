@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.names import INSTANCE, NODE, InstanceNames
+from ordito.app.names import InstanceNames
 from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import MadePlan, for_deployed, make_plan, read_deployed
 from ordito.app.proposals.scale_rest import begun_since, linked_with, unsettled
-from ordito.app.requests import ScaleRequest, told_again
+from ordito.app.requests import INSTANCE, NODE, ScaleRequest, told_again
 from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
 from ordito.base.suggest import nearest

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ordito.app.errors import Refused
-from ordito.app.names import INSTANCE
 from ordito.app.proposal import PlanningContext, Proposal, proposer
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
-from ordito.app.requests import REQUESTS, HealRequest, MoveRequest, Request, ScaleRequest, TriggerRequest
+from ordito.app.requests import INSTANCE, REQUESTS, HealRequest, MoveRequest, Request, ScaleRequest, TriggerRequest
 from ordito.app.trigger_checks import COMPUTE, DELTA, INPUTS, check_driven, is_driven
 from ordito.base.collector import paused_collector
 from ordito.base.sensitive import revealed

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 12
-NOT_NEEDED, MENDED, RESTARTED, ANEW, FAILED = "not needed", "mended", "restarted", "replaced", "failed"
+NOT_NEEDED, REPAIRED, RESTARTED, REPLACED, FAILED = "not needed", "repaired", "restarted", "replaced", "failed"
 UNLINKED, TAKEN = "not linked", "taken for ok"
 SAID = {
     NOT_NEEDED: "is ok: nothing to heal",
-    MENDED: "was repaired in place",
+    REPAIRED: "was repaired in place",
     RESTARTED: "was stopped and started",
-    ANEW: "was replaced",
+    REPLACED: "was replaced",
     TAKEN: "is taken for ok: there is nothing that could heal it, and nothing that says how it is",
 }
 
@@ -126,7 +126,7 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
             unknown |= _not_known(result)
             if exit_code(result.report) is ExitCode.DONE:  # Of another the end of its job has said so.
                 locked |= result.report.causes.locked
-            anew = TAKEN if runs_nothing(result.proposal.plan) else ANEW
+            anew = TAKEN if runs_nothing(result.proposal.plan) else REPLACED
             came_to |= {
                 record.id: FAILED if record.id in unknown else _came_to(record, result.report.job, anew)
                 for record in healed
@@ -192,4 +192,4 @@ def _came_to(record: Instance, job: str, anew: str) -> str:
     if record.created >= job:
         return anew
     done = {key.rpartition(".")[2] for key, one in record.applied.items() if one.change >= job}
-    return RESTARTED if "start" in done else MENDED if HEAL in done else NOT_NEEDED
+    return RESTARTED if "start" in done else REPAIRED if HEAL in done else NOT_NEEDED

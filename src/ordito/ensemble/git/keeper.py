@@ -241,7 +241,7 @@ def commit(tree: WorkTree, changes: Sequence[ChangedFile], message: str) -> Obst
                 f"git does not commit in {tree.top}, whose checkout is sparse: {failure.message}",
                 f"add the folder to it: git -C {tree.top} sparse-checkout add {_folder(changes)}",
             )
-        return Obstacle(f"git does not commit in {tree.top}: {failure.message}", "repair that, and commit by hand")
+        return Obstacle(f"git does not commit in {tree.top}: {failure.message}", "correct that, and commit by hand")
     return None
 
 
