@@ -82,7 +82,7 @@ def test_what_is_there_for_a_failure_is_left_out_without_one() -> None:
     assert run.wake() == ["a"]
     assert run.end("a") == ["b"]
     assert set(run.left) == {"r", "s"}
-    assert run.left["r"] == "nothing has failed that it is there for"
+    assert run.left["r"] == "no failure that it handles has happened"
     assert run.end("b") == ["t"]
     run.end("t")
     assert run.core.is_finished

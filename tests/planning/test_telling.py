@@ -76,7 +76,7 @@ def test_of_a_changed_attribute_once_and_not_when_it_is_linked(links: tuple[str,
     assert not [s for s in steps_of(made) if "target_changed" in s]
     run.run("check", finding({"ip": "1"}))
     assert told(run) == []
-    assert run.needless == {"S_1.S.T.Configure.target_changed": "nothing that it knows of has changed"}
+    assert run.needless == {"S_1.S.T.Configure.target_changed": "none of the values that it depends on has changed"}
     made = run.run("check", finding({"ip": "2"}))
     assert told(run) == ["S_1"]
     assert is_before(made, "T_1.Maintain.check", "S_1.S.T.Configure.target_changed")

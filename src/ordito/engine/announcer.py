@@ -1,4 +1,5 @@
-"""The announcer: puts what happens into events, and hands them to the listeners once the journal knows it too."""
+"""The announcer: makes an event of everything that happens, and hands the events to the listeners once the journal has
+committed it."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ from ordito.work.records import (
 JOIN = Action.JOIN
 
 NO_CALL = OperationCall("", "", "", "")
-"""Stands for the call of a step that calls nothing."""
+"""The call of a step that calls nothing."""
 
 
 class Announcer:
@@ -55,12 +56,13 @@ class Announcer:
         self.crashes: list[Crash] = []
 
     def extend(self, plan: Plan) -> None:
-        """The plan goes on: this is the whole of it."""
+        """Replace the plan by one that continues it."""
         self._plan = plan
         self._steps = plan.steps
 
     def tell(self) -> None:
-        """Hand over what was collected. A listener that fails is told no more; what is known of that is kept."""
+        """Hand the collected events to the listeners. One that raises is dropped, and its error is kept in
+        ``crashes``."""
         events, self._events = self._events, []
         for listener in tuple(self._listeners):
             crash = told(listener, events)
@@ -69,14 +71,14 @@ class Announcer:
                 self.crashes.append(crash)
 
     def call(self, index: int) -> OperationCall:
-        """What a step calls."""
+        """What a step calls; ``NO_CALL`` for nothing."""
         call = self._steps[index].call
         return self._plan.calls[call] if call >= 0 else NO_CALL
 
     # --------------------------------------------------------------------------------------------------- the job
 
     def job_started(self, done: int, at: float, *, resumed: bool, rolling_back: bool = False) -> None:
-        """The job began, or was resumed after so many steps, maybe while what it did was taken back."""
+        """The job began, or was resumed after ``done`` steps, perhaps in its rollback."""
         steps = [step for step in self._steps if step.action is not JOIN]
         instances = tuple(dict.fromkeys(step.instance for step in steps if step.instance))
         self._events.append(
@@ -93,7 +95,7 @@ class Announcer:
         )
 
     def rolling_back(self, record: RollbackRecord) -> None:
-        """What the job did is taken back from here on."""
+        """The rollback of the job begins."""
         steps = sum(step.action is not JOIN for step in self._steps[record.first :])
         self._events.append(JobRollback(self._job, steps, record.remains, record.at))
 
@@ -120,7 +122,7 @@ class Announcer:
     # ------------------------------------------------------------------------------------------------- the steps
 
     def started(self, record: StepStartedRecord, inputs: Mapping[str, object], *, no_op: bool = False) -> None:
-        """A step starts, with these inputs as far as somebody wants to hear of them."""
+        """A step starts. ``inputs`` is empty unless a listener wants them."""
         step, call = self._steps[record.step], self.call(record.step)
         self._events.append(
             StepStarted(
@@ -140,7 +142,7 @@ class Announcer:
         )
 
     def finished(self, record: StepFinishedRecord) -> None:
-        """A step ended, well or not, or was not needed."""
+        """A step succeeded, failed, or was not needed."""
         if record.because:
             self.skipped(StepSkippedRecord(record.step, record.at, record.because), needless=True)
             return
@@ -164,7 +166,7 @@ class Announcer:
         )
 
     def retrying(self, record: StepRetryRecord, attempts: int) -> None:
-        """An attempt failed, and another of so many in all is to follow."""
+        """An attempt failed, and another one follows; ``attempts`` is how many there may be in all."""
         step, call = self._steps[record.step], self.call(record.step)
         self._events.append(
             StepRetrying(
@@ -181,7 +183,7 @@ class Announcer:
         )
 
     def skipped(self, record: StepSkippedRecord, *, needless: bool = False) -> None:
-        """A step will not run, for want of another one or because there is nothing to do."""
+        """A step will not run: a step before it failed, the job was cancelled, or there is nothing to do."""
         step = self._steps[record.step]
         operation = _operation(step, self.call(record.step))
         because, at = record.because, record.at
@@ -192,7 +194,7 @@ class Announcer:
         )
 
     def printed(self, index: int, text: str, at: float) -> None:
-        """A step printed lines; no event for none."""
+        """A step printed lines; "" makes no event."""
         if text:
             self._events.append(StepLog(self._job, self._steps[index].id, text, at))
 
@@ -201,7 +203,7 @@ class Announcer:
         self._events.append(StepWarning(self._job, self._steps[index].id, message, at))
 
     def changing(self, snapshot: Snapshot, delta: Delta, at: float) -> None:
-        """A snapshot is about to change: instances whose state or status will be another."""
+        """A snapshot is about to change: makes an event for each instance whose state or status changes."""
         for instance in delta.instances:
             before = snapshot.instances.get(instance.id)
             if before is None or before.state != instance.state or before.local != instance.local:
@@ -231,7 +233,7 @@ class Announcer:
 
 
 def _operation(step: Step, call: OperationCall) -> str:
-    """``Interface.operation``; for a step that calls none the last part of its id."""
+    """``Interface.operation``; for a step that calls no operation, the last part of its id."""
     return call.name if call is not NO_CALL else step.id.rpartition(".")[2]
 
 
@@ -239,8 +241,8 @@ def _operation(step: Step, call: OperationCall) -> str:
 
 
 class HookFailure(StrEnum):
-    """Why a lifecycle step has failed: the block said so by its end, took too long, its condition had no answer, or it
-    could not be carried out at all."""
+    """Why a lifecycle step has failed: its block failed or took too long, its condition could not be evaluated, or it
+    could not be run at all."""
 
     EXIT = "exit"
     TIMEOUT = "timeout"
@@ -249,7 +251,7 @@ class HookFailure(StrEnum):
 
 
 ERROR_OF_CONDITION = "error"
-"""The key of ``HookResult.condition`` that is there where a condition has no answer."""
+"""The key of ``HookResult.condition`` that is there if the condition could not be evaluated."""
 
 
 def reason_of(record: StepFinishedRecord) -> str:

@@ -1,19 +1,20 @@
-"""The scheduler, without a clock, I/O or chance: which step runs when, and what a failure means for the others.
+"""The scheduler, without a clock, I/O or randomness: which step runs when, and what a failure means for the others.
 
-A ``Core`` is told what happened (``react``) and asked what to do now (``wake``). The same plan and the same events
-give the same commands, which is what makes a journal enough to continue after a crash (``replay``).
+A ``Core`` is told what happened (``react``) and asked what to do now (``wake``). The same plan and the same events give
+the same commands, which is what makes a journal enough to continue after a crash (``replay``).
 
 The life of a step is the table ``LIFE`` in `states`; a step *has ended* in one of the states ``ENDED``.
 
-A step is skipped only when all its predecessors have ended: an edge that other edges imply may be missing in the plan,
-so whoever tolerates the skipped step relies on everything before it. Joins only join other steps: where others become
-READY they have SUCCEEDED, and nobody hears of them. Operations that do nothing take no place.
+A step is skipped only when all its predecessors have ended: the plan may lack an edge that follows from others, so a
+step that runs after a failure relies on everything before the skipped step. Joins only join other steps: at the moment
+when another step would become READY, a join becomes SUCCEEDED, and no command names it. Operations that do nothing take
+no place on a host.
 
-A join that is a barrier is decided when everything before it has ended: where something of that has not ended well
-which the job cannot do without, nothing after the barrier begins, whether it is tolerant or not.
+A join that is a barrier is decided when everything before it has ended: if a required step before it has not succeeded,
+nothing after the barrier starts, not even steps that run after a failure.
 
-A plan that ``halts`` stops at a failure, too, save what is there for it: what a gate for failures lets begin, and what
-follows that, is *rescue*, and goes on.
+A plan that ``halts`` stops at a failure, too, except for *rescue* steps: those that a gate for failures lets start, and
+those that follow them.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _WAITING, _READY, _RUNNING, _SUCCEEDED, _FAILED, _SKIPPED, _PAUSED, _LEFT_OUT = 
 _WORK, _NO_OP, _JOIN = range(3)
 _NOBODY, _CANCEL = -1, -2
 MOST_AT_ONCE = 1_000
-"""So many steps that do nothing are named at once: a request to cancel is heard before the next ones."""
+"""How many steps that do nothing are named at once: a request to cancel is noticed before the next ones."""
 # A name of a module is found faster than a member of an enumeration.
 JOIN = Action.JOIN
 _BY_SCRIPT = frozenset({Action.CALL, Action.HOOK, Action.UNDO})
@@ -63,7 +64,7 @@ class Core:
     """
 
     def __init__(self, plan: Plan, options: JobOptions, before: Ends | None = None) -> None:
-        """``before`` is how the first of the steps have ended, where the others are to take back what they did."""
+        """``before``: how the first steps of the plan have ended, if the others are their rollback."""
         count, first = len(plan.steps), len(before.states) if before else 0
         self._steps = plan.steps
         self._aborts = before is None and options.on_failure in ("abort", "rollback")
@@ -102,10 +103,10 @@ class Core:
         self._go_on([index for index in range(first, count) if not self._waits_for[index]])
 
     def wake(self) -> list[Command]:
-        """What to do now: each step that has become startable, and each that has become pointless, is named once.
+        """What to do now: names each step that can start now, and each that will not run any more, once.
 
-        A started step counts as running until ``react`` hears of its end. Of steps that do nothing no more than
-        ``MOST_AT_ONCE`` are named by one call, as all that are named are carried out; the next call names others.
+        A started step counts as running until ``react`` is told its end. One call names at most ``MOST_AT_ONCE`` steps
+        that do nothing, because all that are named are carried out; the next call names others.
         """
         commands: list[Command] = sorted(self._skips, key=lambda skip: skip.step)
         self._skips.clear()
@@ -126,7 +127,7 @@ class Core:
         return commands
 
     def react(self, event: CoreEvent) -> None:
-        """Take notice of what happened. Raises ``ValueError`` for the end of a step that does not run."""
+        """Take an event into account. Raises ``ValueError`` for the end of a step that is not running."""
         if isinstance(event, StepEnded):
             self._conclude(event.step, succeeded=event.succeeded, needless=event.needless)
         elif isinstance(event, CancelAsked):
@@ -139,11 +140,11 @@ class Core:
             self._queues.put(event.step)
 
     def replay(self, records: Iterable[Record]) -> list[int]:
-        """Take over what a journal says has happened; gives the steps in doubt, in the order in which they started.
+        """Take over the records of a journal; returns the steps in doubt, in the order in which they started.
 
-        A step in doubt was started and has no end in the journal. It counts as running and keeps its place: either
-        ``react`` hears how it ended, or whoever drives the core runs it again. Raises ``ValueError`` for records that
-        do not belong to the plan.
+        A step in doubt was started and has no end in the journal. It counts as running and keeps its place: the driver
+        either tells ``react`` how it ended, or runs it again. Raises ``ValueError`` for records that do not belong to
+        the plan.
         """
         in_doubt: dict[int, None] = {}
         skipped: set[int] = set()
@@ -177,7 +178,7 @@ class Core:
         return list(in_doubt)
 
     def state(self, index: int) -> StepState:
-        """Where a step is."""
+        """The state of a step."""
         return StepState(self._state[index])
 
     @property
@@ -187,17 +188,17 @@ class Core:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether nothing new starts any more: the job was cancelled, or a step failed under ``abort``."""
+        """Whether no new step starts: the job was cancelled, or a step failed under ``abort``."""
         return self._stopped_by != _NOBODY
 
     def is_stopping_for(self, index: int) -> bool:
-        """Whether a step does not start any more: the job is stopping, or has halted and the step is no rescue."""
+        """Whether this step will not start: the job is stopping, or has halted and the step is no rescue step."""
         halted = self._halted_by != _NOBODY and not self._gates.rescues(index)
         return halted or self._stopped_by != _NOBODY
 
     @property
     def is_handled(self) -> bool:
-        """Whether steps have failed, and for each of them there was something that ran to its end well (§7.3.7)."""
+        """Whether steps have failed, and what handles the failure of each of them has succeeded (§7.3.7)."""
         if not self._gates.matter or not self._tally[_FAILED] or self._was_cancelled:
             return False
         failed = (index for index, state in enumerate(self._state) if state == _FAILED)
@@ -205,23 +206,23 @@ class Core:
 
     @property
     def was_cancelled(self) -> bool:
-        """Whether steps were left out because the job was cancelled."""
+        """Whether steps were skipped because the job was cancelled."""
         return self._was_cancelled
 
     @property
     def counts(self) -> Counts:
-        """How many steps have ended in which way."""
+        """How many steps have ended, by how they ended."""
         well = self._tally[_SUCCEEDED] + self._tally[_LEFT_OUT]
         return Counts(well, self._tally[_FAILED], self._tally[_SKIPPED], self._no_ops, self._spared)
 
     @property
     def ends(self) -> Ends:
-        """How the steps of a plan have ended, of which all have."""
+        """How the steps of a finished plan have ended."""
         states, tally = bytes(self._state), tuple(self._tally)
         return Ends(states, tally, self._no_ops, self._spared, self._was_cancelled)
 
     def waiting_with(self, index: int) -> list[str]:
-        """The ids of the steps that wait for a place on the host on which a step runs; none on the orchestrator."""
+        """The ids of the steps that wait for a place on the host of this step; none for steps on the orchestrator."""
         if not self._steps[index].runs_on:
             return []
         return [self._steps[other].id for other in self._queues.waiting_with(index)]
@@ -233,16 +234,16 @@ class Core:
         self._ready[index] = False
 
     def _has_started(self, index: int) -> None:
-        """A step of the journal runs; starting it once more after a crash changes nothing."""
+        """The journal says that a step was started; a second start after a crash changes nothing."""
         if self._state[index] in (_READY, _PAUSED):
             self._run(index)
             if self._kind[index] == _WORK:
                 self._queues.occupy(index)
         elif self._state[index] != _RUNNING:
-            raise ValueError(f"the journal starts step {self._steps[index].id} at a time when it could not start")
+            raise ValueError(f"the journal starts step {self._steps[index].id} when it could not start")
 
     def _conclude(self, index: int, *, succeeded: bool, needless: bool) -> None:
-        """A step ends: one that runs, or one that waits for another attempt and is given up."""
+        """End a step that runs, or one that waits for another attempt and is given up."""
         state = self._state[index]
         if state != _RUNNING and not (state == _PAUSED and not succeeded):
             raise ValueError(f"step {self._steps[index].id} has ended, but it was not running")
@@ -265,7 +266,7 @@ class Core:
             self._stop(index)
 
     def _pause(self, index: int) -> None:
-        """A running step waits for another attempt, without a place; in vain where the job stops."""
+        """A running step releases its place and waits for another attempt; if the job is stopping, it is given up."""
         if self._state[index] != _RUNNING or self._kind[index] != _WORK:
             raise ValueError(f"step {self._steps[index].id} cannot wait for another attempt: it was not running")
         self._queues.release(index)
@@ -275,7 +276,7 @@ class Core:
             self._given_up[index] = None
 
     def _end(self, ended: list[tuple[int, int]]) -> None:
-        """Steps end; so do those for which it follows, and so on, until nothing follows any more."""
+        """End these steps, and all that end because of them, directly or indirectly."""
         gated = self._gates.matter
         while ended:
             index, state = ended.pop()
@@ -300,8 +301,8 @@ class Core:
         self._end(self._admit(free))
 
     def _may_pass(self, before: int, state: int, culprit: int, after: int) -> bool:
-        """Whether one step can be decided on after the end of another, in a plan with gates: as soon as its gate opens,
-        at the latest when all before it have ended."""
+        """Whether the end of one step lets another be decided on, in a plan with gates: as soon as its gate opens, at
+        the latest when all steps before it have ended."""
         gates = self._gates
         self._waits_for[after] -= 1
         if self._state[after] != _WAITING or gates.is_open(after):
@@ -313,7 +314,8 @@ class Core:
         return gates.hears(before, state, after) or not self._waits_for[after]
 
     def _rescue(self, index: int) -> None:
-        """A step that was let begin before turns out to be there for a failure as well: so is what follows it."""
+        """A step that may start already becomes a rescue step because of another failure, and so do the steps after
+        it."""
         waiting = [index]
         while waiting:
             index = waiting.pop()
@@ -321,7 +323,7 @@ class Core:
                 waiting.extend(self._followers(index))
 
     def _decided(self, index: int) -> int:
-        """How a step ends of which its gate, or a failure, says that it does not run; ``_WAITING`` where it may."""
+        """The state in which a step ends that its gate or a failure keeps from running; ``_WAITING`` if it may run."""
         blamed = self._blame[index] != _NOBODY and not self._tolerant[index]
         decided = self._gates.decides(index, blamed=blamed)
         if decided != _WAITING or self._kind[index] == _JOIN or self._halted_by == _NOBODY:
@@ -329,7 +331,7 @@ class Core:
         return _WAITING if self._gates.rescues(index) else _SKIPPED
 
     def _admit(self, free: Iterable[int]) -> list[tuple[int, int]]:
-        """Steps whose predecessors have all ended become ready; gives those that thereby end, and how."""
+        """Make steps ready whose predecessors have all ended; returns those that end at once, and how."""
         ended: list[tuple[int, int]] = []
         for index in free:
             if self._gates.matter:
@@ -356,7 +358,8 @@ class Core:
         return ended
 
     def _settle(self, index: int, state: int) -> int:
-        """Record the end of a step; gives the step that its successors may blame, if they may blame one."""
+        """Record the end of a step; returns the step that its successors name as the reason if they are skipped, if
+        any."""
         is_decided = self._state[index] != _RUNNING
         self._state[index] = state
         self._ready[index] = False
@@ -384,11 +387,11 @@ class Core:
 
     @property
     def _lacking(self) -> int:
-        """How many steps have not ended well that the job cannot do without."""
+        """How many required steps have not succeeded."""
         return self._tally[_FAILED] + self._tally[_SKIPPED] - self._spared
 
     def _is_of_hook(self, index: int) -> bool:
-        """Whether a step is one of the lifecycle, or a part of one: where it fails, nothing else starts."""
+        """Whether a step is a lifecycle step or a part of one: if it fails, nothing else starts."""
         step = self._steps[index]
         return step.hook >= 0 and step.action is not Action.UNDO
 
@@ -400,8 +403,8 @@ class Core:
         return self._after[self._first[index] : self._first[index + 1]]
 
     def _halt(self, culprit: int) -> None:
-        """Nothing new starts but what is there for a failure: what is ready otherwise is skipped, what waits for
-        another attempt is given up, and what waits for others is skipped when its turn comes."""
+        """Start nothing new but rescue steps: others that are ready are skipped, those that wait for another attempt
+        are given up, and those that wait for other steps are skipped when their turn comes."""
         if self._halted_by != _NOBODY:
             return
         self._halted_by = culprit
@@ -425,8 +428,8 @@ class Core:
         return CANCELLED if culprit == _CANCEL else self._steps[culprit].id
 
     def _stop(self, culprit: int) -> None:
-        """Nothing new starts: what has not begun yet is skipped, what waits for another attempt is given up. Only the
-        first reason to stop counts."""
+        """Start nothing new: steps that have not started are skipped, those that wait for another attempt are given up.
+        Only the first reason to stop counts."""
         if self.is_stopping:
             return
         self._stopped_by = culprit
@@ -453,7 +456,7 @@ def _kind(step: Step, plan: Plan) -> int:
 
 
 def _adjacency(count: int, edges: tuple[tuple[int, int, int], ...]) -> tuple[array[int], array[int], array[int]]:
-    """For each step: how many edges lead to it, and where in the third array the steps begin to which edges lead.
+    """For each step: how many edges lead to it, and where its successors begin in the third array.
 
     The second array has one entry more than there are steps, so that the successors of step i are
     ``after[first[i]:first[i + 1]]``.

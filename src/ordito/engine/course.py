@@ -1,6 +1,7 @@
-"""The course of a job: its plan, the core that follows it, and how it turns back.
+"""The course of a job: its plan, the core that schedules it, and its rollback.
 
-A rollback is further steps of the job's plan. The core that follows them takes over how the steps before have ended.
+A rollback consists of further steps of the job's plan. The core that schedules them takes over how the steps before
+them have ended.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ordito.work.rollback import with_rollback, without_rollback
 
 
 class Course:
-    """The plan of a job and where the job is in it; both go on with a rollback, if there is one."""
+    """The plan of a job and how far the job has come in it; a rollback extends both."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -33,7 +34,7 @@ class Course:
         self.core = Core(parts.plan, self._options)
 
     def replay(self, records: tuple[Record, ...]) -> list[int]:
-        """Tell the core what the journal holds; gives the steps in doubt."""
+        """Tell the core what the journal holds; returns the steps in doubt."""
         place = next((n for n, record in enumerate(records) if isinstance(record, RollbackRecord)), None)
         if place is None:
             return self.core.replay(records)
@@ -46,12 +47,12 @@ class Course:
 
     @property
     def is_going_back(self) -> bool:
-        """Whether what the job did is being taken back."""
+        """Whether the job is being rolled back."""
         return self._back is not None
 
     def turn_back(self, at: float) -> RollbackRecord | None:
-        """Plan how what the job did is taken back, if it has failed and that was asked for; the plan goes on with it.
-        What was cancelled is left as it is."""
+        """Plan the rollback if the job has failed and a rollback was asked for, and append it to the plan; None for no
+        rollback. A cancelled job is not rolled back."""
         plans = self._parts.way_back if self._back is None else None
         if plans is None or not self.core.counts.lacks or not self._is_to_turn_back():
             return None
@@ -63,8 +64,8 @@ class Course:
         return record
 
     def remains(self, failed: Sequence[StepFailed]) -> tuple[str, tuple[str, ...]]:
-        """How the rollback ended, where there was one, and what it has not taken back; ``failed`` are the steps of the
-        job that have failed."""
+        """How the rollback ended ("" if there was none), and what it has not taken back; ``failed`` are the failed
+        steps of the job."""
         if self._back is None:
             return "", ()
         ids = {step.id for step in self.steps[self._back.first :]}
@@ -80,8 +81,8 @@ class Course:
 
     @property
     def again(self) -> tuple[str, ...]:
-        """The instances that were there before the job and have been removed and made again since, on its way or on
-        the way back: they hold nothing of what they held before."""
+        """The instances that were there before the job, and that the job or its rollback has replaced: they have lost
+        what they held before."""
         header = self._parts.header
         if self._back is None or not header.base:
             return ()
@@ -90,8 +91,7 @@ class Course:
         return tuple(i.id for i in there if i.exists and i.created >= header.id and i.id not in new)
 
     def _is_to_turn_back(self) -> bool:
-        """Whether what was done is to be taken back: where the job is told so, or a lifecycle step that says so has
-        failed."""
+        """Whether a rollback was asked for: by the options of the job, or by a lifecycle step that has failed."""
         if self._options.on_failure == "rollback":
             return True
         asking = {place for place, hook in enumerate(self.plan.hooks) if hook.on_failure == "rollback"}
@@ -101,7 +101,7 @@ class Course:
         )
 
     def _go_back(self, record: RollbackRecord) -> None:
-        """The plan has got the steps that take it back: they follow."""
+        """Continue with the steps of the rollback that were appended to the plan."""
         self._back, self.steps = record, self.plan.steps
         self._parts.operations.extend(self.plan)
         self._parts.announcer.extend(self.plan)
@@ -116,15 +116,15 @@ class Course:
 # Listeners hear of a turn when it is committed, never before.
 
 LARGEST_TURN = 1_000
-"""Records after which a turn is committed, though the core has more to say."""
+"""A turn is committed after this many records, even if the core has more commands."""
 
 LONGEST_HELD = 0.05
-"""Seconds for which the record of a process may wait for others to be committed with. Until then a crash leaves a step
-that was started without one, and its process is found all the same: only more slowly."""
+"""Seconds for which the record of a process may wait to be committed together with others. After a crash in that time
+the process is still found, only more slowly."""
 
 
 class Writer:
-    """Writes for one job. ``now`` is the time of the turn, which all its records bear."""
+    """Writes the journal of one job. ``now`` is the time of the turn, which all its records have."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -138,17 +138,18 @@ class Writer:
 
     @property
     def is_full(self) -> bool:
-        """Whether the turn has become so large that it is better committed now."""
+        """Whether the turn has ``LARGEST_TURN`` records, and is to be committed now."""
         return self._recorded >= LARGEST_TURN
 
     def open(self) -> None:
-        """Begin a journal, with the new instances of the plan, and with the forms in which others are."""
+        """Begin a journal, with the new instances of the plan, and the deployed versions that other instances belong
+        to."""
         delta = begun(self._parts.plan, self._snapshot)
         self._journal.open(self._parts.header, self._parts.plan, delta)
         self._snapshot.apply(delta)
 
     def extend(self, plan: Plan, record: RollbackRecord) -> None:
-        """The plan goes on from here: this is the whole of it."""
+        """Record that the plan is continued; ``plan`` is the whole of it."""
         self._journal.extend(plan, record)
         if record.delta is not None:
             self.apply(record.delta)
@@ -160,13 +161,14 @@ class Writer:
         self._recorded += 1
 
     def hold(self, record: StepProcessRecord) -> None:
-        """Write a record that nothing waits for: it is committed with those of the next turn that has any, or soon."""
+        """Write a record that nothing waits for: it is committed with the records of a later turn, at the latest after
+        ``LONGEST_HELD`` seconds."""
         self._journal.append(record)
         if self._held is None:
             self._held = asyncio.get_running_loop().call_later(LONGEST_HELD, self._held_long)
 
     def apply(self, delta: Delta) -> Delta | None:
-        """Change the snapshot; None for no change."""
+        """Change the snapshot and give the change to the record; None for no change."""
         if delta.is_empty:
             return None
         self._announcer.changing(self._snapshot, delta, self.now)
@@ -174,7 +176,7 @@ class Writer:
         return delta
 
     def commit(self) -> None:
-        """Make durable what the turn has written, and tell of it."""
+        """Make durable what the turn has written, then tell the listeners."""
         if self._parts.output_log is not None:
             self._parts.output_log.flush()
         if self._recorded or self._is_held_long:
@@ -184,7 +186,7 @@ class Writer:
         self._announcer.tell()
 
     def let_go(self) -> None:
-        """Wait no longer for others to commit held records with."""
+        """Let held records be committed with the next turn."""
         if self._held is not None:
             self._held.cancel()
         self._held, self._is_held_long = None, False

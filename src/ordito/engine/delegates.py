@@ -1,4 +1,4 @@
-"""What becomes of a delegated step: a provider makes, removes or looks at an instance, or its host is waited for."""
+"""Carries out delegated steps: a provider creates, removes or checks an instance, or its host is waited for."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ordito.work.providing import (
 from ordito.work.targets import Hands, HostTarget, TargetRefused, Unasked, Unreachable
 
 REACHED_WITHIN = 300.0
-"""Seconds that a host may take until it can be reached, where nobody says how many."""
+"""Seconds within which a new host must be reachable, by default."""
 
 LENT_WITHIN = 30.0
-"""The same of a host that was there before it was given to an instance."""
+"""Seconds within which a host must be reachable that existed before it was given to an instance, by default."""
 
 MOVES = frozenset({ProviderVerb.START, ProviderVerb.STOP})
 
 ANSWERS_WITHIN = 30.0
-"""Seconds that a host has to answer when it is only looked whether it does."""
+"""Seconds within which a host must answer a check."""
 
 
 class Delegates:
-    """Who is asked: the providers, and the hands that reach hosts (None where nobody does)."""
+    """The providers of a job, and the access to its hosts (None for none)."""
 
     def __init__(self, providers: Providers, hands: Hands | None) -> None:
         self._providers = providers
@@ -42,13 +42,13 @@ class Delegates:
         return self._providers.for_instance(asked.node, asked.kinds, asked.attributes)
 
     def problem(self, asked: Delegation) -> Outcome | None:
-        """How a step ends that nobody here can do; None where somebody can."""
+        """How a step ends for which there is no provider; None if there is one."""
         if asked.verb is ProviderVerb.REACH or (asked.verb is ProviderVerb.LOOK and asked.host is not None):
             return None
         return no_provider(asked) if self.provider_for(asked) is None else None
 
     def warnings(self, asked: Delegation) -> tuple[str, ...]:
-        """What deserves attention before it is done: names that nobody registers (§5.5.8)."""
+        """Warnings before a step is carried out: about DNS names that nobody registers (§5.5.8)."""
         if asked.verb is not ProviderVerb.CREATE:
             return ()
         named = [endpoint for endpoint in asked.endpoints if endpoint.dns_name]
@@ -62,7 +62,7 @@ class Delegates:
         )
 
     async def carry_out(self, asked: Delegation) -> Outcome:
-        """Do what is asked; gives how it ended."""
+        """Do what is asked; returns how it ended."""
         try:
             return await self._carried_out(asked)
         except ProviderFailed as failed:
@@ -96,25 +96,25 @@ class Delegates:
         return Outcome(Ending.SUCCEEDED, changed=False, message=f"{asked.host.name} can be reached")
 
     async def _answers(self, asked: Delegation) -> Outcome:
-        """Whether a host answers that no provider has made."""
+        """Check whether a host answers that no provider has made."""
         if asked.host is None:
             return no_provider(asked)
         try:
             await self._hands_for(asked.host).run(asked.host, ("true",), timeout=ANSWERS_WITHIN)
         except TimeoutError as error:
-            raise Unreachable(f"{asked.host.name} does not answer within {ANSWERS_WITHIN:g} s") from error
+            raise Unreachable(f"{asked.host.name} did not answer within {ANSWERS_WITHIN:g} s") from error
         return Outcome(Ending.SUCCEEDED, status="ok", message=f"{asked.host.name} can be reached")
 
     def _hands_for(self, target: HostTarget) -> Hands:
         if self._hands is None:
-            raise Unreachable(f"nothing here reaches {target.name} (protocol {target.protocol})")
+            raise Unreachable(f"no connector reaches {target.name} (protocol {target.protocol})")
         return self._hands
 
 
 async def _moved(provider: Provider, asked: Delegation) -> Outcome:
-    """How it ended to stop an instance or to start it again."""
+    """Have a provider stop or start an instance; returns how that ended."""
     if not isinstance(provider, Starts):
-        raise ProviderFailed(f'the provider "{provider.name}" does not {asked.verb} what it has made')
+        raise ProviderFailed(f'the provider "{provider.name}" cannot {asked.verb} what it has made')
     if asked.verb is ProviderVerb.START:
         return _made(await provider.start(asked))
     await provider.stop(asked)
@@ -126,17 +126,17 @@ def _made(provided: Provided) -> Outcome:
 
 
 def ended_unreachable(verb: ProviderVerb, unreachable: Unreachable) -> Outcome:
-    """How a step ends whose host cannot be reached: who was to look at it has found an error, save where nobody could
-    be asked, or the host is there and lets nobody in: then nothing is known of it."""
+    """How a step ends whose host cannot be reached. For a check that is an error of the host, unless its provider could
+    not be asked, or the host is there but refuses the login: then nothing is known of it."""
     if verb is ProviderVerb.LOOK and not isinstance(unreachable, Unasked | TargetRefused):
         return Outcome(Ending.SUCCEEDED, status="error", message=str(unreachable))
     return Outcome(Ending.UNREACHABLE, message=str(unreachable), refused=isinstance(unreachable, TargetRefused))
 
 
 def no_provider(asked: Delegation) -> Outcome:
-    """The end of a delegated step when nobody here makes such nodes."""
+    """The end of a delegated step if no provider makes such nodes."""
     recorded = recorded_provider(asked.attributes)
     message = f"no provider makes nodes of type {asked.kinds[0]}"
     if recorded:
-        message = f'the provider "{recorded}", which has made it, is not in the inventory any more'
+        message = f'the provider "{recorded}", which has made it, is no longer in the inventory'
     return Outcome(Ending.NOT_STARTED, message=message)

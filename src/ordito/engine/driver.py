@@ -1,12 +1,13 @@
 """The driver: asyncio around the core, one *turn* of a loop after the other.
 
-A turn takes what the workers have told, tells the core, and begins what the core names. Then all records of the turn
-are committed together, then listeners hear of it, and only then processes start: nothing is shown or started that
-the journal does not know, and the end of a step and the beginnings it makes possible cost one commit. That a
-process runs is written down with what comes next.
+A turn takes what the workers have reported, tells the core, and prepares the steps that the core names. Then all
+records of the turn are committed together, then the listeners are told, and only then processes start. So nothing is
+shown or started that the journal does not know, and the end of a step and the starts it makes possible cost one commit.
+That a process runs is recorded with the next commit.
 
-The driver is the single writer of the snapshot, the journal and the core. Here are the turns; what a step goes through
-is in `steps`, what is written in `writer`, the plan and its way back in `course`, how a cut job goes on in `resuming`.
+The driver is the single writer of the snapshot, the journal and the core. Here are the turns; the life of a step is in
+`steps`, the plan, its rollback and the writer of the journal in `course`, and how an interrupted job goes on in
+`resuming`.
 """
 
 from __future__ import annotations
@@ -34,37 +35,47 @@ from ordito.work.providing import Providers
 from ordito.work.records import JobClosingRecord, JobHeader, Journal, Record
 from ordito.work.targets import Hands
 
-IN_DOUBT = "in doubt: it was at work when the job was interrupted, and nobody saw how it ended"
-"""What is said of a step that was at work when the job was interrupted, and is not run again."""
+IN_DOUBT = "in doubt: it was running when the job was interrupted, and nobody saw how it ended"
+"""The message of a step that was running when the job was interrupted, and is not run again."""
 
 UNWELL = frozenset({"failed", "cancelled"})
-"""How a job has ended that did not do what it should."""
+"""The statuses of jobs that have not reached their goal."""
 
 
 class JobResult(msgspec.Struct, frozen=True):
-    """How a job ended.
-
-    ``status`` is ok, degraded, failed or cancelled; ``rollback`` is "complete" or "incomplete" where what it did was
-    taken back, ``remains`` what was not, and ``again`` the instances that were removed and made again. ``counts`` leave
-    joins out, ``outputs`` are those of the topology.
-    ``failed`` holds every failed step with its outcome, those from before an interruption included. ``crashes`` are
-    faults of executors and providers, each of them also the failure of a step, or of listeners. ``handled`` is whether
-    for every step that failed there was something to do, which was done well. ``warnings`` say of steps, by id, what
-    deserved attention.
-    """
+    """How a job ended."""
 
     job: str
     status: str
+    """``ok``, ``degraded``, ``failed`` or ``cancelled``."""
+
     counts: Counts
+    """How many steps ended in which way; joins are not counted."""
+
     outputs: dict[str, object]
+    """The outputs of the topology."""
+
     seconds: float
     failed: tuple[StepFailed, ...] = ()
+    """Every failed step with its outcome, including those from before an interruption."""
+
     crashes: tuple[Crash, ...] = ()
+    """Faults of executors and providers, each of them also the failure of a step, and faults of listeners."""
+
     rollback: str = ""
+    """``complete`` or ``incomplete``; "" if there was no rollback."""
+
     remains: tuple[str, ...] = ()
+    """What the rollback has not taken back, for people."""
+
     again: tuple[str, ...] = ()
+    """The instances that were there before, and that the job or its rollback has replaced."""
+
     handled: bool = False
+    """Whether steps have failed, and what handles the failure of each of them has succeeded."""
+
     warnings: Mapping[str, tuple[str, ...]] = {}
+    """Warnings about steps, by id."""
 
 
 async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
@@ -92,21 +103,22 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
 
     For a new job (``resume`` is None) the journal is opened here, with the plan's new instances. To continue one,
     ``resume`` is what its journal holds, ``header`` and ``plan`` come from there, and ``snapshot`` is as the records
-    have left it. Steps in doubt are settled first: what still runs of them is ended, an end that the process itself
-    has left is taken as theirs, the others run again with the same id. A step that waited for another attempt waits
-    for the rest of its time.
+    have left it. Steps in doubt are settled first: processes of them that still run are ended, a result that the
+    process has recorded counts, and the other steps run again with the same id. A step that waited for another attempt
+    waits for the rest of its time.
 
-    With ``tells_inputs`` the listeners hear with which inputs operations start, and of the start of those too that do
-    nothing.
+    With ``tells_inputs`` the listeners get the inputs with which operations start, and also the start of operations
+    that do nothing.
 
-    ``hands`` reach the hosts that are not this machine, ``hooks`` says what the plan's lifecycle steps are.
+    ``hands`` is the access to hosts other than this machine, ``hooks`` knows the plan's lifecycle steps.
 
-    ``way_back`` plans the rollback of a job whose options ask for one; its steps are further steps of the plan.
-    ``different`` says, when they have ended, what is still not as it was to be, for people.
-    ``change_ids`` are the job's, enough for these too; ``control`` is where cancelling is asked for. The snapshot is
-    changed in place. The last record written is that the job is closing; the journal is not closed here, and files
-    are not touched. Raises what the journal raises: then the job stays as unfinished as its journal says, and what
-    runs is ended, unless it comes to its end within a moment; no end is forgotten that was not written down.
+    ``way_back`` plans the rollback of a job that asks for one; its steps are appended to the plan. When they have
+    ended, ``different`` says what still differs from the state before, for people. ``change_ids`` are the job's, enough
+    for these steps too; ``control`` is where cancelling is requested. The snapshot is changed in place. The last record
+    written is that the job is closing; the journal is not closed here, and files are not touched.
+
+    Raises what the journal raises: then the job stays as unfinished as its journal says. What runs gets a moment to end
+    by itself, then it is ended; its result is found when the job is resumed.
     """
     parts = Parts(
         header=header,
@@ -161,7 +173,7 @@ class JobRun:
     # ----------------------------------------------------------------------------------------------- begin and end
 
     async def _begin(self, resume: Iterable[Record] | None) -> JobClosingRecord | None:
-        """Open the journal, or take over what it holds; gives the last record of a job that is only to be closed."""
+        """Open the journal, or take over what it holds; returns the last record of a job that only has to be closed."""
         if resume is not None:
             resuming = Resuming(self._parts, self._course, self._writer, self._steps)
             closing = await resuming.resume(tuple(resume))
@@ -173,7 +185,7 @@ class JobRun:
         return None
 
     def _turn_back(self) -> bool:
-        """Begin to take back what the job did, if it has failed and that was asked for."""
+        """Begin the rollback if the job has failed and a rollback was asked for; returns whether there is one."""
         if self._was_cancelled or self._parts.control.requests:
             return False
         record = self._course.turn_back(self._parts.clock.now())
@@ -247,7 +259,7 @@ class JobRun:
             raise RuntimeError(f"job {self._job} cannot go on: its remaining steps wait for each other")
 
     def _turn(self, news: list[tuple[int, Progress]]) -> bool:
-        """One turn; gives whether the next one must not wait for news."""
+        """Do one turn; returns whether the next one must not wait for reports."""
         steps, self._writer.now = self._steps, self._parts.clock.now()
         for index, progress in news:
             steps.take(index, progress)
@@ -263,7 +275,8 @@ class JobRun:
         return more
 
     def _heed_cancelling(self) -> None:
-        """The first request lets nothing start any more, what is in doubt neither; the second ends what runs."""
+        """Obey requests to cancel: after the first one nothing starts, steps in doubt included; the second one ends
+        what runs."""
         requests = self._parts.control.requests
         if requests and not self._cancels:
             self._course.core.react(CancelAsked())
@@ -275,7 +288,8 @@ class JobRun:
         self._cancels = requests
 
     def _follow(self) -> bool:
-        """Do what the core says until it has nothing more to say; gives True where the turn got too large for that."""
+        """Carry out the commands of the core until it has none; returns True if the turn became too large before
+        that."""
         core, steps = self._course.core, self._steps
         while commands := core.wake():
             for command in commands:

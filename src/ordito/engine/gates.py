@@ -1,5 +1,5 @@
-"""Gates: what steps make of the ends of those before them, where that is more than to wait for all of them
-(``work.plan.Gate``), and which steps are rescues: there for a failure, or behind such a step."""
+"""Gates (``work.plan.Gate``): when a step may start that does not simply wait for the success of all steps before it,
+and which steps are rescue steps: those that handle a failure, and those after them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NONE = Gate.NONE
 _SPARED, _FILTERED, _WELL = 1, 2, 3
 BECAUSE = (
     "",
-    "nothing has failed that it is there for",
+    "no failure that it handles has happened",
     "its instance does not pass the filter",
     "not needed: the instance is ok, or waits for another repair",
 )
@@ -23,7 +23,7 @@ BECAUSE = (
 
 
 class Gates:
-    """The gates of a plan; ``matter`` says whether it has any, or halts at failures: else nobody asks."""
+    """The gates of a plan. Ask only if ``matter`` is true: the plan has gates, or halts at failures."""
 
     def __init__(self, plan: Plan) -> None:
         self._steps = plan.steps
@@ -35,8 +35,8 @@ class Gates:
         self._rescues = bytearray(count)
 
     def hears(self, before: int, state: int, after: int) -> bool:
-        """A step hears how one before it has ended; gives whether its gate opens, so that it waits no longer. One whose
-        gate is open hears nothing more."""
+        """Tell the gate of a step how a step before it has ended; returns whether the gate opens, so that the step
+        waits no longer. An open gate need not be told anything more."""
         gate = self._of[after]
         if gate == _IF_FAILED:
             opens = state == _FAILED
@@ -51,8 +51,8 @@ class Gates:
         return opens
 
     def decides(self, index: int, *, blamed: bool) -> int:
-        """How a step ends of which its gate says that it does not run, where it need not wait any more; ``WAITING``
-        where it may run. ``blamed`` is whether something before it has failed that it cannot do without."""
+        """The state in which a step ends that its gate keeps from running; ``WAITING`` if it may run. ``blamed`` is
+        whether a step before it has failed that it needs."""
         if self._open[index]:
             return _WAITING
         if self._of[index] in (_ANY, _IF_FAILED):
@@ -62,20 +62,20 @@ class Gates:
         return _LEFT_OUT if self._lacks[index] else _WAITING
 
     def is_open(self, index: int) -> bool:
-        """Whether a step waits no longer."""
+        """Whether the gate of a step is open."""
         return bool(self._open[index])
 
     def rescues(self, index: int) -> bool:
-        """Whether a step is there for a failure that has happened, or behind one that is."""
+        """Whether a step handles a failure that has happened, or comes after such a step."""
         return self.matter and bool(self._rescues[index])
 
     def rescue(self, index: int) -> bool:
-        """Make a step a rescue; gives whether it was none."""
+        """Make a step a rescue step; returns whether it was none before."""
         was, self._rescues[index] = self._rescues[index], True
         return not was
 
     def is_for_failures(self, index: int) -> bool:
-        """Whether a step waits for a failure."""
+        """Whether a step starts only after a failure."""
         return self._of[index] == _IF_FAILED
 
     def because(self, index: int) -> str:
@@ -84,7 +84,7 @@ class Gates:
 
 
 def _lacking(before: Step) -> int:
-    """Why a step is left out with the one before it."""
+    """Why a step is left out together with the one before it, as an index into ``BECAUSE``."""
     if before.action is not Action.FILTER:
         return _SPARED
     return _WELL if before.condition else _FILTERED

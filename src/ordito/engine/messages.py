@@ -1,16 +1,16 @@
-"""What the scheduler is told, what it says is to be done, and how it tells of what has ended."""
+"""The events that the scheduler gets, the commands that it gives, and its counts of ended steps."""
 
 from __future__ import annotations
 
 import msgspec
 
 CANCELLED = "cancelled"
-"""Why a step was skipped that would have run, had the job not been cancelled."""
+"""The reason of a step that was skipped because the job was cancelled."""
 
 
 class StepEnded(msgspec.Struct, frozen=True):
-    """A running step ended, well or not; ``step`` is its index in the plan. One that was ``needless`` has succeeded
-    without having run."""
+    """A running step succeeded or failed; ``step`` is its index in the plan. A ``needless`` step succeeded without
+    having run."""
 
     step: int
     succeeded: bool
@@ -18,48 +18,48 @@ class StepEnded(msgspec.Struct, frozen=True):
 
 
 class AttemptFailed(msgspec.Struct, frozen=True):
-    """A running step failed for now: it pauses, and is to run again."""
+    """An attempt of a running step failed: the step pauses, and runs again later."""
 
     step: int
 
 
 class PauseOver(msgspec.Struct, frozen=True):
-    """A step that pauses may run again."""
+    """The pause of a step is over: it may run again."""
 
     step: int
 
 
 class CancelAsked(msgspec.Struct, frozen=True):
-    """Nothing new is to start."""
+    """Somebody asks to cancel the job: nothing new starts."""
 
 
 CoreEvent = StepEnded | AttemptFailed | PauseOver | CancelAsked
 
 
 class Start(msgspec.Struct, frozen=True):
-    """Start this step now; ``no_op`` where there is nothing to run."""
+    """Start this step now; ``no_op`` if there is nothing to run."""
 
     step: int
     no_op: bool = False
 
 
 class Skip(msgspec.Struct, frozen=True):
-    """This step will not run: ``because`` of a failed step (its id), or of the job being ``cancelled``."""
+    """This step will not run; ``because`` is the id of a failed step, or ``CANCELLED``."""
 
     step: int
     because: str
 
 
 class GiveUp(msgspec.Struct, frozen=True):
-    """This step waits for another attempt in vain, ``because`` of a failed step or of the job being ``cancelled``: it
-    is to be ended as failed."""
+    """This step waits for an attempt that will not come, and is to be ended as failed; ``because`` is the id of a
+    failed step, or ``CANCELLED``."""
 
     step: int
     because: str
 
 
 class LeaveOut(msgspec.Struct, frozen=True):
-    """This step was not to run after all, ``because`` of how those before it ended. It has ended."""
+    """This step has ended without running, ``because`` of how the steps before it ended."""
 
     step: int
     because: str
@@ -69,8 +69,8 @@ Command = Start | Skip | GiveUp | LeaveOut
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """How many steps, joins left out, ended in which way; ``no_op`` of those that succeeded had nothing to do, and the
-    job can do without ``optional`` of those that failed or were skipped."""
+    """How many steps ended in which way, joins not counted. Of those that succeeded ``no_op`` had nothing to do; of
+    those that failed or were skipped ``optional`` were optional."""
 
     succeeded: int = 0
     failed: int = 0
@@ -80,17 +80,18 @@ class Counts(msgspec.Struct, frozen=True):
 
     @property
     def ended(self) -> int:
-        """All steps that have ended."""
+        """The number of all steps that have ended."""
         return self.succeeded + self.failed + self.skipped
 
     @property
     def lacks(self) -> bool:
-        """Whether something did not end well that the job cannot do without."""
+        """Whether a required step did not succeed."""
         return self.failed + self.skipped > self.optional
 
 
 class Ends(msgspec.Struct, frozen=True):
-    """How the steps of a plan have ended: the state of each, how many are in each state, and what counts besides."""
+    """How the steps of a plan have ended: the state of each step, the number of steps in each state, and other
+    counts."""
 
     states: bytes
     tally: tuple[int, ...]

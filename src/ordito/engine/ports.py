@@ -1,4 +1,4 @@
-"""What the driver needs from others, besides the ports that ``work`` declares."""
+"""The ports of the driver, besides those that ``work`` declares."""
 
 from __future__ import annotations
 
@@ -35,139 +35,138 @@ class JobControl:
         self._wake: Callable[[], None] | None = None
 
     def request_cancel(self, *, at_once: bool = False) -> None:
-        """Ask once more, or for all that can be asked for; may be called before the job begins."""
+        """Ask to cancel; with ``at_once``, as if asked twice. May be called before the job begins."""
         self._requests = max(self._requests + 1, 2 if at_once else 1)
         if self._wake is not None:
             self._wake()
 
     @property
     def requests(self) -> int:
-        """How often cancelling was asked for."""
+        """How often cancelling was requested."""
         return self._requests
 
     def attach(self, wake: Callable[[], None] | None) -> None:
-        """Let the driver hear of requests."""
+        """Set what is called at each request, None for nothing."""
         self._wake = wake
 
 
 class Prepared(Protocol):
-    """A step that is about to start: the invocation, or why it must not start; and what deserves attention."""
+    """A step that is about to start: its invocation, or why it must not start; and warnings."""
 
     @property
     def invocation(self) -> Invocation | None:
-        """What to run; None for a step that is refused."""
+        """What to run; None for a refused step."""
 
     @property
     def refusal(self) -> str:
-        """Why the step fails without having been started, "" if it may start."""
+        """Why the step fails without having started, "" if it may start."""
 
     @property
     def ending(self) -> Ending:
-        """How a step ends that is refused: not started, or unreachable."""
+        """How a refused step ends: not started, or unreachable."""
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is shown to the user as warnings of this step."""
+        """The warnings of this step, for the user."""
 
     @property
     def withholds(self) -> bool:
-        """Whether what it prints is to be shown at its end only."""
+        """Whether its output is shown only at its end."""
 
     @property
     def locked(self) -> bool:
-        """Whether the host of a step that is unreachable lets nobody in."""
+        """Whether the host of an unreachable step refuses the login."""
 
 
 class StepOperations(Protocol):
-    """What the steps of one plan mean: their invocations, and what starting and ending them changes."""
+    """What the steps of one plan mean: their invocations, and what their starts and ends change."""
 
     @property
     def masking(self) -> Masking:
-        """What takes secrets out of what is printed."""
+        """The masking that takes secrets out of output."""
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
-        """How a step ended, as it may be kept and shown."""
+        """The outcome of a step without secrets, as it may be recorded and shown."""
 
     def prepare(self, step: Step, attempt: int) -> Prepared:
-        """Evaluate a called operation's inputs, now."""
+        """The invocation of a called operation, with its inputs evaluated now."""
 
     def shown_inputs(self, step: Step) -> Mapping[str, object]:
-        """A called operation's inputs, evaluated now, as they may be shown."""
+        """The inputs of a called operation, evaluated now, without secrets."""
 
     def question(self, step: Step, accepts: Callable[[Sequence[str], str], bool]) -> Invocation | None:
-        """The check that is asked about a called operation in doubt, if there is one that an executor ``accepts`` on
-        hosts that are reached by a protocol. Raises ``Unreachable``."""
+        """The check that can tell whether a called operation in doubt was done; None if there is none, or ``accepts``
+        (artifact types, protocol) says that no executor runs it. Raises ``Unreachable``."""
 
     def delegation(self, step: Step) -> Delegation:
-        """What a delegated step asks, evaluated now. Raises ``Unreachable``."""
+        """What a delegated step asks for, evaluated now. Raises ``Unreachable``."""
 
     def target(self, step: Step) -> HostTarget | None:
         """How the host of a step is reached, None for this machine. Raises ``Unreachable``."""
 
     def on_start(self, step: Step, change: str) -> Delta:
-        """What changes by the start of a step (node state, status)."""
+        """What the start of a step changes (node state, status)."""
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
-        """What changes by the end of a step; a success may turn out to be a failure."""
+        """What the end of a step changes; a success may turn out to be a failure."""
 
     def needless(self, step: Step) -> str:
-        """Why a step that may start now is not needed after all, "" if it is."""
+        """Why a step that may start now is not needed, "" if it is."""
 
     def on_needless(self, step: Step, change: str) -> Delta:
-        """What changes because a step that was not needed counts as done."""
+        """What changes if a step that is not needed counts as done."""
 
     def extend(self, plan: Plan) -> None:
-        """The plan goes on: this is the whole of it."""
+        """Replace the plan by one that continues it."""
 
     def topology_outputs(self) -> dict[str, object]:
-        """The outputs of the topology, as things are."""
+        """The outputs of the topology, evaluated now."""
 
 
 class Hooks(Protocol):
-    """What the lifecycle steps of one plan mean, and those that undo one: they change nothing that is recorded of
-    instances."""
+    """What the lifecycle steps of one plan mean, and the steps that undo them: they change no records of instances."""
 
     def needless(self, step: Step) -> str:
-        """Why a step that may start now is left out, "" if it is not."""
+        """Why a step that may start now is left out, "" if it runs."""
 
     def problem(self, step: Step) -> str:
-        """Why a step that is not needless must not start, "" if it may."""
+        """Why a step that is needed must not start, "" if it may."""
 
     def prepare(self, step: Step, attempt: int) -> Prepared:
-        """Evaluate what its block is given, now; no invocation, and no refusal, where there is nothing to run."""
+        """The invocation of its block, evaluated now; without invocation and refusal if there is nothing to run."""
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
-        """How a step ended, as it may be kept and shown."""
+        """The outcome of a step without secrets, as it may be recorded and shown."""
 
     def result(self, step: Step, outcome: Outcome) -> HookResult:
-        """What a step that has ended was carried out with, and what came of it."""
+        """What a step was run with, and what came of it."""
 
     def extend(self, plan: Plan) -> None:
-        """The plan goes on: this is the whole of it."""
+        """Replace the plan by one that continues it."""
 
 
 class PlansWayBack(Protocol):
-    """Plans how what a job did is taken back, once it has failed."""
+    """Plans the rollback of a job that has failed."""
 
     def __call__(self) -> WayBack:
-        """The way back, as things are now."""
+        """The rollback from the present state."""
 
 
 class OutputLog(Protocol):
-    """Keeps what operations print."""
+    """Keeps the output of operations."""
 
     def write(self, step: str, data: bytes) -> None:
         """Append a piece of a step's output; it may be kept in memory until ``flush``."""
 
     def flush(self) -> None:
-        """Hand over to the operating system what is kept in memory."""
+        """Give what is kept in memory to the operating system."""
 
 
 # What a job is made of and runs with.
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """What all files of the driver share; each part is explained where ``run_job`` takes it."""
+    """What all files of the driver share; ``run_job`` explains each part."""
 
     header: JobHeader
     plan: Plan

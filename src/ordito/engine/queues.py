@@ -1,12 +1,13 @@
-"""Ready queues: a heap per host, and a heap of what the hosts with a free place offer.
+"""Ready queues: a heap for each host, and a heap of the best steps of hosts with a free place.
 
-What is longest from the end of the plan goes first, then what stands first in the plan. Both are one number, the *key*
-of a step. Each host has at most one valid offer, the best of its ready steps; outdated offers and steps that have gone
-another way are dropped when they come up. So every step costs a few heap operations, however many hosts there are.
+The step that is furthest from the end of the plan goes first, then the one that comes first in the plan. Both together
+are one number, the *key* of a step. Each host has at most one valid offer, the best of its ready steps; outdated
+offers, and steps that are not to start any more, are dropped when they come up. So every step costs a few heap
+operations, however many hosts there are.
 
-On one instance no two operations run at the same time: a step whose instance is busy is set aside when its turn comes,
-and stands in its host's queue again when the instance is free. In a plan that overlaps neither instances nor hosts hold
-anything up.
+No two operations run on one instance at the same time: a step whose instance is busy is set aside when its turn comes,
+and put back into its host's queue when the instance is free. In a plan that ``overlaps``, neither instances nor hosts
+hold steps up.
 """
 
 from __future__ import annotations
@@ -20,11 +21,10 @@ _NONE = -1
 
 
 class Queues:
-    """The ready steps of a plan, waiting for a place on their host and in the job.
+    """The ready steps of a plan, which wait for a place on their host and in the job.
 
-    ``on_host`` is the number of places of a host for which the plan says nothing. ``ready`` tells which steps may be
-    handed out: a flag for each step, owned and changed by whoever asks. The orchestrator ("" as host) has as many
-    places as the job.
+    ``on_host`` is the number of places of a host for which the plan gives none. ``ready`` has a flag for each step that
+    may be handed out; the caller owns and changes it. The orchestrator ("" as host) has as many places as the job.
     """
 
     def __init__(self, plan: Plan, parallel: int, on_host: int, ready: bytearray) -> None:
@@ -56,10 +56,8 @@ class Queues:
         self._offer(host)
 
     def take(self) -> list[int]:
-        """Hand out ready steps, best first, until no host with a free place has any or the job has no place left.
-
-        Their places are occupied until they are released.
-        """
+        """Hand out ready steps, best first, until no host with a free place has any, or the job has no place left. They
+        occupy their places until they are released."""
         taken: list[int] = []
         while self._offers and self._places:
             key = heapq.heappop(self._offers)
@@ -80,7 +78,7 @@ class Queues:
         return taken
 
     def occupy(self, step: int) -> None:
-        """A step takes a place without having been handed out (it runs already)."""
+        """Take a place for a step that was not handed out: it runs already."""
         self._free[self._host[step]] -= 1
         self._busy[self._instance[step]] = True
         self._places -= 1
@@ -103,7 +101,7 @@ class Queues:
         return [other for other in waiting if self._ready[other] and other != step]
 
     def _offer(self, host: int) -> None:
-        """See to it that the best ready step of a host with a free place is offered."""
+        """Offer the best ready step of a host that has a free place."""
         heap = self._heaps[host]
         while heap and not self._ready[heap[0] % self._count]:
             heapq.heappop(heap)

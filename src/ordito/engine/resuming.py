@@ -1,7 +1,8 @@
-"""Resuming: a job goes on from what its journal holds, and what was at work when it was interrupted is settled.
+"""Resuming: a job goes on from what its journal holds; first, the steps that were running when it was interrupted are
+settled.
 
-What still runs of a step in doubt is ended. An end that its process has left behind is taken as its own; else the check
-of its instance is asked; else it runs again.
+The processes of a step in doubt that still run are ended. If its process has recorded a result, that counts; else the
+check of its instance is asked; else the step runs again.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from ordito.work.records import (
 from ordito.work.targets import Unreachable
 
 IN_PROCESSES = frozenset({Action.CALL, Action.WORKFLOW, Action.HOOK, Action.UNDO})
-"""What executors carry out, and know more of after a crash."""
+"""The actions that executors carry out, and of which they may know the end after a crash."""
 
 
 class Resuming:
-    """Resumes one job. ``again`` are the steps that are to run again, by index."""
+    """Resumes one job. ``again`` has the indices of the steps that run again."""
 
     def __init__(self, parts: Parts, course: Course, writer: Writer, steps: Steps) -> None:
         self._parts = parts
@@ -42,8 +43,8 @@ class Resuming:
         self.again: list[int] = []
 
     async def resume(self, records: tuple[Record, ...]) -> JobClosingRecord | None:
-        """Take over what the journal holds, and settle what is in doubt; gives the last record of a job that is only to
-        be closed."""
+        """Take over what the journal holds, and settle the steps in doubt; returns the last record of a job that only
+        has to be closed."""
         in_doubt = self._course.replay(records)
         processes: dict[int, Started] = {}
         for record in records:
@@ -74,15 +75,15 @@ class Resuming:
         return None
 
     def _earlier(self, index: int) -> Outcome | None:
-        """What the attempts of a step that starts now have come to: those before its pause, or, of one that starts
-        again after a crash, those before the crash."""
+        """The outcome of the earlier attempts of a step that starts now: those before its pause, or before the
+        crash."""
         if waiting := self._steps.waiting.pop(index, None):
             return waiting.outcome
         running = self._steps.running.get(index)
         return running.earlier if running else None
 
     async def _settle(self, in_doubt: list[int], processes: dict[int, Started]) -> None:
-        """Find out about steps in doubt; those whose end nobody knows are to run again."""
+        """Find out how steps in doubt ended; those whose end nobody knows run again."""
         asked = [
             self._doubt(index, processes.get(index))
             for index in in_doubt
@@ -97,7 +98,7 @@ class Resuming:
         self.again = [index for index in in_doubt if index in self._steps.running]
 
     def _doubt(self, index: int, started: Started | None) -> Doubt | tuple[int, Outcome]:
-        """What is to be found out about a step; its end where its host cannot be asked."""
+        """What executors need to know to settle a step; its outcome if its host cannot be asked."""
         step = self._course.steps[index]
         try:
             target = self._operations.target(step)
@@ -107,15 +108,13 @@ class Resuming:
         return Doubt(index, step.id, running.attempt, self._announcer.call(index), started, target)
 
     async def _ask(self, doubts: list[Doubt]) -> None:
-        """Ask the checks of instances whether what was at work on them is done; what was is not run again."""
+        """Ask the checks of instances whether the operations in doubt were done; those that were do not run again."""
         questions: dict[int, Invocation] = {}
         for doubt in doubts:
             question = self._question(doubt)
             if question is not None and not self._parts.control.requests:
                 questions[doubt.index] = question
-                self._announcer.warned(
-                    doubt.index, "in doubt: its check is asked whether it was done", self._writer.now
-                )
+                self._announcer.warned(doubt.index, "in doubt: asking its check whether it was done", self._writer.now)
         self._announcer.tell()
         # What was asked before may still be at work, if the program died meanwhile.
         asked = [
@@ -139,7 +138,8 @@ class Resuming:
             return None  # Its host was there a moment ago: what is asked of it again will say so.
 
     async def _answers(self, questions: dict[int, Invocation]) -> dict[int, Outcome]:
-        """How the checks end. What they print is shown at their end: what is secret in it may be known only then."""
+        """Run the checks; returns how they end. Their output is shown only at the end: what is secret in it may not be
+        known before."""
         answers: dict[int, Outcome] = {}
         for index in questions:
             self._masking.withhold(index)

@@ -1,4 +1,4 @@
-"""Where the steps of a job are, and where they may go from there."""
+"""The states of steps, and the transitions between them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class StepState(IntEnum):
-    """Where a step is."""
+    """The state of a step."""
 
     WAITING = 0
     READY = 1
@@ -25,7 +25,7 @@ ENDED = frozenset({StepState.SUCCEEDED, StepState.FAILED, StepState.SKIPPED, Ste
 
 
 class Move(msgspec.Struct, frozen=True):
-    """A step goes from a state to another ``when`` something holds."""
+    """A transition of a step from one state to another, and ``when`` it happens."""
 
     before: StepState
     after: StepState
@@ -33,39 +33,43 @@ class Move(msgspec.Struct, frozen=True):
 
 
 LIFE = (
-    Move(StepState.WAITING, StepState.READY, "all predecessors have ended, and well, or the step is tolerant"),
+    Move(
+        StepState.WAITING,
+        StepState.READY,
+        "all predecessors have succeeded; or have ended, and the step runs after failures",
+    ),
     Move(
         StepState.WAITING,
         StepState.SUCCEEDED,
-        "as `READY`, and it is a join, which only joins other steps: nobody hears of it",
+        "as for `READY`, but it is a join, which only joins other steps: no event tells of it",
     ),
     Move(
         StepState.WAITING,
         StepState.SKIPPED,
-        "all predecessors have ended, one of them not well; or the job stops early",
+        "all predecessors have ended, and one did not succeed; or the job stops early",
     ),
-    Move(StepState.WAITING, StepState.LEFT_OUT, "its gate says that it is not to run after all (`work.plan.Gate`)"),
+    Move(StepState.WAITING, StepState.LEFT_OUT, "its gate says that it does not run (`work.plan.Gate`)"),
     Move(StepState.READY, StepState.RUNNING, "its host and the job have a free place"),
     Move(
         StepState.READY,
         StepState.SKIPPED,
-        "the job stops: cancelled, or a lifecycle step or, under `abort`, any step it needs failed",
+        "the job stops: it was cancelled, or a lifecycle step failed, or, under `abort`, any required step",
     ),
-    Move(StepState.READY, StepState.PAUSED, "it has paused before, and the job stops: it is to be given up"),
+    Move(StepState.READY, StepState.PAUSED, "it has paused before, and the job stops: it will be given up"),
     Move(StepState.RUNNING, StepState.SUCCEEDED, "its outcome"),
     Move(StepState.RUNNING, StepState.FAILED, "its outcome"),
     Move(StepState.RUNNING, StepState.LEFT_OUT, "it is a filter that its instance does not pass"),
     Move(
         StepState.RUNNING,
         StepState.PAUSED,
-        "an attempt failed, and another is to follow; it gives its places back",
+        "an attempt failed, and another one follows; the step releases its places",
     ),
     Move(StepState.PAUSED, StepState.READY, "its pause is over"),
-    Move(StepState.PAUSED, StepState.RUNNING, "as a journal tells it, which does not say when a pause was over"),
+    Move(StepState.PAUSED, StepState.RUNNING, "only when a journal is read, which does not say when a pause was over"),
     Move(
         StepState.PAUSED,
         StepState.FAILED,
-        "the job stops early: whoever drives the core is told to give it up",
+        "the job stops early: the driver is told to give it up",
     ),
 )
-"""The life of a step. There is no other way for it: `core` keeps to this table, and a test looks that it does."""
+"""The life of a step. It has no other transitions: `core` keeps to this table, as a test shows."""

@@ -1,6 +1,6 @@
 """Steps: how each one starts, waits for another attempt, and ends, in the journal, the snapshot and the core.
 
-What is started here is launched at the end of the turn, when the journal knows of it.
+A step that is started here is launched at the end of the turn, when the journal knows of it.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from ordito.work.workflows import workflow_of
 
 TAIL_LINES = 20
 LONGEST_LINE = 8_192
-"""Characters after which a line is cut, so that a program that never ends its line costs no memory."""
+"""Lines are cut after this many characters, so that a program that never ends its line costs no memory."""
 
 _UTF8 = codecs.getincrementaldecoder("utf-8")
 
 
 class PrintedLines:
-    """Decodes a step's output (UTF-8, with U+FFFD for what is none) and cuts it into lines."""
+    """Decodes a step's output (UTF-8, with U+FFFD for bytes that are not) and cuts it into lines."""
 
     def __init__(self) -> None:
         self._decoder = _UTF8("replace")
@@ -53,17 +53,17 @@ class PrintedLines:
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
 
     def feed(self, data: bytes) -> str:
-        """Take a piece of output; gives the lines that are complete by now, joined by newlines, "" for none."""
+        """Take a piece of output; returns the lines that are complete now, joined by newlines, "" for none."""
         return self._complete(self._partial + self._decoder.decode(data))
 
     def end(self) -> str:
-        """The output has ended; gives what was left without the end of a line."""
+        """The output has ended; returns its last line if that has no end, else ""."""
         rest = self._partial + self._decoder.decode(b"", final=True)
         return self._complete(rest + "\n" if rest else "")
 
     @property
     def tail(self) -> tuple[str, ...]:
-        """The last lines, without their ends."""
+        """The last lines, without line ends."""
         return tuple(self._tail)
 
     def _complete(self, text: str) -> str:
@@ -86,32 +86,40 @@ def _pieces(line: str) -> list[str]:
 DELEGATE, TIMED_OUT, UNREACHABLE = Action.DELEGATE, Ending.TIMED_OUT, Ending.UNREACHABLE
 
 NOTHING_DONE = Outcome(Ending.SUCCEEDED, changed=False)
-"""How a step ends for which nothing had to run."""
+"""The outcome of a step for which nothing had to run."""
 
 DONE_BEFORE = Outcome(Ending.SUCCEEDED)
-"""How a step ends that stands for what the steps before it did: whether that changed anything is said of them."""
+"""The outcome of a step that only represents the steps before it: those say whether they changed anything."""
 
 MOST_NAMED = 5
-"""Steps that are named where there may be many."""
+"""How many steps a message names at most."""
 
 
 class Running(msgspec.Struct):
-    """A started step: its attempt, its changeId, when it began on the clock's steady hand, what the attempts before
-    came to, and what it prints (None as long as that is nothing)."""
+    """A started step."""
 
     attempt: int
+    """The number of the attempt, from 1."""
+
     change: str
+    """Its changeId."""
+
     began: float
+    """When it began, in seconds of the monotonic clock."""
+
     earlier: Outcome | None = None
+    """The outcome of its earlier attempts, None for the first one."""
+
     lines: PrintedLines | None = None
+    """What it prints; None as long as it has printed nothing."""
 
 
 class Steps:
     """The steps of one job that have begun, by index.
 
-    ``running`` have been started, ``waiting`` pause until their ``alarms`` ring. ``failed`` holds every failed step,
-    ``warned`` says of steps that have begun what deserved attention, ``was_ended`` whether a step was ended by
-    cancelling, ``touched`` whether the records of anything were changed, save by steps of the lifecycle.
+    ``running`` steps have been started, ``waiting`` ones pause until their ``alarms`` ring. ``failed`` holds every
+    failed step, ``warned`` the warnings of steps, ``was_ended`` whether cancelling has ended a step, ``touched``
+    whether records were changed by other steps than lifecycle steps.
     """
 
     def __init__(self, parts: Parts, course: Course, writer: Writer) -> None:
@@ -139,7 +147,7 @@ class Steps:
         self.touched = False
 
     def take(self, index: int, progress: Progress) -> None:
-        """Something was told about a running step."""
+        """Take what was reported about a running step."""
         if isinstance(progress, Outcome):
             step = self._course.steps[index]
             outcome = progress
@@ -154,7 +162,7 @@ class Steps:
             self._writer.hold(StepProcessRecord(index, progress))
 
     def _printed(self, index: int, data: bytes) -> None:
-        """A step has printed something that may be shown."""
+        """Show what a step has printed."""
         if data:
             if self._parts.output_log is not None:
                 self._parts.output_log.write(self._course.steps[index].id, data)
@@ -164,7 +172,7 @@ class Steps:
             self._announcer.printed(index, running.lines.feed(data), self._writer.now)
 
     def launch(self) -> None:
-        """Have everything run that was started since the last call."""
+        """Launch everything that was started since the last call."""
         invocations, self._invocations = self._invocations, []
         delegations, self._delegations = self._delegations, []
         self._workers.run(invocations)
@@ -175,7 +183,7 @@ class Steps:
             self._workers.end(index, outcome)
 
     def start(self, index: int) -> None:
-        """Start a step, unless it turns out that it cannot be."""
+        """Start a step, or end it if it cannot start."""
         if waiting := self.waiting.pop(index, None):
             self.running[index] = self.begun(waiting.attempt + 1, waiting.change, waiting.outcome)
             self.start_again(index)
@@ -191,8 +199,8 @@ class Steps:
         self._started(StepStartedRecord(index, self._writer.now, 1, change, delta, warnings))
 
     def start_again(self, index: int) -> None:
-        """Start a step once more, under the same ids: one that was in doubt, or another attempt. What its start changes
-        is known already."""
+        """Start a step once more under the same ids: a step in doubt, or another attempt. The changes of its start are
+        recorded already."""
         running = self.running[index]
         refusal, warnings = self._prepare(index)
         if refusal is not None:
@@ -212,8 +220,8 @@ class Steps:
         self._announcer.started(record, inputs)
 
     def _prepare(self, index: int) -> tuple[Outcome | None, tuple[str, ...]]:
-        """Make a step ready to be launched at the end of this turn; gives the outcome of one that must not start, and
-        what deserves attention."""
+        """Prepare a step for launching at the end of this turn; returns the outcome of a step that must not start, and
+        warnings."""
         step = self._course.steps[index]
         if step.action is DELEGATE:
             return self._prepare_delegated(index)
@@ -239,7 +247,7 @@ class Steps:
         return None, warnings
 
     def _prepare_delegated(self, index: int) -> tuple[Outcome | None, tuple[str, ...]]:
-        """Make a delegated step ready; as ``_prepare``."""
+        """Prepare a delegated step; as ``_prepare``."""
         try:
             delegation = self._operations.delegation(self._course.steps[index])
         except Unreachable as unreachable:
@@ -258,7 +266,7 @@ class Steps:
         return None, warnings
 
     def finish(self, index: int, outcome: Outcome) -> None:
-        """A step has ended, or cannot be started."""
+        """End a step that has run, or that cannot start."""
         step, running = self._course.steps[index], self.running.pop(index)
         if running.lines is not None:
             self._announcer.printed(index, running.lines.end(), self._writer.now)
@@ -278,24 +286,24 @@ class Steps:
         )
 
     def _finish_hook(self, index: int, outcome: Outcome, running: Running, hooks: Hooks) -> None:
-        """A lifecycle step has ended, or one that undoes one: it changes nothing that is recorded of instances."""
+        """End a lifecycle step, or a step that undoes one: it changes no records of instances."""
         result = hooks.result(self._course.steps[index], outcome)
         self._end(
             StepFinishedRecord(index, self._writer.now, outcome, running.change, attempt=running.attempt, hook=result)
         )
 
     def _hooks_of(self, step: Step) -> Hooks | None:
-        """Who knows what a step means that is one of the lifecycle, or undoes one; None for others, and for the
-        operations of instances that one runs."""
+        """The port for a lifecycle step, or for a step that undoes one; None for other steps, and for operations of
+        instances that a lifecycle step runs."""
         return None if step.hook < 0 or step.instance else self._known_hooks(step)
 
     def _known_hooks(self, step: Step) -> Hooks:
         if self._hooks is None:
-            raise ValueError(f"nobody carries out the lifecycle step {step.id}")
+            raise ValueError(f"nothing here can run the lifecycle step {step.id}")
         return self._hooks
 
     def _wait(self, index: int, running: Running, outcome: Outcome) -> bool:
-        """Have a step that failed wait for another attempt; False where there is none to come."""
+        """Let a step that failed wait for another attempt; False if it has no more attempts."""
         call, options = self._announcer.call(index), self._parts.header.options
         since = self._asked_since.setdefault(index, running.began) if call.within is not None else running.began
         elapsed = self._parts.clock.monotonic() - since
@@ -317,7 +325,7 @@ class Steps:
         return True
 
     def give_up(self, command: GiveUp) -> None:
-        """A step that waits for another attempt will not get it: its last failure is its end."""
+        """End a step that waits for another attempt, with its last failure."""
         record = self.waiting.pop(command.step)
         was_cancelled = command.because == CANCELLED
         why = "the job was cancelled" if was_cancelled else f"{command.because} failed"
@@ -333,8 +341,8 @@ class Steps:
         )
 
     def finish_no_op(self, index: int) -> None:
-        """An operation that does nothing ends as it starts; what it changes is attributed to the job itself. What was
-        done by hand is a change like others."""
+        """Start and end a step that runs nothing; what an operation without implementation changes is recorded as a
+        change of the job itself. What was done by hand is a change like others."""
         step = self._course.steps[index]
         if step.by_hand:
             self._count_as_done(index)
@@ -361,21 +369,21 @@ class Steps:
         )
 
     def _finish_at_once(self, index: int, step: Step, hooks: Hooks) -> None:
-        """A lifecycle step ends that has no script: what it stands for was done by the steps before it."""
+        """End a lifecycle step that has no script: the steps before it did its work."""
         problem = hooks.problem(step) or hooks.prepare(step, 1).refusal
         outcome = Outcome(Ending.NOT_STARTED, message=problem) if problem else DONE_BEFORE
         change = self._parts.change_ids.next()
         self._end(StepFinishedRecord(index, self._writer.now, outcome, change, hook=hooks.result(step, outcome)))
 
     def needless(self, index: int) -> str:
-        """Why a step that may start is not needed, "" if it is; of one that was begun already nobody asks."""
+        """Why a step that may start is not needed, "" if it is, or if it was started before."""
         step = self._course.steps[index]
         if index in self.waiting:
             return ""
         return self._operations.needless(step) if step.hook < 0 else self._known_hooks(step).needless(step)
 
     def leave_out(self, index: int, because: str) -> None:
-        """A step that turns out not to be needed counts as done, by the job itself."""
+        """End a step that is not needed; it counts as done by the job itself."""
         step, outcome = self._course.steps[index], NOTHING_DONE
         result: HookResult | None = self._known_hooks(step).result(step, outcome) if step.hook >= 0 else None
         delta = None if step.hook >= 0 else self._writer.apply(self._operations.on_needless(step, self._job))
@@ -384,7 +392,7 @@ class Steps:
         )
 
     def spare(self, command: LeaveOut) -> None:
-        """A step was not to run after all, as the core knows: it changes nothing."""
+        """Record that the core has left a step out: it changes nothing."""
         record = StepFinishedRecord(
             command.step, self._writer.now, NOTHING_DONE, no_op=True, because=command.because or "it is not needed"
         )
@@ -408,18 +416,18 @@ class Steps:
         self.remember(record)
 
     def skip(self, skip: Skip) -> None:
-        """A step will not run."""
+        """Record that a step will not run."""
         record = StepSkippedRecord(skip.step, self._writer.now, skip.because)
         self._writer.record(record)
         self._announcer.skipped(record)
 
     def begun(self, attempt: int, change: str, earlier: Outcome | None = None) -> Running:
-        """An attempt that begins now."""
+        """A running step whose attempt begins now."""
         return Running(attempt, change, self._parts.clock.monotonic(), earlier)
 
     def _completed(self, index: int, outcome: Outcome, running: Running) -> Outcome:
-        """An outcome with what its executor left to the driver: the running time, the last lines of a failure, and who
-        has waited for the host of an operation that took too long."""
+        """An outcome with what the driver adds: the running time, the last lines of a failure, and, for an operation
+        that took too long, which steps were waiting for its host."""
         if outcome.found:
             return outcome  # How long it ran nobody knows.
         seconds = outcome.seconds or max(0.0, self._parts.clock.monotonic() - running.began)
@@ -436,13 +444,13 @@ class Steps:
         return msgspec.structs.replace(outcome, seconds=seconds, tail=tail, message=message)
 
     def remember_start(self, record: StepStartedRecord) -> None:
-        """Keep what the end of the job depends on; also of steps that started before an interruption."""
+        """Remember what the end of the job needs to know; also for steps that started before an interruption."""
         if record.warnings:
             self.warned[record.step] = record.warnings
         self.touched |= record.delta is not None and self._course.steps[record.step].hook < 0
 
     def remember(self, record: StepFinishedRecord) -> None:
-        """Keep what the end of the job depends on; also of steps that ended before an interruption."""
+        """Remember what the end of the job needs to know; also for steps that ended before an interruption."""
         self.touched |= record.delta is not None and self._course.steps[record.step].hook < 0
         if not record.outcome.succeeded:
             self.was_ended |= record.outcome.ending is Ending.CANCELLED
@@ -453,7 +461,7 @@ class Steps:
 
 
 def merge(first: Delta | None, second: Delta | None) -> Delta | None:
-    """One change that does what two do one after the other; None for none."""
+    """One delta that does what two do one after the other; None for none."""
     if first is None or second is None:
         return first or second
     instances = {i.id: i for i in (*first.instances, *second.instances)}
@@ -486,7 +494,7 @@ def merge(first: Delta | None, second: Delta | None) -> Delta | None:
 
 
 class Alarms:
-    """Remembers numbers until their time has come; ``ring`` is called when one is due. Needs a running loop."""
+    """Timers that are told apart by numbers; ``ring`` is called when one is due. Needs a running event loop."""
 
     def __init__(self, ring: Callable[[], None]) -> None:
         self._ring = ring
@@ -494,7 +502,7 @@ class Alarms:
         self._due: list[int] = []
 
     def set(self, number: int, seconds: float) -> None:
-        """Have a number due so many seconds from now, whatever was said of it before."""
+        """Make a number due in ``seconds`` from now; an earlier setting is replaced."""
         if number in self._handles:
             self._handles[number].cancel()
         self._handles[number] = asyncio.get_running_loop().call_later(max(0.0, seconds), self._come, number)
@@ -523,26 +531,26 @@ class Alarms:
 # often.
 
 TEMPORARY = 75
-"""The exit code (EX_TEMPFAIL of sysexits.h) by which an operation says that it may be worth trying again."""
+"""The exit code (EX_TEMPFAIL of sysexits.h) by which an operation asks for another attempt."""
 
 ASKED = 3
-"""Attempts of an operation that ends with ``TEMPORARY``, where nobody said how many it may have."""
+"""The attempts of an operation that ends with ``TEMPORARY``, by default."""
 
 INTERVAL = 1.0
-"""Seconds before the second attempt, where nobody said how many."""
+"""Seconds before the second attempt, by default."""
 
 UNTIL_ASKED_AGAIN = 1.0
-"""Seconds after which what is not ready yet is asked again."""
+"""Seconds after which an instance that is not ready yet is asked again."""
 
 LONGEST = 300.0
-"""Seconds between two attempts at most, unless a longer interval is asked for."""
+"""The most seconds between two attempts, unless a longer interval is asked for."""
 
 FAILED_FOR_NOW = frozenset({Ending.FAILED, Ending.TIMED_OUT, Ending.UNREACHABLE, Ending.LOST})
-"""Failures after which another attempt makes sense: what could not be started at all will not be the next time."""
+"""Failures after which another attempt makes sense: what could not be started will not start the next time either."""
 
 
 def attempts_of(call: OperationCall, options: JobOptions, outcome: Outcome) -> int:
-    """How often an operation that has ended like this is tried in all."""
+    """How many attempts an operation with this outcome has in all."""
     if call.within is not None:
         return 1 + int(call.within / UNTIL_ASKED_AGAIN)
     said = call.attempts or options.attempts
@@ -552,8 +560,8 @@ def attempts_of(call: OperationCall, options: JobOptions, outcome: Outcome) -> i
 def pause_after(
     attempt: int, call: OperationCall, options: JobOptions, outcome: Outcome, elapsed: float = 0.0
 ) -> float | None:
-    """The seconds to wait after an attempt with this outcome, None where it was the last one; ``elapsed`` is how long
-    ago the first one began."""
+    """The seconds to wait after an attempt with this outcome, None if it was the last one; ``elapsed`` is the seconds
+    since the first one began."""
     if call.within is not None:
         again = outcome.ending in FAILED_FOR_NOW and elapsed + UNTIL_ASKED_AGAIN <= call.within
         return UNTIL_ASKED_AGAIN if again else None
@@ -566,10 +574,7 @@ def pause_after(
 
 
 def together(earlier: Outcome | None, last: Outcome) -> Outcome:
-    """The outcome of an operation whose attempts before the last came to ``earlier``.
-
-    What any attempt has modified stays modified. An attempt that came to nothing does not hide that others ran.
-    """
+    """The outcome of an operation whose attempts before the last had the outcome ``earlier``."""
     if earlier is None:
         return last
     changed = _changed(earlier, last)
@@ -583,7 +588,8 @@ _NEVER_RAN = frozenset({Ending.NOT_STARTED, Ending.UNREACHABLE})
 
 
 def _changed(earlier: Outcome, last: Outcome) -> bool | None:
-    """Whether attempts have modified something: yes if one says so, unknown for a failure if one does not say."""
+    """Whether attempts have modified something: True if one says so; None (unknown) for a failure if one does not
+    say."""
     if earlier.changed:
         return True
     if last.succeeded or earlier.ending in _NEVER_RAN or last.changed:

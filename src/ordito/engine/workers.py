@@ -1,8 +1,8 @@
-"""Workers: the tasks in which executors and providers are at work, and the inbox into which they report.
+"""Workers: the tasks in which executors and providers run, and the inbox to which they report.
 
-A task decides nothing and touches nothing but the inbox. It is here that the project's only broad ``except`` stands: at
-the border between the engine and what it does not know, so that a fault in an executor is the failure of a step and not
-of the job, and a fault in a listener its own.
+A task decides nothing and touches nothing but the inbox. Here is the only broad ``except`` of the project: at the
+border to code that the engine does not know, so that a fault in an executor fails a step and not the job, and a fault
+in a listener fails only the listener.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Crash(msgspec.Struct, frozen=True):
 
 
 class Doubt(msgspec.Struct, frozen=True):
-    """A step that was started before a crash: which attempt it was, and its process, as far as the journal knows it,
-    and how the host is reached on which it ran, None for this machine."""
+    """A step that was started before a crash: its attempt, its process as far as the journal knows it, and how the host
+    is reached on which it ran, None for this machine."""
 
     index: int
     step: str
@@ -42,17 +42,17 @@ class Doubt(msgspec.Struct, frozen=True):
 
 
 LAST_WAIT = 3.0
-"""Seconds for which what is at work may come to its end by itself when the job cannot go on. That end then stays with
-what ran it, and is found when the job is resumed."""
+"""Seconds that running operations get to end by themselves when the job cannot go on. Their results stay where their
+executor keeps them, and are found when the job is resumed."""
 
 Message = tuple[int, Progress]
-"""The index of a step, and what is told about it."""
+"""The index of a step, and what is reported about it."""
 
 
 class Workers:
-    """Runs steps by executors and providers; what they tell is collected until ``news`` is asked for.
+    """Runs steps with executors and providers, and collects what they report until ``news`` is called.
 
-    Every step that was begun is told about until exactly one ``Outcome``.
+    There are reports of every started step until exactly one ``Outcome``.
     """
 
     def __init__(self, job: str, executors: Sequence[Executor], delegates: Delegates) -> None:
@@ -77,17 +77,18 @@ class Workers:
         return self._by_processor[key]
 
     def accepts(self, kinds: Sequence[str], protocol: str = "") -> bool:
-        """Whether some executor understands artifacts of these types on hosts that are reached by a protocol."""
+        """Whether an executor understands artifacts of these types on hosts that are reached by this protocol ("" for
+        this machine)."""
         return any(executor.accepts(kinds, protocol) for executor in self._executors)
 
     def problem(self, asked: Delegation) -> Outcome | None:
-        """How a delegated step ends that nobody here can do; None where somebody can."""
+        """How a delegated step ends for which there is no provider; None if there is one."""
         return self._delegates.problem(asked)
 
     # ------------------------------------------------------------------------------------------------- the inbox
 
     async def news(self, *, wait: bool) -> list[Message]:
-        """What was told since the last call; with ``wait`` not before something is, or the bell was rung."""
+        """The reports since the last call; with ``wait``, waits for a report or for ``ring``."""
         if wait:
             await self._bell.wait()
         # One round of the loop more: what ends at the same moment is committed together.
@@ -97,7 +98,7 @@ class Workers:
         return news
 
     def ring(self) -> None:
-        """End a wait for news though there may be none."""
+        """End a wait for reports though there may be none."""
         self._bell.set()
 
     def _post(self, index: int, progress: Progress) -> None:
@@ -110,7 +111,7 @@ class Workers:
     # ------------------------------------------------------------------------------------------------- the tasks
 
     def run(self, steps: Sequence[tuple[int, Invocation]]) -> None:
-        """Have called operations run, those together that their executor wants together."""
+        """Run called operations; those that their executor wants to run together are given to it together."""
         batches: dict[tuple[int, str], list[tuple[int, Invocation]]] = {}
         for index, invocation in steps:
             executor = self.executor_for(invocation.processor, invocation.target)
@@ -125,23 +126,21 @@ class Workers:
             _ = self._begin(untold, self._run(executor, [invocation for _, invocation in batch], untold))
 
     def warnings(self, delegation: Delegation) -> tuple[str, ...]:
-        """What deserves attention before a provider is asked."""
+        """Warnings before a provider is asked."""
         return self._delegates.warnings(delegation)
 
     def delegate(self, index: int, step: str, delegation: Delegation) -> None:
-        """Have a provider make, remove or look at an instance, or its host waited for."""
+        """Let a provider create, remove or check an instance, or wait for its host."""
         untold = {step: index}
         self._delegated[index] = self._begin(untold, self._delegate(index, delegation, untold))
 
     def end(self, index: int, outcome: Outcome) -> None:
-        """Tell the end of a step that nobody needs to be asked for."""
+        """Report the end of a step for which nothing has to run."""
         self._post(index, outcome)
 
     async def settle(self, doubts: Sequence[Doubt]) -> list[Message]:
-        """Find out about steps in doubt: nothing of them runs afterwards; gives the ends of those whose end is known.
-
-        An executor that fails at this leaves open whether a process still runs, so that step has failed.
-        """
+        """Settle steps in doubt: end what still runs of them, and return the outcomes that are known. If an executor
+        fails at this, a process may still run, so its steps have failed."""
         for doubt in doubts:
             _ = self._begin({doubt.step: doubt.index}, self._settle(doubt))
         await asyncio.gather(*self._tasks)
@@ -150,7 +149,7 @@ class Workers:
         return ends
 
     def end_running(self) -> None:
-        """Cancel everything that runs; what becomes of it is told as ever."""
+        """Cancel everything that runs; how it ends is reported as usual."""
         self._ending = True
         for step, executor in self._executed.values():
             _ = self._begin({}, executor.cancel(step))
@@ -158,8 +157,8 @@ class Workers:
             task.cancel()
 
     async def stop(self) -> None:
-        """Drop all tasks; used when the job cannot go on. Most of what is at work is about to end, or has ended and
-        nobody has heard it yet: what is done then need not be done a second time."""
+        """End all tasks; used when the job cannot go on. Waits ``LAST_WAIT`` seconds first, because many operations are
+        about to end, and those that end need not be done a second time."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=LAST_WAIT)
         for task in self._tasks:
@@ -173,7 +172,7 @@ class Workers:
         return task
 
     async def _border(self, untold: dict[str, int], work: Coroutine[object, object, None]) -> None:
-        """The border of a step: whatever escapes from an executor is the failure of the steps it has not told of."""
+        """Any exception of an executor becomes the failure of those of its steps whose end it has not reported."""
         with _border() as faults:
             await work
         for error in faults:
@@ -216,7 +215,7 @@ class Workers:
 
 
 def told(listener: Listener, events: Sequence[Event]) -> Crash | None:
-    """Tell a listener of events; what is known of its fault where it has one."""
+    """Tell a listener of events; returns its error if it raises one."""
     with _border() as faults:
         for event in events:
             listener(event)
@@ -225,7 +224,7 @@ def told(listener: Listener, events: Sequence[Event]) -> Crash | None:
 
 @contextmanager
 def _border() -> Iterator[list[Exception]]:
-    """The border to what others have added, which must not end the job: gives what was raised beyond it."""
+    """Catch every exception of foreign code, which must not end the job, and collect it."""
     faults: list[Exception] = []
     try:
         yield faults
@@ -238,12 +237,14 @@ def _report(error: Exception) -> str:
 
 
 def no_executor(processor: str, target: HostTarget | None = None) -> Outcome:
-    """The end of an operation that nobody here can run there."""
+    """The end of an operation that no executor can run on its target."""
     where = f" on {target.name}, which is reached by {target.protocol}" if target is not None else ""
     return Outcome(Ending.NOT_STARTED, message=f"no executor runs artifacts of type {processor}{where}")
 
 
 def lost(unreachable: Unreachable) -> Outcome:
-    """The end of an operation that was at work on a host when the job was interrupted, and that host cannot be reached
-    now: nobody knows how it ended, nor whether it still runs."""
-    return Outcome(Ending.LOST, message=f"in doubt since the job was interrupted, and its host is lost: {unreachable}")
+    """The end of an operation that was running when the job was interrupted, on a host that cannot be reached now:
+    nobody knows how it ended, or whether it still runs."""
+    return Outcome(
+        Ending.LOST, message=f"in doubt since the job was interrupted; its host cannot be reached: {unreachable}"
+    )

@@ -58,7 +58,7 @@ class LocalHands:
 
 def _here(target: HostTarget | None) -> None:
     if target is not None:
-        raise Unreachable(f"nothing here reaches {target.name} (protocol {target.protocol})")
+        raise Unreachable(f"no connector reaches {target.name} (protocol {target.protocol})")
 
 
 def _source(given: bytes) -> int:

@@ -1,5 +1,5 @@
-"""Workflows that an artifact implements, as one step of a job: what their processor is given, and what comes of what it
-gives back (§7.3.8)."""
+"""Workflows that an artifact implements, as one step of a job: what their processor is given, and what its outputs
+change (§7.3.8)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ordito.work.plan import PROCESSES, OperationCall, Step
 FORMAT = "ordito.workflow-call/1"
 
 Describe = Callable[[], Mapping[str, object]]
-"""Gives the service as plain data, for who reads it elsewhere."""
+"""Gives the service as plain data, for programs that read it."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class Job(msgspec.Struct, frozen=True):
 def invocation_of(
     job: Job, step: Step, call: OperationCall, attempt: int, inputs: Mapping[str, object], snapshot: Snapshot
 ) -> Invocation:
-    """What is handed over: to a script the inputs as variables, to a processor all that it may need to know."""
+    """The invocation of a workflow: a script gets the inputs as variables, a processor everything that it may need."""
     values = {name: revealed(value) for name, value in inputs.items() if value is not None}
     data: dict[str, object] | None = None
     environment = {name: as_text(value) for name, value in values.items()}
@@ -67,8 +67,8 @@ def invocation_of(
 
 
 def inputs_of(evaluator: Evaluator, call: OperationCall, given: Mapping[str, object]) -> tuple[dict[str, object], str]:
-    """The inputs of a workflow, those that are given before what it declares as defaults; and what is wrong with them,
-    "" for nothing."""
+    """The inputs of a workflow (given values first, then declared defaults), and what is wrong with them, "" for
+    nothing."""
     found: dict[str, object] = {}
     workflow = evaluator.service.workflows[call.operation]
     for name, declared in workflow.inputs.items():
@@ -87,7 +87,7 @@ def inputs_of(evaluator: Evaluator, call: OperationCall, given: Mapping[str, obj
 
 
 def snapshot_data(snapshot: Snapshot) -> dict[str, object]:
-    """What exists as plain data that may be shown."""
+    """The snapshot as plain data without secrets."""
     attributes = snapshot.attributes
     instances = {
         i.id: {
@@ -116,7 +116,7 @@ def snapshot_data(snapshot: Snapshot) -> dict[str, object]:
 
 def outputs_of(evaluator: Evaluator, call: OperationCall, step: Step, outcome: Outcome) -> Delta:
     """What the outputs of a workflow change: attributes of all instances of the nodes that they are mapped to. Raises
-    ``WrongValue`` where one is missing or does not fit."""
+    ``WrongValue`` if one is missing or has the wrong type."""
     attributes: dict[str, dict[str, object]] = {}
     for name, path in evaluator.service.workflows[call.operation].outputs.items():
         if name not in outcome.outputs:
@@ -129,7 +129,7 @@ def outputs_of(evaluator: Evaluator, call: OperationCall, step: Step, outcome: O
 
 
 def sensitive_results(evaluator: Evaluator, call: OperationCall, step: Step) -> set[str]:
-    """The outputs of a workflow that are mapped to something sensitive."""
+    """The names of the outputs of a workflow that are mapped to sensitive attributes."""
     found: set[str] = set()
     for name, path in evaluator.service.workflows[call.operation].outputs.items():
         for place, at in _places(evaluator, step, name, path):
@@ -140,7 +140,8 @@ def sensitive_results(evaluator: Evaluator, call: OperationCall, step: Step) -> 
 def _places(
     evaluator: Evaluator, step: Step, name: str, path: tuple[str | int, ...]
 ) -> list[tuple[ExecutionPlace, Step]]:
-    """An output at each instance of the node, or each pair of the relationship template, to which it is mapped."""
+    """The attribute to which an output is mapped, of each instance of the node or each pair of the relationship
+    template."""
     service, snapshot, first = evaluator.service, evaluator.snapshot, str(path[0])
     operation = Operation("", name, outputs={name: ("SELF", *path[1:])})
     if first in service.nodes:

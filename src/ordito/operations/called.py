@@ -1,4 +1,4 @@
-"""What the steps of a plan call: operations with their inputs, at which places, and what comes back."""
+"""What the steps of a plan call: operations with their inputs, for which instance or pair, and what they give back."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ NOTHING_GIVEN = GivenValues()
 
 
 class PlanCalls:
-    """The calls of one plan, seen from the model. What is the same for all steps of a call is found once; ``plan`` is
-    replaced where it goes on."""
+    """The calls of one plan, looked up in the model. What is the same for all steps of a call is found once; ``plan``
+    is replaced when it is continued."""
 
     def __init__(
         self, service: Service, snapshot: Snapshot, plan: Plan, evaluator: Evaluator, masking: Masking
@@ -46,7 +46,7 @@ class PlanCalls:
         }
 
     def place(self, step: Step, call: OperationCall) -> ExecutionPlace:
-        """Where the operation of a step is called."""
+        """The instance or pair for which the operation of a step is called."""
         operation = self.operation(step.call, call)
         inputs = self.scopes.inputs(call.scope)
         if not call.side:
@@ -56,7 +56,7 @@ class PlanCalls:
         return ExecutionPlace(operation, node, step.instance, relationship, call.side, step.far, inputs)
 
     def operation(self, index: int, call: OperationCall) -> Operation:
-        """The operation of a call, which has the number ``index``, with the inputs that are given for it."""
+        """The operation of the call with the number ``index``, with the inputs that are given for it."""
         operation = self._operations.get(index)
         if operation is None:
             holder = self.relationships[call.owner] if call.side else self._service.nodes[call.owner]
@@ -68,7 +68,7 @@ class PlanCalls:
         return operation
 
     def given(self, step: Step, call: OperationCall, outcome: Outcome) -> GivenValues:
-        """What a step that has succeeded gives. Raises ``WrongValue`` where that does not fit."""
+        """The outputs of a step that has succeeded, by attribute. Raises ``WrongValue`` if one has the wrong type."""
         if step.action is DELEGATE:
             gives = outcome.outputs and step.leave != DELETED
             return GivenValues(provided(self._service, self._snapshot, step, outcome.outputs) if gives else {})
@@ -77,7 +77,7 @@ class PlanCalls:
         return given(self._evaluator, self.place(step, call), step, call, outcome)
 
     def sensitive_outputs(self, step: Step) -> set[str]:
-        """The outputs of a step that are sensitive by what is declared for them."""
+        """The outputs of a step that are declared sensitive."""
         if step.action is WORKFLOW:
             return sensitive_results(self._evaluator, self.plan.calls[step.call], step)
         if step.action is DELEGATE:
@@ -90,7 +90,7 @@ class PlanCalls:
         return found | sensitive_findings(self._evaluator, place) if is_probe(self._service, call) else found
 
     def new_link(self, step: Step) -> Link:
-        """The record of the pair that a step is about, as it begins."""
+        """A new record of the pair that a step is about."""
         call = self.plan.calls[step.call]
         source, target = self.source(step, call), step.far
         if source == step.far:
@@ -102,7 +102,7 @@ class PlanCalls:
         return step.instance if call.side == "source" else step.far
 
     def owner(self, step: Step) -> str:
-        """The instance whose chain a step belongs to."""
+        """The id of the instance to whose chain a step belongs."""
         return self.source(step, self.plan.calls[step.call]) if step.link else step.instance
 
 
@@ -112,7 +112,7 @@ class PlanCalls:
 def provided(
     service: Service, snapshot: Snapshot, step: Step, outputs: Mapping[str, object]
 ) -> dict[str, dict[str, object]]:
-    """The attributes that a provider gave, by the ids under which they are recorded."""
+    """The attributes that a provider gave, by the ids of their records."""
     own = {name: value for name, value in outputs.items() if name not in (LINKS, FAR)}
     found = {step.instance: own} if own else {}
     if len(own) == len(outputs):

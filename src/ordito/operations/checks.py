@@ -1,4 +1,4 @@
-"""What a check or a discovery has found of an instance, and what its record says from then on."""
+"""What a check or a discovery has found out about an instance, and how that changes its record."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from ordito.work.plan import OperationCall, Step
 from ordito.work.probes import found_attributes, found_status, state_found
 
 NOT_UP_YET = frozenset((PENDING, state) for state in (INITIAL, CREATED, CONFIGURED))
-"""The status and the state of what is not meant to run yet, or any more."""
+"""The statuses and states of instances that are not meant to run, yet or any more."""
 
 ANSWERED = frozenset({Ending.SUCCEEDED, Ending.FAILED, Ending.TIMED_OUT})
-"""How operations end that say by their end how an instance is."""
+"""The endings by which a check tells how an instance is."""
 
 
 class Checks:
-    """The ends of the checks of one job. ``away`` says of hosts that were found to be out of reach why they are,
-    ``said`` what was said of each instance last; ``digest_key`` gives the key of digests of sensitive values."""
+    """The ends of the checks of one job. ``away`` has the reason for each host that cannot be reached, ``said`` the
+    last message about each instance; ``digest_key`` gives the key for digests of sensitive values."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Checks:
     def found(
         self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
     ) -> tuple[Outcome, Delta]:
-        """What has been found: the status, the state, and attributes that have other values."""
+        """The change of the record by what was found: the status, the state, and attributes with new values."""
         record, found = self._snapshot.instances[step.instance], found_status(outcome)
         by_provider = call.interface == DELEGATE
         if outcome.ending not in ANSWERED:
@@ -102,7 +102,7 @@ class Checks:
 
 
 def _with_reason(record: Instance, *, is_absent: bool) -> Instance:
-    """The record of what was found, with the reason why it is so."""
+    """The record with the reason for the status that was found."""
     if is_absent:
         return msgspec.structs.replace(record, status_reason=StatusReason.FOUND_ABSENT, with_host=False)
     if record.is_missed or record.status_reason is StatusReason.UNANSWERED:
@@ -111,7 +111,8 @@ def _with_reason(record: Instance, *, is_absent: bool) -> Instance:
 
 
 def _why(outcome: Outcome) -> str:
-    """What is said of an end: with the exit code also the last line that was printed, which tells what was found."""
+    """The message about the end of a check: with an exit code also the last line that was printed, which tells what was
+    found."""
     printed = next((line.strip() for line in reversed(outcome.tail) if line.strip()), "")
     is_told = outcome.ending is Ending.FAILED and bool(outcome.message and printed)
     return f"{outcome.message}: {printed}" if is_told else outcome.message
@@ -123,7 +124,7 @@ def is_lost(record: Instance) -> bool:
 
 
 def noted(record: Instance, *, reached: bool) -> Instance:
-    """The record of a Compute of which it was found out whether it can be reached."""
+    """The record of a Compute after it was tried to reach it."""
     if not reached:
         return msgspec.structs.replace(record, status_reason=StatusReason.UNREACHABLE, with_host=False)
     if record.status_reason is not StatusReason.UNREACHABLE:

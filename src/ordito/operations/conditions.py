@@ -1,5 +1,5 @@
-"""Conditions of steps: whether one that may start is needed after all, as only the job itself finds out, and what
-changes because one that is not counts as done."""
+"""Conditions of steps: whether a step that may start is needed, which only the job itself can find out, and what
+changes if it is not needed and counts as done."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class StepConditions:
         self._lost_hosts = LostHosts(snapshot, called.plan.workflow)
 
     def needless(self, step: Step) -> str:
-        """Why a step that may start now is not needed after all, "" if it is."""
+        """Why a step that may start now is not needed, "" if it is."""
         if not step.condition or step.condition is StepCondition.IF_OTHER_INPUTS:
             return self._left_out(step) if step.action is FILTER else ""
         record = self._snapshot.instances[self._called.owner(step)]
         return self._not_found_out(step, record) or self._needless(step, record)
 
     def _needless(self, step: Step, record: Instance) -> str:
-        """Why a step is not needed, as its instance is."""
+        """Why a step is not needed in the present state of its instance, "" if it is."""
         match step.condition:
             case StepCondition.UNLESS_OK | StepCondition.IF_UNWELL if self.is_up(record):
                 return f"check says {record.local}"
@@ -76,7 +76,7 @@ class StepConditions:
             case StepCondition.IF_FAR_IS_UP:
                 node = self._snapshot.instances[step.far].node if step.far else ""
                 far = self._snapshot.of_node(node) if not step.link else [self._snapshot.instances[step.far]]
-                return "" if any(i.local in OPERATIONAL for i in far) else f"{step.far or 'the far end'} is not up"
+                return "" if any(i.local in OPERATIONAL for i in far) else f"{step.far or 'the peer'} is not up"
         return ""
 
     def _left_out(self, step: Step) -> str:
@@ -86,7 +86,7 @@ class StepConditions:
         return self._filters.left_out(step, call, self._called.relationships.get(call.owner) if call.side else None)
 
     def on_needless(self, step: Step, change: str, *, applies: bool) -> Delta:
-        """What changes because a step that was not needed counts as done."""
+        """What changes if a step that is not needed counts as done."""
         if step.action is FILTER:
             return Delta()
         call, record = self._called.plan.calls[step.call], self._snapshot.instances[self._called.owner(step)]
@@ -116,15 +116,15 @@ class StepConditions:
         return self._lost_hosts.host_of(record)
 
     def is_up(self, record: Instance) -> bool:
-        """Whether an instance was found to be operational: while it is made its state is another."""
+        """Whether an instance was found to be operational, and its host can be reached."""
         return is_up(record) and not self._lost_hosts.host_of(record)
 
     def _is_there(self, record: Instance) -> bool:
-        """Whether an instance exists, and everything that it is hosted on."""
+        """Whether an instance and all its hosts exist."""
         return record.exists and all(host.exists for host in chain(self._snapshot, record.host))
 
     def _out_of_reach(self, step: Step, record: Instance) -> str:
-        """The lost host on which a step would look after its instance, or take it down; "" for none."""
+        """The lost host that keeps a step from monitoring its instance, or from taking it down; "" for none."""
         host = self._lost_hosts.spares(step, record)
         if not host or step.condition in (
             StepCondition.UNLESS_LOST,
@@ -136,12 +136,12 @@ class StepConditions:
         return host if mends and looks_after(self._service, self._called.plan.calls[step.call]) else ""
 
     def _goes_with_host(self, step: Step, record: Instance) -> bool:
-        """Whether an instance is on a host that is out of reach, so that it is gone once that is given up, and not
-        before: the host may turn out to be there after all."""
+        """Whether an instance is on a lost host, and so is gone only when that host is given up: it may come back
+        before."""
         return bool(self._out_of_reach(step, record)) and bool(self._lost_hosts.host_of(record))
 
     def _not_found_out(self, step: Step, record: Instance) -> str:
-        """Why nothing is done about an instance of which nobody knows how it is, "" where that is no reason."""
+        """Why nothing is done about an instance whose state is unknown, "" if that is no reason."""
         if step.action is FILTER and record.status_reason is StatusReason.UNANSWERED:
             return note_of(record)
         host = self._out_of_reach(step, record)
@@ -159,21 +159,21 @@ class StepConditions:
 
 
 class LostHosts:
-    """Says of instances whether their host is lost, where a job heals: then nothing on it is taken down, since nobody
-    gets there, and nothing of it is taken for sound. Other workflows try all the same."""
+    """Which hosts are lost, in jobs that heal: nothing on such a host is taken down, since it cannot be reached, and
+    nothing on it counts as healthy. In other workflows no host counts as lost, and they try to reach it."""
 
     def __init__(self, snapshot: Snapshot, workflow: str) -> None:
         self._snapshot = snapshot
         self._heals = workflow_of(workflow).heals
 
     def host_of(self, record: Instance) -> str:
-        """The lost Compute on which an instance is, however deep; "" for none."""
+        """The lost Compute on which an instance is hosted, directly or not; "" for none."""
         hosts = chain(self._snapshot, record.host) if self._heals else ()
         return next((host.id for host in hosts if is_lost(host)), "")
 
     def spares(self, step: Step, record: Instance) -> str:
-        """The lost Compute because of which a step cannot be carried out, "" for none: it would run there, or a
-        provider would have to go there."""
+        """The lost Compute because of which a step cannot be carried out, "" for none: the step would run there, or a
+        provider would have to reach it."""
         if not self._heals:
             return ""
         if step.action is Action.DELEGATE:
@@ -185,7 +185,7 @@ class LostHosts:
 def entity_at(
     service: Service, step: Step, call: OperationCall, relationship: Relationship | None
 ) -> NodeEntity | LinkEntity:
-    """The instance, or the link, that a step is about."""
+    """The instance or link that a step is about."""
     if relationship is None:
         return NodeEntity(service.nodes[call.owner], step.instance)
     ends = (step.instance, step.far) if call.side == "source" else (step.far, step.instance)
@@ -193,7 +193,7 @@ def entity_at(
 
 
 class StepFilters:
-    """Says whether conditions hold, of steps that ask."""
+    """Decides conditions of workflows and filters, for the steps that need them."""
 
     def __init__(self, service: Service, evaluator: Evaluator, key: Callable[[], bytes] = bytes) -> None:
         self._service = service
@@ -202,13 +202,14 @@ class StepFilters:
         self._conditions = ConditionEvaluator(evaluator)
 
     def as_before(self, step: Step, call: OperationCall, before: str) -> str:
-        """Why what follows is not needed, "" where the inputs of an operation are not what they were ``before``."""
+        """Why the steps that follow are not needed, "" if the inputs of an operation differ from those ``before`` (a
+        digest)."""
         operation = self._service.nodes[call.owner].interfaces[call.interface].operations[call.operation]
         now = observed(self._evaluator, operation, call.owner, step.instance, self._key)
-        return "what it was configured with is as it was" if now == before else ""
+        return "the inputs it was configured with have not changed" if now == before else ""
 
     def left_out(self, step: Step, call: OperationCall, relationship: Relationship | None) -> str:
-        """Why the place of a step is left out, "" where it is not."""
+        """Why a filter leaves out the instance or pair of a step, "" if it does not."""
         condition = condition_at(self._service, step.written)
         if condition is None:
             return ""

@@ -1,4 +1,5 @@
-"""What providers, and who reaches hosts, are asked to do for a delegated step, put together when the step starts."""
+"""What is asked of providers and of the access to hosts for a delegated step; it is put together when the step
+starts."""
 
 from __future__ import annotations
 
@@ -33,11 +34,11 @@ VERBS: Mapping[str, ProviderVerb] = {
     "start": ProviderVerb.START,
     "stop": ProviderVerb.STOP,
 }
-"""What is asked, by the operation of the interface ``delegate``."""
+"""The verbs of delegations, by operation of the interface ``delegate``."""
 
 
 class Delegating:
-    """Says what is asked, in one job. ``ensemble`` is the id of the deployment."""
+    """Makes the delegations of one job. ``ensemble`` is the id of the deployment."""
 
     def __init__(  # noqa: PLR0913  (what is asked is made of all of it)
         self,
@@ -63,7 +64,7 @@ class Delegating:
         self._connecting = Connecting(service, self._evaluated)
 
     def delegation(self, step: Step, call: OperationCall) -> Delegation:
-        """What is asked for a delegated step, with values as they are now. Raises ``Unreachable``."""
+        """The delegation of a step, with present values. Raises ``Unreachable``."""
         template = self._service.nodes[self._snapshot.instances[step.instance].node]
         context = Context(node=template.name, instance=step.instance)
         verb = VERBS[call.operation]
@@ -101,16 +102,15 @@ class Delegating:
     # -------------------------------------------------------------------------------------------------- values
 
     def _properties(self, template: NodeTemplate, context: Context) -> dict[str, object]:
-        """The properties of a node, those of its capabilities as ``capability::name``; one without a value is not
-        there."""
+        """The properties of a node that have a value, those of its capabilities as ``capability::name``."""
         return self._evaluated(_written(template), context)
 
     def _evaluated(self, written: Mapping[str, Value], context: Context) -> dict[str, object]:
-        """Values as providers need them."""
+        """Evaluate values for a provider."""
         return {name: revealed(value) for name, value in self._known(written, context).items()}
 
     def _known(self, written: Mapping[str, Value], context: Context) -> dict[str, object]:
-        """The values that are known now; what is sensitive in them is hidden from now on."""
+        """The values that are known now; the masking learns the sensitive ones."""
         found: dict[str, object] = {}
         for name, value in written.items():
             try:
@@ -126,7 +126,7 @@ class Delegating:
         return {name: revealed(value) for name, value in self._snapshot.attributes.get(instance, {}).items()}
 
     def _inputs(self, template: NodeTemplate, context: Context) -> dict[str, object]:
-        """Those of the operation that makes a node, which nothing implements but its provider."""
+        """The inputs of the operation that creates a node, if only the provider implements that."""
         return self._evaluated(values_of_create(template), context)
 
     # ---------------------------------------------------------------------------------------------- requirements
@@ -155,7 +155,7 @@ class Delegating:
     # ------------------------------------------------------------------------------------------------- artifacts
 
     def _images_on(self, template: NodeTemplate) -> Iterator[Material]:
-        """The images of machines that components on a Compute stand for (§11.1.3)."""
+        """The machine images that components on a Compute represent (§11.1.3)."""
         for relationship in self._service.incoming.get(template.name, ()) if template.is_compute else ():
             component = self._service.nodes[relationship.source]
             image = image_of_create(component) if relationship.is_hosting else None
@@ -175,7 +175,7 @@ class Delegating:
 
 
 def _artifacts(template: NodeTemplate) -> list[Artifact]:
-    """The artifacts of a node; of several images the one that implements ``create`` is meant, alone."""
+    """The artifacts of a node; of several images only the one that implements ``create``."""
     return [*images_of(template), *(a for a in template.artifacts.values() if IMAGE not in a.kinds)]
 
 
@@ -186,7 +186,7 @@ def _account(account: Sensitive) -> dict[str, object]:
 
 
 def _written(template: NodeTemplate) -> dict[str, Value]:
-    """The properties of a node and of its capabilities, as they are written."""
+    """The properties of a node and of its capabilities, not evaluated."""
     return {**template.properties, **_of_capabilities(template.capabilities)}
 
 
@@ -200,11 +200,11 @@ Evaluated = Callable[[Mapping[str, Value], Context], dict[str, object]]
 
 PUBLIC = "tosca.capabilities.Endpoint.Public"
 CARRIED = {"udp": "udp", "icmp": "icmp"}
-"""The protocols that are not carried by TCP, as those of applications are."""
+"""The transport protocols; all other protocols are carried by TCP."""
 
 
 class Connecting:
-    """The connections and endpoints of a service, by Compute; each is evaluated once."""
+    """The connections and endpoints of a service, by Compute; each node is evaluated once."""
 
     def __init__(self, service: Service, evaluated: Evaluated) -> None:
         self._service = service
@@ -214,7 +214,7 @@ class Connecting:
         self._known: dict[str, tuple[tuple[OpenWay, ...], tuple[Endpoint, ...]]] = {}
 
     def of(self, node: str) -> tuple[tuple[OpenWay, ...], tuple[Endpoint, ...]]:
-        """The connections in which a node takes part, itself or with what stands on it, and the endpoints there."""
+        """The connections of a node and of all that it hosts, and their endpoints."""
         known = self._known.get(node)
         if known is None:
             written = self._by_node().get(node, ())
@@ -234,7 +234,7 @@ class Connecting:
         return self._written
 
     def _of(self, written: Written) -> Iterator[OpenWay]:
-        """One for each protocol."""
+        """One connection for each transport protocol."""
         context = Context(node=written.target.node)
         values = self._evaluated({"initiator": written.initiator, "secure": written.secure}, context)
         by_protocol: dict[str, tuple[list[Span], list[Span]]] = {}
@@ -285,7 +285,7 @@ class Connecting:
 
 
 def _span(value: object) -> list[Span]:
-    """Ports as they are written: one, or the first and the last."""
+    """The first and the last port of a written port or range of ports."""
     if isinstance(value, list) and len(value) == 2:
         return [(int(str(value[0])), int(str(value[1])))]
     text = str(value)
@@ -300,8 +300,9 @@ ANTI_AFFINITY = "anti_affinity"
 
 
 def anti_affinity(service: Service) -> Mapping[str, frozenset[str]]:
-    """By node template of a Compute, those from whose instances its own are to be apart: itself, where it is about its
-    instances, and others. A policy with `anti_affinity` keeps its targets on machines of their own (R-12-10)."""
+    """By node template of a Compute, the templates whose instances must run on other machines than its own instances:
+    other templates, or the template itself. A policy with `anti_affinity` keeps its targets on different machines
+    (R-12-10)."""
     found: dict[str, frozenset[str]] = {}
     known: dict[str, str] = {}
     for policy in service.policies.values():
@@ -315,6 +316,6 @@ def anti_affinity(service: Service) -> Mapping[str, frozenset[str]]:
 
 
 def _separates(policy: Policy) -> bool:
-    """Whether a policy keeps its targets on Computes of their own; other containers are no matter of machines."""
+    """Whether a policy keeps its targets on different Computes; containers of other types do not concern machines."""
     kind = policy.properties.get(ANTI_AFFINITY)
     return PLACEMENT in policy.kinds and isinstance(kind, str) and kind.rpartition(".")[2] == "Compute"

@@ -1,6 +1,8 @@
-"""What the end of a step changes in the records: finds the facts by which ``step_end`` decides, and does what it says.
+"""What the end of a step changes in the records: finds the facts by which ``step_end`` decides, and carries out the
+decision.
 
-It is called once for every step of what may be hundreds of thousands: what is not needed for the decision is not asked.
+It is called once for each of perhaps hundreds of thousands of steps: facts that the decision does not need are not
+looked up.
 """
 
 from __future__ import annotations
@@ -85,7 +87,7 @@ KINDS: Mapping[Action, StepKind] = {
     Action.OUTPUT: StepKind.OUTPUT,
     Action.SET_STATE: StepKind.SET_STATE,
 }
-"""The steps that are no operations."""
+"""The kinds of the steps that are no operations."""
 
 STAND_FOR_ORDER = frozenset(KINDS) - {Action.SET_STATE}
 """Steps that change nothing when they start."""
@@ -104,13 +106,12 @@ REPORTABLE = frozenset(WORSE) - {ABSENT}
 """The statuses that an operation may report of its instance."""
 
 NOT_THERE = (
-    "it was found to be absent, and it keeps data: it may come back (is its volume mounted?), and is made once more"
-    " only by `ordito deploy --allow-data-loss` with its name"
+    "it was found to be absent, and it keeps data: it may come back (is its volume mounted?); only `ordito deploy"
+    " --allow-data-loss` with its name creates it again"
 )
 NOT_REPAIRED = (
-    "it is in error, or nothing says that it is ok, and everything was carried out already: see to it, or repair it"
-    " with"
-    " `ordito heal {}`"
+    "it is in error or its status is not known, and everything was carried out already: look into it, or repair it"
+    " with `ordito heal {}`"
 )
 
 # What an operation says of having modified its instance.
@@ -125,7 +126,8 @@ def ended_how(outcome: Outcome) -> Ended:
 
 
 class OperationEnding(msgspec.Struct, frozen=True, gc=False):
-    """The end of an operation: ``change`` is its id, ``applies`` says that what it carries out counts as deployed."""
+    """The end of an operation: ``change`` is its changeId, ``applies`` says whether what it carries out counts as
+    deployed."""
 
     step: Step
     call: OperationCall
@@ -136,7 +138,7 @@ class OperationEnding(msgspec.Struct, frozen=True, gc=False):
 
 
 class StepEnds:
-    """The ends of the steps of one job. ``form`` is the form that the service is."""
+    """The ends of the steps of one job. ``form`` is the id of the deployed version that the service is."""
 
     def __init__(  # noqa: PLR0913  (what knows of the records)
         self,
@@ -164,15 +166,16 @@ class StepEnds:
         self._before: dict[str, str] = {}
 
     def begins(self, record: Instance, enter: str) -> None:
-        """Something begins on an instance, whose state becomes ``enter``. What never starts has changed nothing: an
-        instance that was up, or to be removed, goes on as it was then, by its state as by its local status. One that
-        is being made has no state to go on in; its ``error`` says how far that came."""
+        """A step begins on an instance, whose state becomes ``enter``; remembers its state before. If the operation
+        then never starts, an instance that was up, or is to be removed, gets that state back. An instance that is being
+        created becomes ``error``."""
         is_there = record.local in OPERATIONAL or enter in (STOPPING, DELETING)
         if is_there and record.state not in TRANSITIONAL:
             self._before[record.id] = record.state
 
     def end(self, step: Step, outcome: Outcome, change: str, *, applies: bool) -> tuple[Outcome, Delta]:
-        """How a step has ended, and what that changes. ``applies`` says that what it carries out counts as deployed."""
+        """How a step has ended, and what that changes. ``applies`` says whether what it carries out counts as
+        deployed."""
         call = self._called.plan.calls[step.call] if step.call >= 0 else None
         facts = self._facts(step, call, outcome)
         what = OPERATION_ENDED if facts is OF_OPERATION else what_ended(facts)
@@ -192,7 +195,7 @@ class StepEnds:
         return outcome, Delta()
 
     def _facts(self, step: Step, call: OperationCall | None, outcome: Outcome) -> StepEnd:
-        """The facts by which it is decided what has ended."""
+        """The facts that decide what has ended."""
         kind = KINDS.get(step.action)
         if kind is not None or call is None:
             removes = step.leave == DELETED
@@ -221,7 +224,7 @@ class StepEnds:
         return StepEnd(OPERATION, condition=condition, holds=holds, host_lost=host_lost)
 
     def _failed(self, step: Step, what: Change) -> Outcome:
-        """How a step ends that stands for what was to be so in the end, and is not."""
+        """The outcome of a step whose final condition does not hold."""
         record = self._snapshot.instances[step.instance]
         if what is Change.HOST_AWAY:
             host = record.id if step.condition is IF_REPAIRED else self._conditions.lost_host(record)
@@ -233,7 +236,7 @@ class StepEnds:
             said, how = self._checks.said.get(record.id), f"it is {record.local}"
             if said is not None:
                 how = f"its check says {record.local}" + (f": {said}" if said else "")
-            message = f"it is not healed: {how}"
+            message = f"it was not repaired: {how}"
         return Outcome(Ending.FAILED, changed=False, message=message)
 
     # ------------------------------------------------------------------------------------------------- operations
@@ -241,7 +244,7 @@ class StepEnds:
     def _operation(
         self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
     ) -> tuple[Outcome, Delta]:
-        """What changes by the end of an operation."""
+        """What the end of an operation changes."""
         outcome, found = self._given(step, call, outcome)
         end = OperationEnding(step, call, outcome, ended_how(outcome), change, applies)
         owner = self._snapshot.instances[self._called.source(step, call) if step.link else step.instance]
@@ -264,7 +267,7 @@ class StepEnds:
         return outcome, delta
 
     def _given(self, step: Step, call: OperationCall, outcome: Outcome) -> tuple[Outcome, GivenValues]:
-        """What a step gives. Where what it gives does not fit it has failed."""
+        """The outputs of a step. If one has the wrong type, the step has failed."""
         if outcome.ending is SUCCEEDED:
             try:
                 return outcome, self._called.given(step, call, outcome)
@@ -276,7 +279,7 @@ class StepEnds:
         return outcome, NOTHING_GIVEN
 
     def _before_of(self, record: Instance, end: OperationEnding) -> str:
-        """The state in which an instance goes on on which something was to begin and never started, "" for none."""
+        """The state that an instance gets back because its operation never started, "" for none."""
         if end.ended is NEVER:
             before = self._before.pop(record.id, "")
             return before if record.state in TRANSITIONAL else ""
@@ -285,7 +288,7 @@ class StepEnds:
         return ""
 
     def _facts_of(self, end: OperationEnding, record: Instance, before: str) -> OperationEnd:
-        """The facts by which it is decided what comes of the end of an operation."""
+        """The facts that decide what the end of an operation changes."""
         step, call, outcome, applies = end.step, end.call, end.outcome, end.applies
         of_pair, is_well, is_operational = bool(step.link), end.ended is WELL, record.local in OPERATIONAL
         stopping, alone = call.operation in STOPS, not applies and bool(call.artifact)
@@ -319,7 +322,7 @@ class StepEnds:
         )
 
     def _makes_good(self, end: OperationEnding, record: Instance) -> bool:
-        """Whether a good end makes good what had failed last, so that an instance is as it should be again."""
+        """Whether a success repairs the last failure of an instance, so that the instance is complete again."""
         step, call = end.step, end.call
         if not step.link:
             return bool(record.failed) and self._notifications.notifies(call) and [*record.failed] == [call.key]
@@ -338,19 +341,21 @@ class StepEnds:
         )
 
     def _decides_state(self, step: Step, call: OperationCall) -> bool:
-        """Whether the failure of an operation on an instance makes its state ``error``: of those of its lifecycle."""
+        """Whether the failure of this operation makes the state of its instance ``error``: it does for lifecycle
+        operations."""
         if step.action is DELEGATE or call.side:
             return not self._notifications.notifies(call)
         interface = self._service.nodes[call.owner].interfaces.get(call.interface)
         return interface is None or not OF_LIFECYCLE.isdisjoint(interface.kinds)
 
     def _is_kept(self, step: Step, outcome: Outcome) -> bool:
-        """Whether a host that its provider does not really remove is still needed: something on it was not removed."""
+        """Whether a host is still needed, because something on it was not removed; only for hosts that their provider
+        gives up without removing them."""
         provided = step.action is DELEGATE and outcome.changed is False
         return provided and any(self._snapshot.instances[i].exists for i in self._snapshot.hosted_on(step.instance))
 
     def _of_instance(self, end: OperationEnding, known: Instance, state: str, decided: OperationDecision) -> Delta:
-        """What changes by the end of an operation of an instance, save that it was removed."""
+        """What the end of an operation of an instance changes, except for a removal."""
         step, call, outcome, change, applies = end.step, end.call, end.outcome, end.change, end.applies
         local = known.local
         if decided.status is BY_EVENT:
@@ -382,7 +387,7 @@ class StepEnds:
         return Delta(instances=(record,), links=links)
 
     def _of_pair(self, end: OperationEnding, source: Instance, state: str, decided: OperationDecision) -> Delta:
-        """What changes by the end of an operation of a pair."""
+        """What the end of an operation of a pair changes."""
         step, call, outcome, change, applies = end.step, end.call, end.outcome, end.change, end.applies
         links: tuple[Link, ...] = ()
         if decided.counts is THIS:
@@ -397,8 +402,8 @@ class StepEnds:
         return Delta(instances=() if record == source else (record,), links=links)
 
     def _with_notifications(self, end: OperationEnding, delta: Delta) -> Delta:
-        """A change with what ends of pairs know of each other after it: the pair was linked or unlinked, its instance
-        was told of changes, or its chain has ended."""
+        """A delta with what the ends of pairs know of each other after it: the pair was linked or unlinked, its
+        instance was notified of changes, or its chain has ended."""
         step, call, links, succeeded = end.step, end.call, delta.links, end.ended is WELL
         if step.link:
             of_pair = self._notifications.of_pair
@@ -413,7 +418,8 @@ class StepEnds:
     # ------------------------------------------------------------------------------------- steps that are no operations
 
     def _adopted(self, step: Step, outcome: Outcome, change: str, *, applies: bool) -> Delta:
-        """What changes when an instance takes over what is wanted of it: pairs that are not are known no more."""
+        """What changes when an instance adopts what is wanted without any operation: pairs that are not wanted are
+        forgotten."""
         record = adopted(self._called.plan, self._snapshot.instances[step.instance], self._form, change)
         every = [self._snapshot.links[name] for name in self._snapshot.links_of(record.id)]
         links = {link.id: self._as_wanted(link) for link in every if link.source == record.id}
@@ -424,8 +430,7 @@ class StepEnds:
         )
 
     def _as_wanted(self, link: Link) -> Link | None:
-        """The record of a pair without operations that the service does not have any more; None where it has nothing of
-        the pair."""
+        """The record of a pair without operations that the service no longer has; None if it no longer has the pair."""
         relationship = self._called.relationships.get(link.relationship)
         target = self._snapshot.instances.get(link.target)
         if relationship is None or target is None or target.node != relationship.target:
@@ -446,7 +451,7 @@ class StepEnds:
     def _written(
         self, step: Step, call: OperationCall, outcome: Outcome, change: str, *, applies: bool
     ) -> tuple[Outcome, Delta]:
-        """What changes by the outputs of a workflow that was carried out as a whole, or by one of a workflow whose
+        """What the outputs of a workflow change that was carried out as a whole, or one output of a workflow whose
         steps have ended."""
         try:
             if step.action is Action.WORKFLOW:
@@ -459,7 +464,7 @@ class StepEnds:
         return outcome, marked_by_values(delta, self._snapshot, change, applies=applies)
 
     def _state_set(self, step: Step, what: Change, change: str, *, applies: bool) -> Delta:
-        """What a workflow that sets a node state changes."""
+        """What changes when a workflow sets a node state."""
         if what is Change.PAIR_STATE_SET:
             return link_with_state(self._snapshot, self._called.new_link(step), step.leave)
         if what is Change.REMOVED:
@@ -501,8 +506,8 @@ class WorkflowOutputs:
         self._places: dict[str, int] = {}
 
     def delta(self, plan: Plan, step: Step, call: OperationCall, relationship: Relationship | None) -> Delta:
-        """What an output changes at the place of a step. Raises ``WrongValue`` where nothing gave it a value, or one
-        that does not fit."""
+        """What an output changes for the instance or pair of a step. Raises ``WrongValue`` if nothing gave it a value,
+        or one of the wrong type."""
         name, path = output_at(self._service, step.written)
         value = self._value(plan, step, name)
         entity = entity_at(self._service, step, call, relationship)
@@ -524,4 +529,4 @@ class WorkflowOutputs:
             found = outputs.get(holder, {}).get(call.name, {})
             if name in found:
                 return found[name]
-        raise WrongValue(f'output "{name}" of the workflow has no value: nothing that it called gave one')
+        raise WrongValue(f'output "{name}" of the workflow has no value: no operation that it called gave one')

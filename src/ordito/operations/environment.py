@@ -1,4 +1,4 @@
-"""The environment of an operation: what its implementation finds in its variables, whatever carries it out.
+"""The environment of an operation: the variables that its implementation gets, whichever executor runs it.
 
 Both families of names are there: ``NODE``, ``INSTANCE``, ``INSTANCES``, ``HOST`` and ``SOURCE_*``, ``TARGET_*`` of the
 normative lifecycle, and ``SOURCE``, ``SOURCES``, ``TARGET``, ``TARGETS`` of TOSCA 1.3 §4.2. Every declared input is
@@ -30,44 +30,50 @@ MOST_BYTES = 64 * 1024
 MOST_VARIABLES = 1_000
 
 MOST_MERGED = 256
-"""Calls for which the texts of all instances are kept put together."""
+"""How many calls have the merged texts of all instances cached."""
 
 Artifacts = tuple[dict[str, str], tuple[FilePlacement, ...]]
-"""The variables that name artifacts, and the copies that they lead to."""
+"""The variables that name artifacts, and the copies to which they point."""
 
 OPERATION = "ORDITO_OPERATION"
-"""The variable that names the operation, which ids of steps need not end with."""
+"""The variable that names the operation; the id of a step need not end with that name."""
 
 LISTS = frozenset({"INSTANCES", "SOURCES", "TARGETS", "SOURCE_INSTANCES", "TARGET_INSTANCES"})
 """The variables that grow with the number of instances."""
 
 
 class OperationEnvironment(msgspec.Struct, frozen=True):
-    """The variables of an operation; ``large`` are those that did not fit, ``files`` the copies of artifacts it wants.
-
-    ``warnings`` are about inputs that are unset or hidden; ``refusals`` say why it must not be started.
-    """
+    """The variables of an operation."""
 
     variables: dict[str, str]
+    """The variables by name."""
+
     large: dict[str, str] = {}
+    """Variables that are too large for an environment; they are handed over in a file."""
+
     files: tuple[FilePlacement, ...] = ()
+    """The copies of artifacts that the operation needs."""
+
     warnings: tuple[str, ...] = ()
+    """Warnings about inputs that are unset or hidden."""
+
     refusals: tuple[str, ...] = ()
+    """Why the operation must not start."""
 
 
 class OperationEnvironments:
     """Prepares the environments of a job's operations.
 
-    The values of an input for all instances of a side are built once (`InputTexts`), shared by all operations that
-    see the same values, and brought up to date entry by entry when something that an entry has read changes.
+    The values of an input for all instances of a side are built once (`InputTexts`), shared by all operations that see
+    the same values, and updated entry by entry when something changes that an entry has read.
 
     ``prepare`` is called once for every step: what is the same for all steps of an operation is found out once, in
     ``OperationInputs``.
     """
 
     def __init__(self, evaluator: Evaluator, masking: Masking, variables: Mapping[str, object] | None = None) -> None:
-        """``variables`` are given to every operation, below everything that is its own; ``masking`` gets to know the
-        sensitive values that operations are given."""
+        """Every operation gets ``variables``; its own variables override them. ``masking`` learns the sensitive values
+        that operations are given."""
         self._evaluator = evaluator
         self._masking = masking
         masking.know(sensitive_parts(variables or {}))
@@ -84,7 +90,7 @@ class OperationEnvironments:
         self._known_artifacts: dict[tuple[str, str, str], Artifacts] = {}
 
     def prepare(self, place: ExecutionPlace, step: Step) -> OperationEnvironment:
-        """The environment of an operation, as things are now."""
+        """The environment of an operation, evaluated now."""
         ids = self._listed(place.node)
         shared = self._shared.get((id(place.operation), place.node))
         if shared is not None and shared.instances is ids:
@@ -117,8 +123,8 @@ class OperationEnvironments:
     def _is_shared(
         self, inputs: OperationInputs, place: ExecutionPlace, own: Mapping[str, str], of_all: list[InputTexts]
     ) -> bool:
-        """Whether the variables are the same for all of a node's instances, as far as no name of an instance is part
-        of them."""
+        """Whether the variables are the same for all instances of a node, apart from those that contain the name of an
+        instance."""
         if place.relationship is not None or not of_all:
             return False
         if any(texts.same is None or texts.same != own.get(texts.declared.name) for texts in of_all):
@@ -131,7 +137,7 @@ class OperationEnvironments:
         self._shared[(id(place.operation), place.node)] = shared
 
     def _texts_of_all(self, inputs: OperationInputs, place: ExecutionPlace) -> list[InputTexts]:
-        """Those of all inputs for all instances; mostly there are none, as the node has but this instance."""
+        """The texts of all inputs for all instances; none in the usual case that the node has only this instance."""
         if place.relationship is None and self._listed(place.node) == (place.instance,):
             return []
         where = "" if place.relationship is None else place.relationship.key
@@ -151,18 +157,18 @@ class OperationEnvironments:
     # -------------------------------------------------------------------------------------------------- inputs
 
     def shown_inputs(self, place: ExecutionPlace, step: Step) -> dict[str, object]:
-        """The values of the inputs of an operation as they are now and may be shown; those that come to nothing are
-        left out."""
+        """The present values of the inputs of an operation, without secrets; inputs without a value are left out."""
         return {name: shown(value) for name, value in self.data(place, step).items()}
 
     def values(self, place: ExecutionPlace, step: Step) -> dict[str, object]:
-        """The same as they are, secrets included: for what is filled with them."""
+        """The present values of the inputs of an operation with secrets, to fill templates with."""
         found = self.data(place, step)
         self._masking.know(sensitive_parts(found))
         return {name: revealed(value) for name, value in found.items()}
 
     def data(self, place: ExecutionPlace, step: Step) -> dict[str, object]:
-        """The same as data, where the environment has them as texts; some may be sensitive."""
+        """The present values of the inputs of an operation as data, which the environment has as texts; some may be
+        sensitive."""
         owner = place.source if step.link else place.instance
         trace = Trace({owner: step.enter} if step.enter else None)
         found: dict[str, object] = {}
@@ -181,7 +187,8 @@ class OperationEnvironments:
     def _inputs(
         self, inputs: OperationInputs, place: ExecutionPlace, step: Step
     ) -> tuple[dict[str, str], Trace, list[str], list[str]]:
-        """Each input's own value; warnings for those that come to nothing, refusals for those that must not."""
+        """The value of each input for this instance; a warning for each that has none, and a refusal if it is
+        required."""
         owner = place.source if step.link else place.instance
         trace = Trace({owner: step.enter} if step.enter else None)
         context = place.context
@@ -213,7 +220,7 @@ class OperationEnvironments:
         return _with_aliases(found, inputs), trace, warnings, refusals
 
     def _value(self, formed: OperationInput, context: Context, trace: Trace) -> object:
-        """The value of an input, of the type and within the constraints that are declared for it (R-3.6.11-2)."""
+        """The value of an input, checked against its declared type and constraints (R-3.6.11-2)."""
         declared = formed.declared
         if not declared.has_value:
             return Nothing("it is not given")
@@ -229,8 +236,8 @@ class OperationEnvironments:
         return fitting(value, schema, data_types)
 
     def _artifacts(self, place: ExecutionPlace) -> Artifacts:
-        """A variable for each artifact of the node, and of the relationship, whose artifacts hide the node's; and the
-        copies to which they lead."""
+        """A variable for each artifact of the node and of the relationship, which override those of the node; and the
+        copies to which they point."""
         key = (place.node, place.side, "" if place.relationship is None else place.relationship.key)
         known = self._known_artifacts.get(key)
         if known is None:
@@ -297,7 +304,8 @@ class OperationEnvironments:
         reserved: dict[str, str],
         of_all: list[InputTexts],
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """Everything in one, if it is small enough; else what grows with the number of instances apart from it."""
+        """The variables, and apart from them those that grow with the number of instances, if all together are too
+        large."""
         if _is_small(base, reserved, of_all):
             return {**self._merged_of(step, of_all), **base, **reserved}, {}
         apart = {k: v for k, v in base.items() if not any(k in b.variables for b in of_all)}
@@ -312,7 +320,7 @@ class OperationEnvironments:
         return {**near, **base, **small}, self._apart(step, of_all, lists)
 
     def _merged_of(self, step: Step, of_all: list[InputTexts]) -> dict[str, str]:
-        """The texts for all instances, put together once for all steps of a call that see the same."""
+        """The texts for all instances, merged once for all steps of a call that see the same."""
         if not of_all:
             return {}
         state = [(b, b.version) for b in of_all]
@@ -324,7 +332,7 @@ class OperationEnvironments:
         return known[1]
 
     def _apart(self, step: Step, of_all: list[InputTexts], lists: dict[str, str]) -> dict[str, str]:
-        """What does not fit: one mapping for all steps of a call that see the same."""
+        """The variables that do not fit: one mapping for all steps of a call that see the same."""
         state = (tuple((id(b), b.version) for b in of_all), tuple(lists.values()))
         key = str(step.call)
         known = self._large.get(key)
@@ -335,13 +343,13 @@ class OperationEnvironments:
 
 
 def without_nested(placements: tuple[FilePlacement, ...]) -> tuple[FilePlacement, ...]:
-    """The copies to make; of an operation's own not those that are part of another one's folder."""
+    """The copies to make, without those that lie in the folder of another copy."""
     folders = [f"{p.file.rstrip('/')}/" for p in placements if p.own]
     return tuple(p for p in placements if not p.own or not any(p.file.startswith(f) and p.file != f for f in folders))
 
 
 def _with_aliases(texts: dict[str, str], inputs: OperationInputs) -> dict[str, str]:
-    """Texts once more under names that shells take, where they have others."""
+    """The texts of names that shells do not accept, under names that they do."""
     for name, alias in inputs.aliases:
         if name in texts:
             texts.setdefault(alias, texts[name])
@@ -349,8 +357,7 @@ def _with_aliases(texts: dict[str, str], inputs: OperationInputs) -> dict[str, s
 
 
 def _of_its_instance(inputs: OperationInputs, place: ExecutionPlace, own: Mapping[str, str]) -> dict[str, str]:
-    """The own values once more, under the name of the instance they are of: what an operation sees of its own state
-    and copies is the same under both names."""
+    """The values of an operation under names with the id of its instance: it sees the same value under both names."""
     found: dict[str, str] = {}
     for formed in inputs.inputs:
         name = formed.declared.name
@@ -360,7 +367,7 @@ def _of_its_instance(inputs: OperationInputs, place: ExecutionPlace, own: Mappin
 
 
 def _is_small(base: Mapping[str, str], reserved: Mapping[str, str], of_all: list[InputTexts]) -> bool:
-    """Whether variables surely fit, however many bytes (up to four) their characters may take."""
+    """Whether variables fit even if each character takes four bytes."""
     characters = sum(map(len, base)) + sum(map(len, base.values()))
     characters += sum(map(len, reserved)) + sum(map(len, reserved.values()))
     count, size = len(base) + len(reserved), 0
@@ -378,13 +385,13 @@ def _size(variables: Mapping[str, str]) -> int:
 
 
 class SharedEnvironment(msgspec.Struct, frozen=True):
-    """The variables of an operation for all instances of a node, as long as the node has these ``instances``, and the
-    copies of artifacts that each of them gets."""
+    """The variables of an operation that are the same for all instances of a node, valid as long as the node has these
+    ``instances``; and the copies of artifacts that each of them gets."""
 
     instances: tuple[str, ...]
     variables: dict[str, str]
     files: tuple[FilePlacement, ...] = ()
 
     def of(self, instance: str) -> dict[str, str]:
-        """The variables of the operation on one of the instances."""
+        """The variables of the operation for one of the instances."""
         return {**self.variables, "INSTANCE": instance}

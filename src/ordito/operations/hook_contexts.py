@@ -1,4 +1,4 @@
-"""What a lifecycle step can ask about: the context of its condition, which its block finds in a file."""
+"""What a lifecycle step can refer to: the context of its condition, which its block also gets as a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DeployedBefore(msgspec.Struct, frozen=True):
 
 
 AsksBefore = Callable[[], DeployedBefore | None]
-"""Gives what was deployed before; None where that is not known any more, or where nothing was."""
+"""Gives what was deployed before; None if nothing was, or it is no longer known."""
 
 
 def nothing_before() -> None:
@@ -38,7 +38,7 @@ def nothing_removed() -> None:
 
 
 RemembersRemoved = Callable[[], Snapshot | None]
-"""Gives what existed before anything was removed; None where that is not known."""
+"""Gives what existed before anything was removed; None if that is not known."""
 
 
 class HookContexts:
@@ -54,8 +54,8 @@ class HookContexts:
     | ``transition``, ``phase`` | what is done, and which part of it | the same |
     | ``previous`` | ``values`` and ``module`` as they were before, in an upgrade | the same |
 
-    All of these names are there in every context. What has no value is not there, nor are instances that are not begun
-    or that are gone. What was removed is known by its outputs where that is what a step comes after.
+    Every context has all of these names. Values that are not known are left out, and so are instances that are not
+    begun yet or are gone. A step that comes after a removal still sees the outputs of what was removed.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class HookContexts:
         before: AsksBefore = nothing_before,
         removed: RemembersRemoved = nothing_removed,
     ) -> None:
-        """``counts`` gives the wanted numbers of instances."""
+        """``counts`` gives the wanted number of instances by node."""
         self._evaluator = evaluator
         self._service = evaluator.service
         self._snapshot: Snapshot = evaluator.snapshot
@@ -76,8 +76,8 @@ class HookContexts:
         self._recalled: tuple[int, Evaluator] | None = None
 
     def evaluator(self, hook: Hook) -> Evaluator:
-        """Who evaluates what a lifecycle step says: to one that comes after a removal what was removed is still
-        there."""
+        """The evaluator for a lifecycle step; for a step that comes after a removal, one that still sees what was
+        removed."""
         if hook.component and (hook.transition, hook.moment) == (Transition.DELETE, Moment.AFTER):
             return self._with_removed()
         return self._evaluator
@@ -93,7 +93,7 @@ class HookContexts:
         return self._recalled[1]
 
     def of(self, hook: Hook) -> dict[str, object]:
-        """The context of a lifecycle step, as things are now: plain data, parts of which may be sensitive."""
+        """The present context of a lifecycle step: plain data, parts of which may be sensitive."""
         context = self._of_component(hook) if hook.component else self._of_module()
         context |= {"transition": str(hook.transition), "phase": hook.phase, "previous": {}}
         if hook.transition is Transition.UPGRADE and (before := self._before()) is not None:
@@ -129,7 +129,7 @@ class HookContexts:
         }
 
     def _instances(self, name: str, snapshot: Snapshot | None = None) -> list[Instance]:
-        """The instances of a node, those of the nodes inside of one that a topology stands for."""
+        """The instances of a node; for a substituted node, those of the nodes inside it."""
         stand_in = self._service.substituted.get(name)
         nodes = stand_in.nodes if stand_in is not None else (name,)
         snapshot = self._snapshot if snapshot is None else snapshot
@@ -157,7 +157,7 @@ class HookContexts:
         return _properties(Evaluator(before.service, self._snapshot, before.inputs), node, ())
 
     def _inputs(self, inputs: Mapping[str, object], service: Service) -> dict[str, object]:
-        """The inputs of a topology alone, not those of what it includes."""
+        """The inputs of a topology, without those of the topologies it includes."""
         found: dict[str, object] = {}
         for name, definition in service.inputs.items():
             if inputs.get(name) is not None and name not in service.inner_inputs:
@@ -166,13 +166,13 @@ class HookContexts:
 
 
 def _module(service: Service) -> dict[str, object]:
-    """What a service says of itself: its name, and its version where it has one (§3.10.3.2)."""
+    """The name of a service, and its version if it has one (§3.10.3.2)."""
     version = service.metadata.get("template_version")
     return {"name": service.name, **({"version": version} if version else {})}
 
 
 def _outputs(evaluator: Evaluator, instance: Instance) -> dict[str, object]:
-    """The attributes of an instance that have a value, those that are recorded for it besides included."""
+    """The attributes of an instance that have a value, including recorded ones that are not declared."""
     node = evaluator.service.nodes.get(instance.node)
     found: dict[str, object] = dict(evaluator.snapshot.attributes.get(instance.id, {}))
     context = Context(node=instance.node, instance=instance.id)
@@ -184,7 +184,7 @@ def _outputs(evaluator: Evaluator, instance: Instance) -> dict[str, object]:
 
 
 def _properties(evaluator: Evaluator, node: NodeTemplate, instances: Sequence[Instance]) -> dict[str, object]:
-    """The properties of a node that have a value: those of its first instance, where there is one."""
+    """The properties of a node that have a value, as its first instance sees them, if there is one."""
     found: dict[str, object] = {}
     own = instances[0] if instances and instances[0].node == node.name else None
     context = Context(node=node.name, instance=own.id if own is not None else "")

@@ -1,5 +1,5 @@
-"""Lifecycle steps when their turn has come: whether they are needed, what their block is run with, and what comes of
-it; and what undoes them."""
+"""Running lifecycle steps, and what undoes them: whether they are needed, what their block is run with, and what comes
+of it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONTEXT = "ORDITO_CONTEXT"
 EXECUTE_RESULT = "ORDITO_EXECUTE_RESULT"
 
 FolderOf = Callable[[Block], str]
-"""Gives the absolute folder in which a block's pinned files lie."""
+"""Gives the absolute folder of a block's pinned files."""
 
 
 class HookRuns:
@@ -49,8 +49,8 @@ class HookRuns:
         decides: Decides,
         variables: Mapping[str, object] | None = None,
     ) -> None:
-        """``root`` is the absolute folder of the pinned service, ``pins`` the one in which the ensemble keeps all that
-        is pinned; ``variables`` are those of every operation."""
+        """``root`` is the absolute folder of the pinned service, ``pins`` the folder of all pins of the ensemble;
+        ``variables`` are given to every operation."""
         self._plan = plan
         self._evaluator = evaluator
         self._contexts = contexts
@@ -65,7 +65,7 @@ class HookRuns:
         self._results: dict[str, HookResult] = {}
 
     def extend(self, plan: Plan) -> None:
-        """The plan goes on: this is the whole of it."""
+        """Replace the plan by one that continues it."""
         self._plan = plan
 
     def hook(self, step: Step) -> Hook:
@@ -75,8 +75,8 @@ class HookRuns:
     # ------------------------------------------------------------------------------------------ before the start
 
     def needless(self, step: Step) -> str:
-        """Why a step is not carried out after all, "" if it is: its condition does not hold. What undoes a step is not
-        asked for that again."""
+        """Why a step is not carried out, "" if it is: its condition does not hold. A step that undoes another one has
+        no condition."""
         if step.action is Action.UNDO:
             return ""
         decided = self._decide(step)
@@ -84,13 +84,13 @@ class HookRuns:
         return "" if decided.holds or decided.problem else f"its condition does not hold: {text}"
 
     def problem(self, step: Step) -> str:
-        """Why a step fails whose condition neither holds nor does not, "" for others."""
+        """Why the condition of a step could not be evaluated, so that the step fails; "" for others."""
         problem = "" if step.action is Action.UNDO else self._decide(step).problem
-        return self._masking.text(f"its condition has no answer: {problem}") if problem else ""
+        return self._masking.text(f"its condition cannot be evaluated: {problem}") if problem else ""
 
     def prepare(self, step: Step, attempt: int) -> PreparedStep:
-        """The invocation of a step's block, with everything evaluated now; or why it cannot be started. Neither where
-        there is nothing to run."""
+        """The invocation of a step's block, with everything evaluated now; or why it cannot start. Neither if there is
+        nothing to run."""
         if step.action is Action.UNDO:
             return self._prepared_undo(step, attempt)
         hook = self.hook(step)
@@ -102,7 +102,7 @@ class HookRuns:
         if problems:
             return self._refused("; ".join(problems))
         if hook.block.execute is None and not hook.block.is_operation:
-            return self._refused(f"{hook.block.fqn} {hook.block.version} has nothing that could be carried out")
+            return self._refused(f"{hook.block.fqn} {hook.block.version} has no implementation")
         given = self._given(declared, config)
         context = self._contexts.of(hook)
         self._masking.know(sensitive_parts(context))
@@ -129,7 +129,7 @@ class HookRuns:
         return PreparedStep(self._invocation(step, attempt, hook, hook.block.undo, result.config, documents, timeout))
 
     def _given(self, declared: LifecycleStep, config: Mapping[str, object]) -> Mapping[str, object]:
-        """A config as it is kept: with the places of pinned files."""
+        """A config as it is recorded: paths of pinned files begin with ``PINS``."""
         inside = self._root.startswith(f"{self._pins}/")
         root = f"{PINS}{self._root.removeprefix(self._pins).lstrip('/')}" if inside else self._root
         return with_paths(config, declared, below(root, declared.root))
@@ -166,7 +166,7 @@ class HookRuns:
         )
 
     def _at_hand(self, data: Mapping[str, object]) -> dict[str, object]:
-        """What is kept, with the paths of pinned files as they are now."""
+        """A recorded config, with the present paths of pinned files."""
         return {name: with_pins(value, self._pins) for name, value in data.items()}
 
     def _refused(self, why: str) -> PreparedStep:
@@ -175,11 +175,11 @@ class HookRuns:
     # --------------------------------------------------------------------------------------------------- the end
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
-        """How a step ended, as it may be kept and shown."""
+        """The outcome of a step without secrets, as it may be recorded and shown."""
         return without_secrets(outcome, self._masking, ()) if self._masking.is_active else outcome
 
     def result(self, step: Step, outcome: Outcome) -> HookResult:
-        """What a step was carried out with, and what came of it; of one that did not start only its condition."""
+        """What a step was run with, and what came of it; of one that did not start only its condition."""
         if step.instance:
             return HookResult(condition=self._condition(step))
         found = self._results.get(step.id)
@@ -194,7 +194,7 @@ class HookRuns:
     # ------------------------------------------------------------------------------------------------- conditions
 
     def _decide(self, step: Step) -> Decided:
-        """What becomes of the condition of a step; found once, right before it begins."""
+        """The decision about the condition of a step; made once, right before the step begins."""
         hook = self.hook(step)
         decided = self._decided.get(hook.id)
         if decided is None:
@@ -205,7 +205,7 @@ class HookRuns:
         return decided
 
     def _condition(self, step: Step) -> dict[str, object]:
-        """How the condition of a step was decided, as it may be kept and shown."""
+        """How the condition of a step was decided, without secrets."""
         if step.action is Action.UNDO or not self.hook(step).condition:
             return {}
         decided = self._decide(step)
@@ -223,19 +223,19 @@ def _json(document: object) -> str:
 Types = Mapping[str, DataType]
 
 ARCHIVE_PATH = "ordito.datatypes.ArchivePath"
-"""The type of texts that name a file or folder of the service's archive."""
+"""The type of strings that name a file or folder of the service's archive."""
 
 PINS = "ordito-pins:/"
-"""Stands at the beginning of a path for the folder in which the ensemble keeps pinned files, which may be another one
-when a step is undone."""
+"""The beginning of a recorded path, in place of the folder with the pins of the ensemble, which may have moved when a
+step is undone."""
 
 PREFIX = "CONFIG_"
-"""Stands before the name of a key where a block finds its value in a variable."""
+"""The prefix of the variables in which a block finds the values of its config."""
 
 
 def evaluated_config(evaluator: Evaluator, step: LifecycleStep) -> tuple[dict[str, object], list[str]]:
-    """The values of a step's config as things are now, parts of which may be sensitive, and what is wrong with it. SELF
-    is the first instance of the step's component."""
+    """The present values of a step's config, parts of which may be sensitive, and what is wrong with it. SELF is the
+    first instance of the step's component."""
     is_known = evaluator.service.template(step.component) is not None
     first = next((i.id for i in evaluator.snapshot.of_node(step.component) if i.created), "")
     context = Context(node=step.component if is_known else "", instance=first)
@@ -258,26 +258,26 @@ def evaluated_config(evaluator: Evaluator, step: LifecycleStep) -> tuple[dict[st
 
 
 def _fitting(value: object, definition: PropertyDefinition, data_types: Types) -> object:
-    """A value of the type that is declared for it. Raises ``WrongValue``."""
+    """A value checked against its declared type. Raises ``WrongValue``."""
     marks = Marks(data_types)
     value = marks.wrap(value, marks.by(definition.schema, definition.metadata))
     return fitting(value, definition.schema, data_types)
 
 
 def types_of(step: LifecycleStep) -> Types:
-    """The data types of which the config of a step is made."""
+    """The data types that the config of a step uses."""
     return step.block.data_types if step.block is not None else {}
 
 
 def with_paths(config: Mapping[str, object], step: LifecycleStep, root: str) -> dict[str, object]:
-    """A config with the paths of the files of the archive that it names; ``root`` is that of the archive."""
+    """A config with absolute paths of the files of the archive that it names; ``root`` is the folder of the archive."""
     known, types = step.definitions, types_of(step)
     return {k: _placed(v, known[k].schema, root, types) if k in known else v for k, v in config.items()}
 
 
 def with_pins(data: object, folder: str) -> object:
-    """Data with an absolute folder where ``PINS`` stands. The depth of data is bounded where it is read, so recursion
-    is safe here."""
+    """Data with an absolute folder in place of ``PINS``. The depth of data is bounded when it is read, so recursion is
+    safe here."""
     if isinstance(data, str):
         return f"{folder}/{data.removeprefix(PINS)}" if data.startswith(PINS) else data
     if isinstance(data, Sensitive):
@@ -309,7 +309,7 @@ def _placed(value: object, schema: Schema | None, root: str, types: Types) -> ob
 
 
 def config_variables(config: Mapping[str, object]) -> dict[str, str]:
-    """A config as a block finds it in its variables, secrets included: under a name that shells take as well, where a
-    key is none."""
+    """A config as variables of a block, secrets included; a key that is no name for shells is also there under one that
+    is."""
     texts = {f"{PREFIX}{key}": as_text(revealed(value)) for key, value in config.items()}
     return {**{shell_name(name): text for name, text in texts.items()}, **texts}

@@ -15,14 +15,16 @@ from ordito.work.operation_inputs import OperationInput, text_of
 from ordito.work.places import ExecutionPlace
 
 MOST_NAMED = 3
-"""So many instances are named in a warning."""
+"""How many instances a warning names at most."""
 
 
 class InputTexts:
-    """The texts of one input for all instances of a node, by variable name; an instance whose value comes to nothing
-    has none. ``dirty`` are the instances whose texts are out of date, ``reads`` everything that any of them has read.
-    ``same`` is the text that all of them have, where that is known. ``version`` grows with every change. ``unset`` says
-    why instances have none of which no warning has said so, as it has of those that are ``told``."""
+    """The texts of one input for all instances of a node, by variable name; an instance whose value is unset has none.
+
+    ``dirty`` has the instances whose texts are out of date, ``reads`` everything that any text depends on, ``same`` the
+    text that all have, if that is known. ``version`` grows with every change. ``unset`` has the reasons why instances
+    have no text, as long as no warning has told of them, and ``told`` the instances of which one has.
+    """
 
     __slots__ = (
         "contexts",
@@ -56,12 +58,12 @@ class InputTexts:
         self.version = 0
 
     def names(self, instances: Iterable[str]) -> list[str]:
-        """The variables of these instances."""
+        """The names of the variables of these instances."""
         return [f"{i}_{self.declared.name}" for i in instances if i]
 
     def missed(self, own: str) -> str:
-        """A warning that names the instances, other than the ``own`` one, whose values come to nothing; "" where there
-        are none of which no warning has told before."""
+        """A warning that names the instances, other than the ``own`` one, whose values are unset; "" if there are none,
+        or earlier warnings have named them all."""
         if not self.unset or (len(self.unset) == 1 and own in self.unset):
             return ""
         reasons, self.unset = self.unset, {}
@@ -73,7 +75,7 @@ class InputTexts:
         return f"{', '.join(names)}{more} {verb} unset: {reasons[members[0]]}"
 
     def put(self, member: str, text: str | None, reason: str = "") -> None:
-        """Give an instance's variable a text, or take it away, for a ``reason`` where it has none yet."""
+        """Set the text of an instance's variable, or remove it; ``reason`` says why the instance has none."""
         if reason and member not in self.told:
             self.unset[member] = reason
         else:
@@ -99,8 +101,8 @@ class InputTexts:
 
 
 class Contexts(msgspec.Struct, frozen=True):
-    """Makes the context of each member of a texts: the member at ``side`` of a relationship, ``other`` at the other
-    end of it; or the member itself where there is no relationship."""
+    """Makes the context in which the value of each member is evaluated: of a relationship, with the member at ``side``
+    and ``other`` at the other end; or, without a relationship, of the member itself."""
 
     node: str
     relationship: Relationship | None = None
@@ -117,10 +119,10 @@ class Contexts(msgspec.Struct, frozen=True):
 
 
 class InputTextsOfJob:
-    """Those of all inputs of a job, kept up to date with the snapshot."""
+    """The texts of all inputs of a job, kept up to date with the snapshot."""
 
     MOST_OF_PAIRS = 256
-    """Those that hold for one near instance only are many and short-lived: so many of them are kept."""
+    """How many texts are kept that hold for one instance of a pair only: they are many, and needed for a short time."""
 
     def __init__(self, evaluator: Evaluator, masking: Masking) -> None:
         self._evaluator = evaluator
@@ -133,9 +135,8 @@ class InputTextsOfJob:
         self._read = len(evaluator.snapshot.changes)
 
     def of(self, place: ExecutionPlace, formed: OperationInput, same: str | None = None) -> InputTexts | None:
-        """The texts of an input, up to date; None for an input that is given no value, and where there is no other
-        instance than the one whose value is the operation's own: most nodes have but one. ``same`` is the text that
-        all have at this place, where that is known already."""
+        """The up-to-date texts of an input; None for an input without a value, and if there is no other instance than
+        the operation's own, as is usual. ``same`` is the text that all instances have, if that is known already."""
         relationship = place.relationship
         if not formed.declared.has_value:
             return None
@@ -160,8 +161,8 @@ class InputTextsOfJob:
         return texts
 
     def _follow(self) -> None:
-        """What has changed since the last time makes the entries that have read it out of date; an instance that has
-        come or gone belongs to those of its node from now on, or not any more."""
+        """Mark the texts out of date that depend on what has changed since the last call, and add and remove instances
+        that have come and gone."""
         changes = self._snapshot.changes
         if self._read == len(changes):
             return
@@ -230,5 +231,5 @@ class InputTextsOfJob:
 
 
 def entry_size(name: str, value: str) -> int:
-    """The bytes of ``NAME=value`` and its end; texts are taken as if every character had one byte, save large ones."""
+    """The bytes of ``NAME=value`` with its end; in all but large texts each character is counted as one byte."""
     return len(name) + len(value if value.isascii() else value.encode("utf-8", "surrogatepass")) + 2

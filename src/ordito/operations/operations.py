@@ -1,7 +1,7 @@
 """What the steps of a plan mean: their invocations, and what their starts and ends change in the records.
 
-Node states come from the plan; the local status follows the table in ``instances.status``. What was carried out is
-remembered by operation with its digest, and forgotten when another operation takes it back.
+Node states come from the plan; the local status follows the table in ``instances.status``. Each operation that was
+carried out is recorded with its digest, and forgotten when another operation takes it back.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ REPORTABLE = frozenset(WORSE) - {ABSENT}
 
 
 class PlanOperations:
-    """The steps of one plan, seen from the model: evaluates inputs late, and keeps the records true.
+    """The steps of one plan, with the model: evaluates inputs when steps start, and keeps the records up to date.
 
-    ``root`` is the absolute folder of the pinned service, ``variables`` are those that every operation finds in its
-    environment where nothing of its own has that name, ``digest_key`` gives the key of digests of sensitive values,
-    ``counts`` the wanted numbers of instances of nodes about which the plan says nothing, and ``describe`` gives the
-    service as plain data, for processors of workflows. ``targets`` knows how hosts are reached, ``ensemble`` is the id
-    of the deployment. ``form`` is the form that the service is, "" for the job's own, and ``masking`` that of the job
-    where there is one already. The deltas it gives must be applied to the snapshot before it is asked anything else.
+    ``root`` is the absolute folder of the pinned service. Every operation gets ``variables``, unless a variable of its
+    own has that name. ``digest_key`` gives the key for digests of sensitive values, ``counts`` the wanted numbers of
+    instances of nodes for which the plan has none, and ``describe`` the service as plain data, for processors of
+    workflows. ``targets`` knows how hosts are reached, ``ensemble`` is the id of the deployment. ``form`` is the id of
+    the deployed version that the service is, "" for the job's own, and ``masking`` that of the job, if there is one
+    already. The deltas that it returns must be applied to the snapshot before the next call.
 
-    ``prepare``, ``on_start`` and ``on_end`` are called once for every step of what may be hundreds of thousands: what
-    is the same for all steps of a call is kept.
+    ``prepare``, ``on_start`` and ``on_end`` are called once for each of perhaps hundreds of thousands of steps: what is
+    the same for all steps of a call is cached.
     """
 
     def __init__(  # noqa: PLR0913  (what a job is)
@@ -145,20 +145,21 @@ class PlanOperations:
     # ------------------------------------------------------------------------------------------ before the start
 
     def prepare(self, step: Step, attempt: int) -> PreparedStep:
-        """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
+        """The invocation of a called operation, with its inputs evaluated now; or why it cannot start."""
         return self._preparing.prepare(step, attempt)
 
     def shown_inputs(self, step: Step) -> dict[str, object]:
-        """The inputs of a called operation as they are now, and as they may be shown; none of what a provider does."""
+        """The present inputs of a called operation, without secrets; none for what a provider does."""
         return self._preparing.shown_inputs(step)
 
     def question(self, step: Step, accepts: Callable[[Sequence[str], str], bool]) -> Invocation | None:
-        """The check that is asked about a called operation in doubt, where that has run; None where its instance has
-        none that an executor ``accepts`` there, or the check itself is in doubt. Raises ``Unreachable``."""
+        """The check that can tell whether a called operation in doubt was done, to be run where that has run; None if
+        the instance has no check that an executor ``accepts`` there, or if the check itself is in doubt. Raises
+        ``Unreachable``."""
         return self._preparing.question(step, accepts)
 
     def delegation(self, step: Step) -> Delegation:
-        """What is asked for a delegated step, of a provider or of who reaches hosts. Raises ``Unreachable``."""
+        """What a delegated step asks of a provider or of the access to hosts. Raises ``Unreachable``."""
         return self._delegating.delegation(step, self._called.plan.calls[step.call])
 
     def target(self, step: Step) -> HostTarget | None:
@@ -166,14 +167,14 @@ class PlanOperations:
         return self.target_of(step.runs_on)
 
     def target_of(self, compute: str) -> HostTarget | None:
-        """How a Compute instance is reached, None for this machine, which "" is. Raises ``Unreachable``."""
+        """How a Compute instance is reached, None for this machine ("" is this machine). Raises ``Unreachable``."""
         return self._targets.of(compute)
 
     # ---------------------------------------------------------------------------------------- starts and ends
 
     def on_start(self, step: Step, change: str) -> Delta:
-        """What changes by the start of a step: the node state, the first sign of life; a link's record begins. What a
-        lifecycle step runs does not count as a part of making an instance."""
+        """What the start of a step changes: the node state, the status at the first step of an instance, a new record
+        of a link. Operations that a lifecycle step runs do not count as a part of creating an instance."""
         if step.action in STAND_FOR_ORDER:
             return Delta()
         applies = self._applies(step)
@@ -214,13 +215,14 @@ class PlanOperations:
         return Delta(() if changed == known else (changed,), links, left)
 
     def without_secrets(self, step: Step, outcome: Outcome) -> Outcome:
-        """How a step ended, as it may be kept and shown."""
+        """The outcome of a step without secrets, as it may be recorded and shown."""
         if not outcome.outputs and not self.masking.is_active:
             return outcome
         return without_secrets(outcome, self.masking, self._called.sensitive_outputs(step) if outcome.outputs else ())
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
-        """What changes by the end of a step. A success whose outputs are missing or do not fit becomes a failure."""
+        """What the end of a step changes. A success whose outputs are missing or have the wrong type becomes a
+        failure."""
         return self._ends.end(step, outcome, change, applies=self._applies(step))
 
     def _applies(self, step: Step) -> bool:
@@ -228,21 +230,21 @@ class PlanOperations:
         return (self._all_apply and step.hook < 0) or step.counts
 
     def needless(self, step: Step) -> str:
-        """Why a step that may start now is not needed after all, "" if it is."""
+        """Why a step that may start now is not needed, "" if it is."""
         return self._conditions.needless(step)
 
     def on_needless(self, step: Step, change: str) -> Delta:
-        """What changes because a step that was not needed counts as done."""
+        """What changes if a step that is not needed counts as done."""
         return self._conditions.on_needless(step, change, applies=self._applies(step))
 
     def extend(self, plan: Plan) -> None:
-        """The plan goes on: this is the whole of it."""
+        """Replace the plan by one that continues it."""
         self._called.plan = plan
         self._evaluator.entities.make_again(plan.made_again())
         self._notifications.extend(plan)
 
     def topology_outputs(self) -> dict[str, object]:
-        """The outputs of the topology as things are, None for those that have no value."""
+        """The present outputs of the topology, None for those without a value."""
         return topology_outputs(self._evaluator, {**self._counts, **self._called.plan.counts})[0]
 
 
@@ -253,15 +255,15 @@ class PlanOperations:
 
 
 MakesOperations = Callable[[str, Plan, Masking], PlanOperations]
-"""Gives the operations of a plan as an earlier form of the service has them, by its id."""
+"""Gives the operations of a plan as an earlier deployed version of the service has them, by its id."""
 
 
 class FormedOperations:
-    """The operations of a plan: those of the job's own service, and those of the earlier forms that calls name, made
-    when the first of their steps is asked about. What is said about a step is said by the form of its call."""
+    """The operations of a plan: those of the job's own service, and those of earlier deployed versions that calls name,
+    which are loaded when they are first needed. Each step is answered for by the version of its call."""
 
     def __init__(self, own: PlanOperations, plan: Plan, makes: MakesOperations, job: str = "") -> None:
-        """``job`` is the id of the job, by which calls of a rollback name its own form."""
+        """``job`` is the id of the job, by which calls of a rollback name the job's own version."""
         self.masking = own.masking
         self._own = own
         self._makes = makes
@@ -322,16 +324,16 @@ class FormedOperations:
         return self._of(step).on_needless(step, change)
 
     def extend(self, plan: Plan) -> None:
-        """The plan goes on: this is the whole of it."""
+        """Replace the plan by one that continues it."""
         self._plan, self._forms = plan, _forms_of(plan)
         for operations in {id(known): known for known in self._known.values()}.values():
             operations.extend(plan)
 
     def topology_outputs(self) -> dict[str, object]:
-        """The outputs of the topology as the job's own service has them."""
+        """The outputs of the topology, as the job's own service declares them."""
         return self._own.topology_outputs()
 
 
 def _forms_of(plan: Plan) -> tuple[str, ...]:
-    """The form of each call by its number; the last entry, -1, is for what calls nothing."""
+    """The deployed version of each call by its number; the last entry, -1, is for steps that call nothing."""
     return (*(call.form for call in plan.calls), "")

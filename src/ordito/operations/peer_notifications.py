@@ -1,5 +1,5 @@
-"""Change notifications to peers: which instances need to be told that the other end of a relationship has changed, and
-what they know from then on (see ``work.telling``)."""
+"""Change notifications to peers: which instances must be told that the other end of a relationship has changed, and
+what they know after that (see ``work.telling``)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ BRINGS_UP = frozenset({*STARTS, PROVIDE})
 
 
 class PeerNotifications:
-    """The change notifications of one job. None is for a pair that the job has linked or unlinked: its ends know."""
+    """The change notifications of one job. Pairs that the job has linked or unlinked get none: their ends know of the
+    change."""
 
     def __init__(self, service: Service, snapshot: Snapshot, plan: Plan, telling: Telling, job: str) -> None:
         self._service = service
@@ -33,11 +34,11 @@ class PeerNotifications:
         self._made_again: frozenset[str] | None = None
 
     def extend(self, plan: Plan) -> None:
-        """The plan goes on: this is the whole of it."""
+        """Replace the plan by one that continues it."""
         self._plan, self._made_again = plan, None
 
     def notifies(self, call: OperationCall) -> bool:
-        """Whether a call tells an instance of changes."""
+        """Whether a call is a change notification."""
         return bool(call.side) and is_telling(call.operation, call.side) and call.owner in self._relationships
 
     def needless(self, step: Step, call: OperationCall) -> str:
@@ -56,10 +57,10 @@ class PeerNotifications:
                 if is_news or (known.is_up and self._was_away(peer)):
                     return ""
         is_news = self._peers_made_again(relationship, side, own)
-        return "" if is_news else "nothing that it knows of has changed"
+        return "" if is_news else "none of the values that it depends on has changed"
 
     def notified(self, step: Step, call: OperationCall, delta: Delta, change: str) -> tuple[Link, ...]:
-        """The pairs of an instance that was told, as they are from now on."""
+        """The new records of the pairs of an instance that was notified."""
         relationship, telling = self._relationships[call.owner], self._telling.after(delta)
         found: list[Link] = []
         for link, peer in telling.pairs(relationship, call.side, step.instance):
@@ -70,7 +71,8 @@ class PeerNotifications:
         return tuple(found)
 
     def of_pair(self, link: Link, call: OperationCall, delta: Delta, change: str, *, succeeded: bool) -> Link:
-        """A pair after an operation was at work on it; one that was to unlink it is thought to have done so."""
+        """What the ends of a pair know after an operation on it; an operation that unlinks counts as done even if it
+        failed."""
         relationship, links = self._relationships.get(call.owner), call.operation in LINKS and succeeded
         if relationship is None or not (links or call.operation in UNLINKS):
             return link
@@ -81,7 +83,7 @@ class PeerNotifications:
         return link if told == link.told else msgspec.structs.replace(link, told=told)
 
     def of_chain(self, instance: str, delta: Delta, change: str) -> tuple[Link, ...]:
-        """The pairs that come to be because the chain of an instance has ended, where no operation links them."""
+        """The new records of pairs that no operation links, when the chain of an instance has ended."""
         if not self._relationships:
             return ()
         node = self._snapshot.instances[instance].node
@@ -103,7 +105,7 @@ class PeerNotifications:
         )
 
     def of_adopted(self, instance: str, change: str) -> tuple[Link, ...]:
-        """The pairs of an instance that counts as made and linked from a change on."""
+        """The new records of the pairs of an instance that counts as created and linked since a change."""
         links = [self._snapshot.links[name] for name in self._snapshot.links_of(instance)]
         made = [
             msgspec.structs.replace(link, told=self._noted(relationship, link, change, lambda _: self._telling))
@@ -113,7 +115,7 @@ class PeerNotifications:
         return (*made, *self.of_chain(instance, Delta(links=tuple(made)), change))
 
     def _pairs(self, relationship: Relationship, side: str, instance: str) -> Iterator[tuple[Relationship, Link]]:
-        """The pairs of an instance with others that are up, recorded or not, where no operation links them."""
+        """The pairs of an instance with peers that are up, recorded or not, if no operation links them."""
         for peer in () if _has_links(relationship) else self._peers(relationship, side, instance):
             if self._is_up(peer):
                 name, ends = pair_id(relationship, side, instance, peer), (instance, peer)
@@ -129,7 +131,7 @@ class PeerNotifications:
         return {TELLS[side]: now.text(change) for side, now in found.items()}
 
     def _peers_made_again(self, relationship: Relationship, side: str, own: str) -> bool:
-        """Whether the job has removed peers and made them again, and no operation has told its own side."""
+        """Whether the job has replaced peers of an instance without any operation on the side of the instance."""
         if self._made_again is None:
             self._made_again = self._plan.made_again()
         if not self._made_again or own in self._made_again or _has_links(relationship):
@@ -148,7 +150,7 @@ class PeerNotifications:
         )
 
     def _peers(self, relationship: Relationship, side: str, instance: str) -> Sequence[str]:
-        """The instances with which one makes pairs."""
+        """The instances with which an instance forms pairs."""
         return far_ends(self._snapshot, relationship, side, self._snapshot.instances[instance])
 
     def _is_up(self, instance: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a step that is about to start needs: its invocation with inputs as they are now, or why there is none."""
+"""Preparing a step that is about to start: its invocation with present inputs, or why there is none."""
 
 from __future__ import annotations
 
@@ -38,20 +38,26 @@ CALL, WORKFLOW = Action.CALL, Action.WORKFLOW
 
 
 class PreparedStep(msgspec.Struct, frozen=True):
-    """A step that is about to start: its invocation, or why it must not start, and which ``ending`` that is; and what
-    deserves attention. Where it ``withholds``, what it prints is shown at its end only: what it makes is secret, and
-    known only then. ``locked`` is whether its host lets nobody in (``Outcome.refused``)."""
+    """A step that is about to start: its invocation, or why it must not start."""
 
     invocation: Invocation | None = None
     refusal: str = ""
+    """Why it must not start, "" if it may."""
+
     ending: Ending = Ending.NOT_STARTED
+    """How it ends if it must not start."""
+
     warnings: tuple[str, ...] = ()
     withholds: bool = False
+    """Whether its output is shown only at its end, because it gives secrets that are not known before."""
+
     locked: bool = False
+    """Whether its host refuses the login (``Outcome.refused``)."""
 
 
 class OperationFiles(msgspec.Struct, frozen=True):
-    """The files that an operation needs, relative to ``root``, which lies so many ``levels`` above the service's."""
+    """The files that an operation needs, relative to ``root``, which is ``levels`` folders above that of the
+    service."""
 
     root: str
     artifact: str
@@ -61,8 +67,7 @@ class OperationFiles(msgspec.Struct, frozen=True):
 
 
 class Preparing:
-    """Prepares the steps of a job that have been found to be ready. Of the files of a call it is found out once where
-    they are."""
+    """Prepares the steps of a job that are ready to start. The files of each call are located once."""
 
     def __init__(  # noqa: PLR0913  (what an invocation is made of)
         self,
@@ -94,7 +99,7 @@ class Preparing:
         self._known_files: dict[tuple[str, tuple[str, ...], tuple[FilePlacement, ...]], OperationFiles] = {}
 
     def prepare(self, step: Step, attempt: int) -> PreparedStep:
-        """The invocation of a called operation, with its inputs evaluated now; or why it cannot be started."""
+        """The invocation of a called operation, with its inputs evaluated now; or why it cannot start."""
         call = self._called.plan.calls[step.call]
         if call.scope >= 0 and (wrong := self._called.scopes.wrong(call.scope)):
             return PreparedStep(refusal=self._masking.text(wrong))
@@ -134,7 +139,7 @@ class Preparing:
         target: HostTarget | None,
         attempt: int,
     ) -> Invocation:
-        """What an executor is handed for an operation whose environment is known."""
+        """The invocation of an operation whose environment is known."""
         # What is put in place lies where it lies.
         placements = () if call.processor == PLACING else environment.files
         files = self._files(call, placements)
@@ -159,7 +164,7 @@ class Preparing:
         )
 
     def _artifact_data(self, call: OperationCall, place: ExecutionPlace, step: Step, attempt: int) -> dict[str, object]:
-        """What a processor of artifacts is told. What cannot be evaluated now is left out of its properties."""
+        """The data for a processor of artifacts. Properties that cannot be evaluated now are left out."""
         artifact = place.operation.implementation
         assert artifact is not None
         values = self._environments.values(place, step)
@@ -175,7 +180,7 @@ class Preparing:
         return data
 
     def _needs(self, operation: Operation) -> ImplementationNeeds | None:
-        """What an operation needs besides its file, found once."""
+        """What an operation needs besides its file; looked up once."""
         # Operations are kept as long as the job, so that no other one gets the identity of one of them.
         if id(operation) not in self._known_needs:
             implementation = operation.implementation
@@ -188,12 +193,12 @@ class Preparing:
     def _with_values(
         self, needs: ImplementationNeeds, files: OperationFiles, place: ExecutionPlace, step: Step
     ) -> ImplementationNeeds:
-        """What an operation needs, with what templates are filled with."""
+        """What an operation needs, with the values for its templates."""
         values = self._environments.values(place, step) if needs.templates else {}
         return msgspec.structs.replace(self._moved(needs, files), values=values)
 
     def _moved(self, needs: ImplementationNeeds, files: OperationFiles) -> ImplementationNeeds:
-        """What an artifact needs, with its files as the invocation names them."""
+        """What an artifact needs, with its files relative to the root of the invocation."""
         requirements, templates = (
             tuple(from_above(self._root, files.levels, file) for file in found)
             for found in (needs.requirements, needs.templates)
@@ -201,7 +206,7 @@ class Preparing:
         return ImplementationNeeds(needs.version, requirements, templates)
 
     def _prepared_workflow(self, step: Step, call: OperationCall, attempt: int) -> PreparedStep:
-        """The invocation of what carries out a workflow as a whole."""
+        """The invocation that carries out a workflow as a whole."""
         inputs, wrong = inputs_of(self._evaluator, call, self._called.scopes.inputs(call.scope))
         self._masking.know(sensitive_parts(inputs))
         if wrong:
@@ -219,7 +224,7 @@ class Preparing:
         return PreparedStep(invocation, withholds=bool(sensitive_results(self._evaluator, call, step)))
 
     def shown_inputs(self, step: Step) -> dict[str, object]:
-        """The inputs of a called operation as they are now, and as they may be shown; none of what a provider does."""
+        """The present inputs of a called operation, without secrets; none for what a provider does."""
         if step.action is WORKFLOW:
             call = self._called.plan.calls[step.call]
             inputs, _ = inputs_of(self._evaluator, call, self._called.scopes.inputs(call.scope))
@@ -236,8 +241,9 @@ class Preparing:
         return as_shown(inputs, self._masking)
 
     def question(self, step: Step, accepts: Callable[[Sequence[str], str], bool]) -> Invocation | None:
-        """The check that is asked about a called operation in doubt, where that has run; None where its instance has
-        none that an executor ``accepts`` there, or the check itself is in doubt. Raises ``Unreachable``."""
+        """The check that can tell whether a called operation in doubt was done, to be run where that has run; None if
+        the instance has no check that an executor ``accepts`` there, or if the check itself is in doubt. Raises
+        ``Unreachable``."""
         if step.action is WORKFLOW:
             return None  # It belongs to no instance that could be asked.
         call, node = (
@@ -272,14 +278,14 @@ class Preparing:
         return msgspec.structs.replace(invocation, environment=variables)
 
     def _target(self, compute: str) -> HostTarget | None:
-        """How a Compute is reached; its credentials are known to be secret then. Raises ``Unreachable``."""
+        """How a Compute is reached; the masking learns its credentials. Raises ``Unreachable``."""
         target = self._targets.of(compute)
         if target is not None:
             self._masking.know(sensitive_parts(target.settings))
         return target
 
     def _subject(self, place: ExecutionPlace, step: Step) -> OperationSubject:
-        """Whom an operation is for, with its inputs as data."""
+        """The instance or pair that an operation is for, with its inputs as data."""
         implementation = place.operation.implementation
         settings: dict[str, object] = {}
         for name, value in (implementation.properties if implementation else {}).items():
@@ -292,8 +298,8 @@ class Preparing:
         return OperationSubject(place.instance, self._topology, place.side, inputs, settings)
 
     def _files(self, call: OperationCall, placements: tuple[FilePlacement, ...]) -> OperationFiles:
-        """The files of an invocation, seen from a folder that lies above all of them; found once for every call that
-        wants no copies but those that all its steps get."""
+        """The files of an invocation, relative to a folder above all of them; computed once for each call whose steps
+        all need the same copies."""
         if any(not p.own for p in placements):
             return _files_of(self._root, call, placements)
         key = (call.artifact, call.dependencies, placements)
@@ -319,8 +325,8 @@ def _files_of(root: str, call: OperationCall, placements: tuple[FilePlacement, .
 
 
 class SharedPlaces:
-    """The instances that hold each deployed artifact, by machine; those that do not any more are found out when they
-    are in the way, so that a node of very many instances is gone through once."""
+    """The instances that hold each deployed artifact, by machine. An instance that no longer does is dropped when it is
+    met, so that a node of very many instances is gone through only once."""
 
     def __init__(self, service: Service, snapshot: Snapshot, target: Callable[[str], HostTarget | None]) -> None:
         self._service = service
@@ -329,7 +335,8 @@ class SharedPlaces:
         self._holders: dict[tuple[str, str], dict[tuple[str, str], dict[str, None]]] = {}
 
     def is_left(self, call: OperationCall, instance: str) -> bool:
-        """Whether a call that would remove an artifact has to leave it for another instance. Raises ``Unreachable``."""
+        """Whether a call that would remove an artifact must leave it, because another instance needs it. Raises
+        ``Unreachable``."""
         node = self._snapshot.instances[instance].node
         machine = self._machine(instance)
         if call.operation not in UNDEPLOYS_ARTIFACT:

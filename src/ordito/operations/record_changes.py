@@ -1,5 +1,5 @@
-"""How records change: what is remembered of operations, what failures leave in doubt, which changes are the last of an
-instance, what is drift, and what is left of what was removed."""
+"""How records change: the operations that count as carried out, the status after failures, the last change of an
+instance, drift, and what remains of removed instances."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from ordito.work.workflows import workflow_of
 T = TypeVar("T")
 
 DOUBTFUL = frozenset({UNKNOWN, ERROR, DEGRADED})
-"""The statuses in which a failure can leave an instance."""
+"""The statuses that a failure can cause."""
 
 UNSTARTED = StatusEvent.NEVER_STARTED
 
 
 def lacks_optional(service: Service, snapshot: Snapshot, record: Instance, last: Step, call: OperationCall) -> bool:
-    """Whether an optional operation of an instance, or of one of its links, has failed and was not made good, where the
-    ``last`` operation of its chain has ended well."""
+    """Whether an optional operation of an instance, or of one of its links, has failed and was not repeated
+    successfully, when the ``last`` operation of its chain has succeeded."""
     failed = [key.rpartition("/")[2] for key in record.failed if key != call.key]
     for name in snapshot.links_of(record.id):
         link = snapshot.links[name]
@@ -56,7 +56,7 @@ def lacks_optional(service: Service, snapshot: Snapshot, record: Instance, last:
 def remembered(
     record: Instance | Link, call: OperationCall, outcome: Outcome, change: str
 ) -> tuple[Mapping[str, Applied], Mapping[str, str]]:
-    """What counts as carried out, and as failed, after an operation was at work."""
+    """The operations that count as carried out, and those that count as failed, after one more operation."""
     key = call.key if isinstance(record, Instance) else call.name
     applied, failed = without(record.applied, key, call), without(record.failed, key, call)
     if not outcome.succeeded:
@@ -69,8 +69,8 @@ def remembered(
 def with_failures(
     before: Instance, after: Instance, key: str, event: StatusEvent, *, succeeded: bool, applies: bool
 ) -> Instance:
-    """The record of an instance ``after`` an operation, which knows what failures beside its lifecycle have left in
-    doubt: where every operation that failed has ended well since, it is as it was before the first did."""
+    """The record of an instance ``after`` an operation, with what failures outside its lifecycle mean for its status:
+    when every operation that failed has succeeded since, the status is the one before the first failure."""
     failures = before.before_failure
     if event is UNSTARTED:
         return after
@@ -93,22 +93,22 @@ def with_failures(
 
 
 def without(found: Mapping[str, T], key: str, call: OperationCall) -> Mapping[str, T]:
-    """What is remembered by operation, without one of them and those that are taken back; mostly there is none."""
+    """A mapping by operation, without one operation and those that it takes back."""
     if not found or (key not in found and call.operation not in TAKES_BACK):
         return found
     return {k: v for k, v in found.items() if k != key and not takes_back(call.interface, call.operation, k)}
 
 
 def of_what_is_up(applied: Mapping[str, Applied]) -> Mapping[str, Applied]:
-    """What counts as carried out of an instance that is up: nothing that stops it, as one of several operations that do
-    may have, though there was nothing to start it by again."""
+    """The operations that count as carried out of an instance that is up, without those that stop it. Such an operation
+    may be recorded if the instance has several, and none to start it again."""
     if not any(_name(key) in STOPS for key in applied):
         return applied
     return {key: one for key, one in applied.items() if _name(key) not in STOPS}
 
 
 def _name(key: str) -> str:
-    """The name of an operation by what it is remembered by."""
+    """The name of an operation by its key in the record."""
     return key.rpartition(".")[2]
 
 
@@ -125,9 +125,9 @@ def _name(key: str) -> str:
 NEVER_STARTED = frozenset({Ending.NOT_STARTED, Ending.UNREACHABLE})
 
 KNOWN = frozenset({OK, DEGRADED, ERROR, ABSENT})
-"""The statuses that say how an instance is: only against them can something else be found."""
+"""The statuses that are known facts: only from these can a check find a difference."""
 LEFT = KNOWN - {ERROR}
-"""Those in which a job leaves an instance on purpose: how one is that failed there, nobody knows."""
+"""The statuses in which a job leaves an instance on purpose; how an instance is after a failure, nobody knows."""
 
 NO_DRIFT: Mapping[str, str] = {}
 NO_VALUE = "none"
@@ -135,12 +135,12 @@ DIGEST_LENGTH = 16
 
 
 def is_modified(outcome: Outcome) -> bool:
-    """Whether an operation has modified its instance, as far as is known: without a word, success means yes."""
+    """Whether an operation has modified its instance, as far as is known: if it does not say, success means yes."""
     return outcome.succeeded if outcome.changed is None else outcome.changed
 
 
 def marked(record: Instance, change: str, *, applies: bool, modified: bool) -> Instance:
-    """The record after a change that was at work on it."""
+    """The record of an instance after a change to it."""
     if record.drift:
         record = msgspec.structs.replace(record, drift=NO_DRIFT if applies else _without_what_was(record))
     if not (applies or modified):
@@ -153,7 +153,7 @@ def marked(record: Instance, change: str, *, applies: bool, modified: bool) -> I
 
 
 def _without_what_was(record: Instance) -> Mapping[str, str]:
-    """The drift of an instance, without its status where that is as it was again."""
+    """The drift of an instance, without its status if that is what it was before."""
     if record.drift.get(STATUS) != _status(record):
         return record.drift
     return {name: was for name, was in record.drift.items() if name != STATUS}
@@ -164,14 +164,15 @@ def _status(record: Instance) -> str:
 
 
 def touched(record: Instance, outcome: Outcome, change: str, job: str, *, applies: bool) -> Instance:
-    """The record with the change as its last, if there was one: what only the job itself did is none."""
+    """The record with ``change`` as its last change, if the operation changed something; what only the job itself did
+    is no change."""
     if change == job or outcome.ending in NEVER_STARTED:
         return record
     return marked(record, change, applies=applies, modified=is_modified(outcome))
 
 
 def marked_by_values(delta: Delta, snapshot: Snapshot, change: str, *, applies: bool) -> Delta:
-    """A change that writes attributes, with the marks of every instance that gets another value than it had."""
+    """A delta that writes attributes, with the change also recorded at every instance that gets a new value."""
     changed = [name for name, values in delta.attributes.items() if _are_new(snapshot, name, values)]
     if not changed:
         return delta
@@ -194,16 +195,15 @@ def _are_new(snapshot: Snapshot, name: str, values: Mapping[str, object]) -> boo
 
 
 def is_found_other(before: Instance, found: Instance) -> bool:
-    """Whether a check has found an instance to be other than was known."""
+    """Whether a check has found another status than the known one."""
     return before.local in KNOWN and (before.local, before.state) != (found.local, found.state)
 
 
 def drifted(
     before: Instance, found: Instance, values: Mapping[str, object], new: Mapping[str, object], key: Callable[[], bytes]
 ) -> Instance:
-    """The record of an instance that was checked, with what is other than it was left. ``values`` are its
-    attributes as recorded, ``new`` those that have another value; ``key`` gives the key for digests of sensitive ones.
-    """
+    """The record of an instance that was checked, with its drift. ``values`` are its recorded attributes, ``new`` those
+    with another value; ``key`` gives the key for digests of sensitive values."""
     drift = dict(before.drift)
     if before.local in LEFT and is_found_other(before, found):
         drift.setdefault(STATUS, _status(before))
@@ -236,8 +236,8 @@ SAYS: dict[str, StatusEvent] = {
     AVAILABLE: StatusEvent.CHAIN_ENDED,
     FAILED: StatusEvent.FAILED_MODIFIED,
 }
-"""What the node states that a workflow sets say of the operational status; all others leave it as it is. ``available``
-is no state of the lifecycle, but one that the specification takes for known (§7.3.7)."""
+"""The status event of each node state that a workflow may set; other states leave the operational status as it is.
+``available`` is no state of the lifecycle, but the specification uses it (§7.3.7)."""
 
 
 def with_state(record: Instance, state: str) -> Instance:
@@ -249,7 +249,7 @@ def with_state(record: Instance, state: str) -> Instance:
 
 
 def link_with_state(snapshot: Snapshot, new: Link, state: str) -> Delta:
-    """A link whose state a workflow has set; ``new`` is its record where it has none yet."""
+    """A link whose state a workflow has set; ``new`` is its record if it has none yet."""
     link = snapshot.links.get(new.id, new)
     return Delta(links=(msgspec.structs.replace(link, state=state),))
 
@@ -258,14 +258,14 @@ def link_with_state(snapshot: Snapshot, new: Link, state: str) -> Delta:
 
 
 def linked_again(operation: str, applied: Mapping[str, Applied]) -> Mapping[str, Applied]:
-    """What counts as carried out of a pair after an operation was at work on it: with one that links it nothing undoes
-    it any more. Its ends need not have been started for that, and what undoes it may stand at its other side."""
+    """The operations that count as carried out of a pair after one more operation: an operation that links the pair
+    cancels those that unlink it, also those of its other side, and even if its ends were not started."""
     return _without(applied, UNLINKS) if operation in LINKS and _is_of(applied, UNLINKS) else applied
 
 
 def unlinked_by_stop(snapshot: Snapshot, instance: str) -> tuple[Link, ...]:
-    """The links of an instance that was stopped: they do not count as made any more, whether or not an operation
-    undoes them, so that they are made again when it is started."""
+    """The links of an instance that was stopped: they no longer count as linked, whether or not an operation unlinks
+    them, so that they are linked again when it starts."""
     links = (snapshot.links[name] for name in snapshot.links_of(instance))
     return tuple(
         msgspec.structs.replace(link, applied=_without(link.applied, UNDONE_BY_STOP))
@@ -275,10 +275,10 @@ def unlinked_by_stop(snapshot: Snapshot, instance: str) -> tuple[Link, ...]:
 
 
 def to_be_undone_again(snapshot: Snapshot, instance: str, delta: Delta, relationships: Container[str]) -> Delta:
-    """The change by which an instance was started, with what the next stop has to undo once more: that the instance was
-    stopped, and that its pairs were unlinked, does not count any more, even where no operation links them again. A pair
-    whose other end is not started stays as it is until that starts. So does, for good, one of a relationship that is
-    not among the ``relationships`` there are."""
+    """The delta of a start, with what the next stop must undo again: the operations that stopped the instance and
+    unlinked its pairs no longer count as carried out, even if no operation links the pairs again. A pair whose other
+    end is not started stays as it is until that starts, and a pair of a relationship that is not in ``relationships``
+    stays for good."""
     records = delta.instances
     if any(_is_of(record.applied, UNDONE_BY_START) for record in records if record.id == instance):
         records = tuple(
@@ -310,7 +310,7 @@ def _without(applied: Mapping[str, Applied], operations: frozenset[str]) -> Mapp
 
 
 class Removal:
-    """Removes instances from the records, in a job of a workflow."""
+    """Removes instances from the records, for one job."""
 
     def __init__(self, service: Service, snapshot: Snapshot, workflow: str, job: str) -> None:
         self._service = service
@@ -319,7 +319,7 @@ class Removal:
         self._job = job
 
     def deleted(self, step: Step, change: str, *, applies: bool) -> Delta:
-        """What changes when a step has removed an instance. ``applies`` says that it counts as deployed."""
+        """What changes when a step has removed an instance. ``applies`` says whether that counts as deployed."""
         reason = StatusReason.NONE
         if self._snapshot.instances[step.instance].created >= self._job:
             reason = StatusReason.ROLLED_BACK
@@ -336,8 +336,9 @@ class Removal:
         return Delta(instances=tuple(gone), unlinked=tuple(unlinked))
 
     def left_of(self, record: Instance, *, again: bool) -> Iterable[str]:
-        """What is recorded that goes with an instance: its links, and its ends of relationships. Where it is made
-        again, a link stays of which an operation has failed at a source that goes on: it is made good with the link."""
+        """The records that are removed together with an instance: its links, and its ends of relationships. If the
+        instance is replaced, a link stays whose operation failed at a source that remains: it is repaired when they are
+        linked again."""
         links = ((name, self._snapshot.links[name]) for name in self._snapshot.links_of(record.id))
         yield from (name for name, link in links if not (again and link.failed and link.source != record.id))
         yield from self._ends(record)
@@ -361,7 +362,7 @@ class Removal:
         return gone if change == self._job else marked(gone, change, applies=applies, modified=True)
 
     def _ends(self, record: Instance) -> Iterable[str]:
-        """Under which ids what belongs to the instance's end of its relationships is recorded, where it is."""
+        """The ids of the records of the instance's ends of relationships."""
         template = self._service.nodes.get(record.node)
         ends = [end_id(r.key, record.id, "source") for r in template.requirements] if template else []
         ends += [end_id(r.key, record.id, "target") for r in self._service.incoming.get(record.node, ())]

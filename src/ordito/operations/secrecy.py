@@ -1,7 +1,8 @@
-"""What a job must not show: the secrets it knows, and what operations make of them or make again.
+"""What a job must not show: the secrets that it knows, and values of operations that contain secrets or create new
+ones.
 
-Secrets are known from the inputs, from what is recorded, and from what the service says is sensitive; those that an
-operation is given, and the sensitive outputs that it gives, become known on the way.
+Secrets are known from the inputs, the records, and what the service declares sensitive; values that operations are
+given, and their sensitive outputs, become known while the job runs.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from ordito.work.invocation import Outcome
 
 
 def masking_for(service: Service, masking: Masking | None = None) -> Masking:
-    """What takes out of the outputs of a job what is known to be secret when it begins; ``masking``, where there is one
-    already, which then knows that of this service too."""
+    """The masking of a job, with the secrets that are known when it begins. An existing ``masking`` is extended by the
+    secrets of this service."""
     if masking is None:
         masking = Masking()
         masking.know(living())
@@ -30,8 +31,8 @@ def masking_for(service: Service, masking: Masking | None = None) -> Masking:
 
 
 def without_secrets(outcome: Outcome, masking: Masking, sensitive: Collection[str]) -> Outcome:
-    """An outcome as it may be kept: the outputs of the names ``sensitive``, and those that hold a known secret, are
-    wrapped, and there is no secret in its message and last lines. What is wrapped is known from here on."""
+    """An outcome as it may be recorded: the outputs named in ``sensitive``, and those that contain a known secret, are
+    wrapped, and secrets in its message and last lines are masked. The masking learns what is wrapped."""
     outputs = {
         name: Sensitive(value) if name in sensitive else _wrapped(value, masking)
         for name, value in outcome.outputs.items()
@@ -48,12 +49,12 @@ def without_secrets(outcome: Outcome, masking: Masking, sensitive: Collection[st
 
 
 def as_shown(values: dict[str, object], masking: Masking) -> dict[str, object]:
-    """Values as they may be shown, with nothing of a known secret in them."""
+    """Values as they may be shown, with known secrets masked."""
     return {name: shown(_wrapped(value, masking)) for name, value in values.items()} if masking.is_active else values
 
 
 def _wrapped(value: object, masking: Masking) -> object:
-    """A value with every text in it wrapped that holds a known secret."""
+    """A value in which every text is wrapped that contains a known secret."""
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return Sensitive(value) if masking.hits(str(value)) else value
     if isinstance(value, dict):
@@ -65,7 +66,7 @@ def _wrapped(value: object, masking: Masking) -> object:
 
 
 def _written(service: Service) -> Iterator[Sensitive]:
-    """The sensitive values that the service's documents hold themselves."""
+    """The sensitive values in the documents of the service."""
     written = _Written(Marks(service.data_types))
     for node in (*service.nodes.values(), *(s.template for s in service.substituted.values())):
         whole = says_sensitive(node.metadata)
@@ -78,7 +79,8 @@ def _written(service: Service) -> Iterator[Sensitive]:
 
 
 class _Written:
-    """Definitions and interfaces are shared by many templates, and looked through once."""
+    """Collects the sensitive values of a service. Definitions and interfaces that many templates share are searched
+    once."""
 
     def __init__(self, marks: Marks) -> None:
         self._marks = marks

@@ -1,5 +1,5 @@
-"""Which host a Compute instance is, while a job runs: how it is reached is asked of who knows it, once for each value
-of what its attributes say."""
+"""How Compute instances are reached while a job runs: asked once of the provider, and again when the attributes of an
+instance change."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ ADDRESSES = ("private_address", "public_address")
 
 
 class FindsTargets(Protocol):
-    """Knows how hosts are reached now, with the credentials of now."""
+    """Knows how hosts are reached, with present credentials."""
 
     def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
-        """How a Compute that the provider of this name has made is reached; None for this machine. Raises
+        """How a Compute is reached that the provider of this name has made; None for this machine. Raises
         ``Unreachable``."""
 
     def at(self, instance: str, node: str, address: str, port: int | None) -> HostTarget:
-        """How a Compute is reached by SSH that the template makes itself, at its address; ``port`` is None where the
-        template says nothing of it. Raises ``Unreachable``."""
+        """How a Compute that the template creates itself is reached by SSH at its address; ``port`` is None if the
+        template has none. Raises ``Unreachable``."""
 
 
 class ThisMachine:
-    """Where nobody knows any other host, everything is this machine."""
+    """Every host is this machine; used where no other hosts are known."""
 
     def of_provider(self, provider: str, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
         """This machine."""
         return None
 
     def at(self, instance: str, node: str, address: str, port: int | None) -> HostTarget:
-        """Nobody knows how."""
-        raise Unreachable(f"{instance} is to be reached by SSH at {address}, and nothing here does that")
+        """Raises ``Unreachable``: no other host is known."""
+        raise Unreachable(f"{instance} is to be reached by SSH at {address}, which is not available here")
 
 
 THIS_MACHINE = ThisMachine()
 
 
 class Targets:
-    """The targets of Compute instances, each found when it is first asked for, and again when the attributes that it
-    depends on have other values."""
+    """The targets of Compute instances, each found when it is first needed, and again when the attributes change on
+    which it depends."""
 
     def __init__(self, service: Service, snapshot: Snapshot, evaluator: Evaluator, finds: FindsTargets) -> None:
         self._service = service
@@ -88,7 +88,7 @@ class Targets:
         return self._finds.at(compute, node.name, address, port if isinstance(port, int) else None)
 
     def _of_endpoint(self, node: NodeTemplate, instance: str, name: str) -> object:
-        """A value of the capability ``endpoint``: as recorded, else as it is written; None for none."""
+        """A value of the capability ``endpoint``: the recorded one, else the written one; None for none."""
         capability = node.capabilities.get(ENDPOINT)
         if capability is None:
             return None
