@@ -71,7 +71,7 @@ def deployed(made: Plan) -> Snapshot:
             applied[step.instance][call.key] = Applied(CHANGE, call.digest)
     records = [
         Instance(i.id, i.node, i.index, i.host, "started", "ok", CHANGE, applied[i.id], {}, CHANGE, CHANGE)
-        for i in made.instances
+        for i in made.records.new
     ]
     snapshot = Snapshot()
     snapshot.apply(Delta(instances=tuple(records)))
@@ -117,7 +117,7 @@ def main(shape: str, count: int, folder: str) -> dict[str, object]:
         figures[workflow] = {"seconds": taken, "steps": len(made.steps), "memory": most_memory()}
 
     made, taken = measured("deploy", service, Snapshot())
-    assert len(made.instances) == count
+    assert len(made.records.new) == count
     note("deploy", made, taken)
     snapshot = deployed(made)
     del made

@@ -69,7 +69,7 @@ FACTS: Mapping[str, tuple[str, str]] = {
     "removes": ("the state to come is `deleted`", "the instance stays"),
     "is_there": ("the instance is there", "the instance is not there"),
     "answered": ("it says how the instance is", "it says nothing of the instance"),
-    "dispensable": ("it is optional", "it is needed"),
+    "non_blocking": ("it is optional", "it is needed"),
     "applies": ("its workflow changes what is deployed", "its workflow changes nothing that is deployed"),
     "closes": ("it is the last one for the instance", "others follow for the instance"),
     "completes": (

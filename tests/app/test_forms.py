@@ -37,7 +37,7 @@ def check_begun(deployed: Deployed) -> None:
         assert ensemble.unfinished is not None
         started = {record.step for record in ensemble.unfinished.records if isinstance(record, StepStartedRecord)}
         steps = ensemble.unfinished.plan.steps
-    new = {steps[index].instance for index in started if steps[index].forms}
+    new = {steps[index].instance for index in started if steps[index].effect.forms}
     assert deployed.forms == {name: "" if name in new else deployed.first for name in ("base_1", "top_1")}
     assert {line.split()[2] for line in deployed.lines if line.startswith("v2")} <= {f"{name}.start" for name in new}
 

@@ -14,7 +14,7 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.store import open_ensemble, read_ensemble
 from ordito.testing import FakeClock
-from ordito.work.plan import Plan
+from ordito.work.plan import InstanceCounts, Plan, PlannedRecords
 from tests.engine.fakes import FakeExecutor, World, make_plan
 from tests.ensemble.jobs import NOW, deploy
 
@@ -23,12 +23,14 @@ FIRST = make_plan(4, [(0, 1)], no_ops=[3])
 
 def renamed(plan: Plan, name: str) -> Plan:
     """The same plan for the instances of another node."""
-    new = {i.id: i.id.replace("node", name) for i in plan.instances}
+    new = {i.id: i.id.replace("node", name) for i in plan.records.new}
     return msgspec.structs.replace(
         plan,
         steps=tuple(msgspec.structs.replace(s, instance=new.get(s.instance, "")) for s in plan.steps),
-        instances=tuple(msgspec.structs.replace(i, id=new[i.id], node=name) for i in plan.instances),
-        counts={name: len(plan.instances)},
+        records=PlannedRecords(
+            new=tuple(msgspec.structs.replace(i, id=new[i.id], node=name) for i in plan.records.new)
+        ),
+        counts=InstanceCounts({name: len(plan.records.new)}),
     )
 
 

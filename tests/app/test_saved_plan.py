@@ -64,12 +64,12 @@ def test_a_file_that_was_cut_off_or_changed_anywhere_is_refused(file: Path) -> N
 
 
 def test_another_format_is_named(file: Path) -> None:
-    file.write_bytes(file.read_bytes().replace(b"saved-plan/1", b"saved-plan/2", 1))
+    file.write_bytes(file.read_bytes().replace(b"saved-plan/2", b"saved-plan/3", 1))
     assert is_saved_plan(str(file))
     with pytest.raises(Refused) as refused:
         read_saved_plan(str(file))
     assert refused.value.code == "unknown-plan-format"
-    assert "ordito.saved-plan/2" in refused.value.message
+    assert "ordito.saved-plan/3" in refused.value.message
 
 
 def test_what_this_program_has_not_written_is_no_plan_even_with_the_right_digest(file: Path) -> None:

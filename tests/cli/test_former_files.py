@@ -95,3 +95,16 @@ def test_an_unfinished_job_of_before_is_resumed(run: Run, former: Path) -> None:
     written, record = (former / "ensemble.yaml").read_text(), max((former / "jobs").iterdir()).read_text()
     assert ("note:" in written, "statusReason: unanswered" in written) == (False, True)
     assert ("note" in record, "statusReason: replaced" in record) == (False, True)
+
+
+def test_a_plan_that_was_saved_before_is_shown_and_carried_out(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(DATA / "tiny", tmp_path / "service")
+    shutil.copy(DATA / "former" / "first.plan", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    saved, made = (run("-e", "e", "plan", *words) for words in (["first.plan"], ["service", "-i", "log=ran.log"]))
+    assert saved.out == made.out
+    done = run("-e", "e", "deploy", "first.plan", "--yes")
+    assert done.code == 0, done.err
+    assert run("-e", "e", "status", "--detailed-exitcode").code == 0

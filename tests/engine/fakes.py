@@ -28,7 +28,7 @@ from ordito.work.invocation import (
     Started,
 )
 from ordito.work.options import JobOptions
-from ordito.work.plan import Action, OperationCall, Plan, Step
+from ordito.work.plan import Action, InstanceCounts, OperationCall, Plan, PlannedRecords, Step, StepEffect, StepFlow
 from ordito.work.providing import Delegation, Provided, ProviderFinding, Providers, ProviderVerb
 from ordito.work.records import (
     JobHeader,
@@ -93,7 +93,7 @@ class FakeOperations:
         return {"step": step.id}
 
     def delegation(self, step: Step) -> Delegation:
-        verb = ProviderVerb.DELETE if step.leave == "deleted" else ProviderVerb.CREATE
+        verb = ProviderVerb.DELETE if step.effect.leave == "deleted" else ProviderVerb.CREATE
         return Delegation(step.instance, ("tosca.nodes.Compute",), verb)
 
     def target(self, step: Step) -> HostTarget | None:
@@ -103,9 +103,11 @@ class FakeOperations:
         before = self.snapshot.instances.get(step.instance)
         if before is None:
             return Delta()
-        local = "pending" if step.opens else before.local
+        local = "pending" if step.effect.opens else before.local
         created = before.created or change
-        return Delta((msgspec.structs.replace(before, state=step.enter or before.state, local=local, created=created),))
+        return Delta(
+            (msgspec.structs.replace(before, state=step.effect.enter or before.state, local=local, created=created),)
+        )
 
     def on_end(self, step: Step, outcome: Outcome, change: str) -> tuple[Outcome, Delta]:
         before = self.snapshot.instances.get(step.instance)
@@ -119,8 +121,8 @@ class FakeOperations:
             return outcome, Delta((after,))
         after = msgspec.structs.replace(
             before,
-            state=step.leave or before.state,
-            local="ok" if step.closes else before.local,
+            state=step.effect.leave or before.state,
+            local="ok" if step.effect.closes else before.local,
             applied={**before.applied, name: Applied(change, "d")},
         )
         values: Mapping[str, Mapping[str, object]] = {step.instance: outcome.outputs} if outcome.outputs else {}
@@ -319,7 +321,7 @@ def make_plan(
     hosts: Mapping[int, str] | None = None,
     joins: Iterable[int] = (),
     no_ops: Iterable[int] = (),
-    tolerant: Iterable[int] = (),
+    after_failure: Iterable[int] = (),
     delegated: Iterable[int] = (),
     capacity: Mapping[str, int] | None = None,
     owners: Mapping[int, int] | None = None,
@@ -327,7 +329,7 @@ def make_plan(
     """A plan of steps s0, s1, ...; every step but joins has an instance of its own, or that of its owner."""
     owners = owners or {}
     hosts, joins, no_ops = hosts or {}, frozenset(joins), frozenset(no_ops)
-    tolerant, delegated = frozenset(tolerant), frozenset(delegated)
+    after_failure, delegated = frozenset(after_failure), frozenset(delegated)
     edges = sorted(set(edges))
     after: dict[int, list[int]] = {}
     for first, second in edges:
@@ -338,7 +340,9 @@ def make_plan(
     steps = []
     for index in range(count):
         if index in joins:
-            steps.append(Step(f"s{index}", Action.JOIN, chain=chain[index], tolerant=index in tolerant))
+            steps.append(
+                Step(f"s{index}", Action.JOIN, chain=chain[index], flow=StepFlow(after_failure=index in after_failure))
+            )
             continue
         steps.append(
             Step(
@@ -347,12 +351,9 @@ def make_plan(
                 instance=f"node_{owners.get(index, index) + 1}",
                 call=-1 if index in delegated else NO_OP if index in no_ops else REAL,
                 runs_on=hosts.get(index, ""),
-                enter="creating",
-                leave="created",
-                opens=True,
-                closes=True,
-                tolerant=index in tolerant,
                 chain=chain[index],
+                flow=StepFlow(after_failure=index in after_failure),
+                effect=StepEffect("creating", "created", opens=True, closes=True),
             )
         )
     names = dict.fromkeys(step.instance for step in steps if step.instance)
@@ -363,15 +364,15 @@ def make_plan(
         tuple((first, second, 0) for first, second in edges),
         CALLS,
         ("because",),
-        instances=instances,
         capacity=dict(capacity or {}),
-        counts={"node": len(instances)},
+        counts=InstanceCounts({"node": len(instances)}),
+        records=PlannedRecords(new=instances),
     )
 
 
 @st.composite
 def plans(draw: st.DrawFn, largest: int = 24) -> Plan:
-    """Any plan: steps on a few hosts, joins, no-ops, tolerant and delegated steps, edges that lead forward."""
+    """Any plan: steps on a few hosts, joins, no-ops, delegated steps, steps that run after failures; edges lead on."""
     count = draw(st.integers(1, largest))
     numbers = st.integers(0, count - 1)
     pairs = st.tuples(numbers, numbers).filter(lambda pair: pair[0] < pair[1])
@@ -383,7 +384,7 @@ def plans(draw: st.DrawFn, largest: int = 24) -> Plan:
         hosts={index: draw(st.sampled_from(names)) for index in range(count)},
         joins=draw(st.sets(numbers, max_size=4)),
         no_ops=draw(st.sets(numbers, max_size=4)),
-        tolerant=draw(st.sets(numbers, max_size=5)),
+        after_failure=draw(st.sets(numbers, max_size=5)),
         delegated=draw(st.sets(numbers, max_size=3)),
         capacity=draw(st.dictionaries(st.sampled_from(names[1:]), st.integers(1, 3))),
     )
@@ -428,7 +429,7 @@ def run(
     snapshot, events, provider = Snapshot(), [], provider or FakeProvider()
     ids = ChangeIds(JOB)
     if records is not None:
-        snapshot.apply(Delta(instances=plan.instances))
+        snapshot.apply(Delta(instances=plan.records.new))
         for record in records:
             if (delta := getattr(record, "delta", None)) is not None:
                 snapshot.apply(delta)
@@ -494,7 +495,7 @@ def way_back(count: int, instances: int, *, joins: Iterable[int] = ()) -> WayBac
     plan = make_plan(
         count,
         [(index, index + 1) for index in range(count - 1)],
-        tolerant=range(count),
+        after_failure=range(count),
         joins=joins,
         owners={index: index % instances for index in range(count)},
     )

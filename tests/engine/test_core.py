@@ -41,14 +41,14 @@ def drive(core: Core, plan: Plan, failing: frozenset[int], pick: st.DataObject |
 
 
 def expected_states(plan: Plan, failing: frozenset[int]) -> list[StepState]:
-    """By the definition: blocked by a failed or blocked predecessor, unless tolerant."""
+    """By the definition: blocked by a failed or blocked predecessor, unless it runs after failures."""
     states: list[StepState] = []
     before: dict[int, list[int]] = {}
     for first, second, _ in plan.edges:
         before.setdefault(second, []).append(first)
     for index, step in enumerate(plan.steps):
         well = all(states[first] is StepState.SUCCEEDED for first in before.get(index, ()))
-        if not well and not step.tolerant:
+        if not well and not step.flow.after_failure:
             states.append(StepState.SKIPPED)
         elif index in failing and step.action is not Action.JOIN:
             states.append(StepState.FAILED)
@@ -150,7 +150,7 @@ def test_a_skipped_step_names_the_step_that_failed() -> None:
 
 def test_a_tolerant_step_waits_for_everything_before_a_skipped_one() -> None:
     """s3 tolerates that s2 is skipped; s2 waits for s1, which still runs, and the plan leaves out the edge s1-s3."""
-    plan = make_plan(4, [(0, 2), (1, 2), (2, 3)], tolerant=[3])
+    plan = make_plan(4, [(0, 2), (1, 2), (2, 3)], after_failure=[3])
     core = Core(plan, JobOptions())
     core.wake()
     core.react(StepEnded(0, False))
@@ -160,7 +160,7 @@ def test_a_tolerant_step_waits_for_everything_before_a_skipped_one() -> None:
 
 
 def test_abort_starts_nothing_after_a_failure() -> None:
-    plan = make_plan(5, [(0, 3), (1, 4)], tolerant=[4])
+    plan = make_plan(5, [(0, 3), (1, 4)], after_failure=[4])
     core = Core(plan, JobOptions(parallel=2, on_failure="abort"))
     assert started(core) == [0, 1]
     core.react(StepEnded(0, False))

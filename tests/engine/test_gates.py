@@ -9,7 +9,7 @@ from ordito.engine.messages import CancelAsked, LeaveOut, Skip, Start, StepEnded
 from ordito.engine.states import StepState
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.options import JobOptions
-from ordito.work.plan import Action, Gate, OperationCall, Plan, Step
+from ordito.work.plan import Action, Gate, OperationCall, Plan, Step, StepFlow
 from ordito.work.records import Record, StepFinishedRecord, StepSkippedRecord, StepStartedRecord
 
 CALLS = (OperationCall("node", "", "Standard", "create", "create.sh", "bash"),)
@@ -29,7 +29,9 @@ def plan(*lines: str) -> Plan:
         if name.endswith("!"):
             name, action = name[:-1], Action.FILTER
         names[name] = len(steps)
-        steps.append(Step(name, action, instance="one", call=-1 if action is Action.JOIN else 0, gate=Gate(gate)))
+        steps.append(
+            Step(name, action, instance="one", call=-1 if action is Action.JOIN else 0, flow=StepFlow(gate=Gate(gate)))
+        )
         edges += [(names[b], names[name], 0) for b in before.split()]
     return Plan("workflow x", tuple(steps), tuple(edges), CALLS, ("",), overlaps=True, halts=True)
 

@@ -13,7 +13,7 @@ from ordito.work.events import JobStarted, StepFailed, StepSkipped
 from ordito.work.hooks import Block, Hook, Moment, Transition
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.options import JobOptions
-from ordito.work.plan import Action, Plan, Step
+from ordito.work.plan import Action, Plan, PlannedRecords, Step, StepFlow
 from ordito.work.records import StepFinishedRecord, StepSkippedRecord
 from ordito.work.rollback import WayBack, with_rollback
 from tests.engine.fakes import FakeExecutor, Ran, World, ends, make_plan, run, way_back
@@ -30,7 +30,7 @@ def plan_of(on_failure: Iterable[str] = ("abort",) * 4) -> Plan:
         8,
         [(0, 1), (1, 2), (2, 3), (2, 4), (3, 5), (4, 5), (5, 6), (6, 7)],
         joins=BARRIERS,
-        tolerant=[*BARRIERS, 4],
+        after_failure=[*BARRIERS, 4],
     )
     hooks = tuple(
         Hook(f"s{index}", BLOCK, Transition.INSTALL, Moment.BEFORE, on_failure=said)
@@ -40,12 +40,17 @@ def plan_of(on_failure: Iterable[str] = ("abort",) * 4) -> Plan:
     for place, (index, hook) in enumerate(zip((*BEFORE, *AFTER), hooks, strict=True)):
         may_fail = hook.on_failure == "continue"
         steps[index] = Step(
-            f"s{index}", Action.HOOK, call=0, hook=place, chain=8 - index, optional=may_fail, dispensable=may_fail
+            f"s{index}",
+            Action.HOOK,
+            call=0,
+            hook=place,
+            chain=8 - index,
+            flow=StepFlow(optional=may_fail, non_blocking=may_fail),
         )
     for index in BARRIERS:
-        steps[index] = msgspec.structs.replace(steps[index], barrier=True)
-    named = tuple(i for i in made.instances if i.id in {s.instance for s in steps})
-    return msgspec.structs.replace(made, steps=tuple(steps), hooks=hooks, instances=named)
+        steps[index] = with_flow(steps[index], barrier=True)
+    named = tuple(i for i in made.records.new if i.id in {s.instance for s in steps})
+    return msgspec.structs.replace(made, steps=tuple(steps), hooks=hooks, records=PlannedRecords(new=named))
 
 
 def ran(plan: Plan, failing: Iterable[str], back: WayBack | None = None, **more: object) -> Ran:
@@ -97,9 +102,13 @@ def test_independent_operations_finish_and_the_barrier_holds() -> None:
     assert found.result.status == "failed"
 
 
+def with_flow(step: Step, **changes: bool) -> Step:
+    return msgspec.structs.replace(step, flow=msgspec.structs.replace(step.flow, **changes))
+
+
 def test_a_failure_that_the_job_can_do_without_passes_a_barrier() -> None:
     plan = plan_of()
-    steps = [msgspec.structs.replace(s, optional=s.id == "s3" or s.optional) for s in plan.steps]
+    steps = [with_flow(s, optional=s.id == "s3" or s.flow.optional) for s in plan.steps]
     found = ran(msgspec.structs.replace(plan, steps=tuple(steps)), ["s3"])
     assert found.world.begun[-2:] == ["s6", "s7"]
     assert found.result.status == "degraded"
@@ -107,8 +116,8 @@ def test_a_failure_that_the_job_can_do_without_passes_a_barrier() -> None:
 
 def test_what_is_lost_by_an_optional_failure_is_told_at_a_barrier() -> None:
     plan = plan_of()
-    steps = [msgspec.structs.replace(s, optional=s.id == "s3" or s.optional, tolerant=False) for s in plan.steps]
-    steps[5] = msgspec.structs.replace(steps[5], tolerant=True)
+    steps = [with_flow(s, optional=s.id == "s3" or s.flow.optional, after_failure=False) for s in plan.steps]
+    steps[5] = with_flow(steps[5], after_failure=True)
     edges = tuple(sorted([*plan.edges, (3, 4, 0)], key=lambda edge: edge[1]))
     found = ran(msgspec.structs.replace(plan, steps=tuple(steps), edges=edges), ["s3"])
     skipped = {r.step: r.because for r in found.journal.records if isinstance(r, StepSkippedRecord)}

@@ -11,7 +11,7 @@ from ordito.engine.core import Core
 from ordito.engine.messages import AttemptFailed, CancelAsked, GiveUp, PauseOver, Start, StepEnded
 from ordito.engine.states import ENDED, LIFE, StepState
 from ordito.work.options import JobOptions
-from ordito.work.plan import Gate, Plan, Step
+from ordito.work.plan import Gate, Plan, Step, StepFlow
 from tests.engine.fakes import plans
 
 MOVES = {(move.before, move.after) for move in LIFE}
@@ -79,7 +79,11 @@ def test_steps_move_as_the_table_says(plan: Plan, data: st.DataObject, on_failur
 
 
 def test_steps_with_gates_move_as_the_table_says() -> None:
-    steps = (Step("one"), Step("if it fails", gate=Gate.FAILED), Step("then", gate=Gate.ALL))
+    steps = (
+        Step("one"),
+        Step("if it fails", flow=StepFlow(gate=Gate.FAILED)),
+        Step("then", flow=StepFlow(gate=Gate.ALL)),
+    )
     plan = Plan("workflow x", steps, ((0, 1, 0), (1, 2, 0)), (), ("",), overlaps=True, halts=True)
     core, states = watched(plan, JobOptions())
     core.react(StepEnded(next(c.step for c in core.wake() if isinstance(c, Start)), True))

@@ -39,7 +39,7 @@ def test_marks(case: dict[str, Any]) -> None:
     if workflow != "deploy":
         world.run()
     plan = msgspec.structs.replace(world.plan(workflow), workflow=case["workflow"])
-    world.snapshot.apply(Delta(instances=plan.instances))
+    world.snapshot.apply(Delta(instances=plan.records.new))
     step = next(s for s in plan.steps if s.id.endswith(case["step"]))
     before = msgspec.structs.replace(
         world.snapshot.instances["web_1"],
@@ -75,7 +75,7 @@ def test_an_attribute_of_another_instance_is_a_change_of_that_one() -> None:
     assert isinstance(relationship.interfaces, dict)
     relationship.interfaces[interface.name] = msgspec.structs.replace(interface, operations=operations)
     plan = world.plan()
-    world.snapshot.apply(Delta(instances=plan.instances))
+    world.snapshot.apply(Delta(instances=plan.records.new))
     carried_out = PlanOperations(world.service, world.snapshot, plan, {}, root="/pinned", job="job")
     step = next(s for s in plan.steps if s.id.endswith("add_target"))
     world.snapshot.apply(carried_out.on_start(step, "new"))

@@ -34,7 +34,7 @@ def given(plan: Plan, **values: object) -> Plan:
 def test_they_override_and_add() -> None:
     made = world()
     plan = given(made.plan(), mode="fast", must=[1, 2], more={"a": True}, key=Sensitive(SECRET))
-    made.snapshot.apply(Delta(instances=plan.instances))
+    made.snapshot.apply(Delta(instances=plan.records.new))
     operations = PlanOperations(made.service, made.snapshot, plan, made.inputs, root="/pinned", job="job1")
     steps = {s.id: s for s in plan.steps}
     invocation = operations.prepare(steps["a_1.Standard.create"], 1).invocation

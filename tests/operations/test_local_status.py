@@ -37,7 +37,7 @@ def world_of(case: dict[str, Any]) -> World:
 def test_event(case: dict[str, Any]) -> None:
     world = world_of(case)
     made = world.plan(case.get("workflow", "deploy"))
-    world.snapshot.apply(Delta(instances=made.instances))
+    world.snapshot.apply(Delta(instances=made.records.new))
     operations = PlanOperations(world.service, world.snapshot, made, {}, root="/pinned", job="job")
     step = next(s for s in made.steps if s.instance == "web_1" and s.id.endswith(case["step"]))
     target = world.snapshot.instances["db_1"]

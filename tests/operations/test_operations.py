@@ -10,7 +10,7 @@ from ordito.model.schema import DataType, PropertyDefinition, Schema
 from ordito.model.service import NodeTemplate
 from ordito.operations.operations import PlanOperations
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import Step
+from ordito.work.plan import Step, StepEffect
 from ordito.work.providing import ProviderVerb
 from tests.support.runs import Reply, World, failing
 from tests.support.services import (
@@ -86,7 +86,7 @@ def _end(given, outputs: dict[str, object]) -> Outcome:  # type: ignore[no-untyp
     """How the first operation of a fresh deployment ends with these outputs."""
     world = World(given)
     made = world.plan()
-    world.snapshot.apply(Delta(instances=made.instances))
+    world.snapshot.apply(Delta(instances=made.records.new))
     operations = PlanOperations(given, world.snapshot, made, {}, root="/pinned", job="job")
     step = made.steps[0]
     world.snapshot.apply(operations.on_start(step, "change"))
@@ -247,7 +247,7 @@ def test_what_a_provider_made() -> None:
 def test_what_a_provider_is_asked() -> None:
     world = World(service(compute("server", properties={"size": call("concat", "1", "0")})))
     made = world.plan()
-    world.snapshot.apply(Delta(instances=made.instances, attributes={"server_1": {"x": 1}}))
+    world.snapshot.apply(Delta(instances=made.records.new, attributes={"server_1": {"x": 1}}))
     asked = PlanOperations(world.service, world.snapshot, made, {}, root="", job="j").delegation(made.steps[0])
     assert (asked.instance, asked.verb, asked.properties, asked.attributes) == (
         "server_1",
@@ -327,7 +327,7 @@ def test_what_a_step_counts_for_does_not_depend_on_the_step_before() -> None:
     world = World(service(node("a", operations=["create", "delete"])))
     world.run()
     assert world.operations is not None
-    needless = Step("a_1.Standard.delete", instance="a_1", call=0, leave=DELETED)
+    needless = Step("a_1.Standard.delete", instance="a_1", call=0, effect=StepEffect(leave=DELETED))
     before = world.operations.on_needless(needless, "change")
     world.operations.on_end(Step("hook", instance="a_1", call=0, hook=0), Outcome(Ending.SUCCEEDED), "change")
     assert world.operations.on_needless(needless, "change") == before

@@ -23,7 +23,7 @@ from ordito.operations import end_effects, step_end
 from ordito.operations.operations import PlanOperations
 from ordito.operations.step_end import OperationEnd, StepEnd
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import OperationCall, Plan, Step, StepCondition
+from ordito.work.plan import OperationCall, Plan, PlannedRecords, Step, StepCondition, StepEffect, StepFlow
 from tests.support.services import Requires, compute, definition, maintain, node, on, operation, service
 from tests.support.yaml_files import read_yaml, write_yaml
 
@@ -80,7 +80,8 @@ PAIR = {"far": "db_1", "link": LINK}
 
 
 def step(name: str, **more: object) -> Step:
-    given = {"id": name, "instance": "web_1", "call": NUMBERS.get(name, -1), **more}
+    effect = {field: more.pop(field) for field in StepEffect.__struct_fields__ if field in more}
+    given = {"id": name, "instance": "web_1", "call": NUMBERS.get(name, -1), "effect": effect, **more}
     return msgspec.convert(given, Step)
 
 
@@ -130,11 +131,11 @@ REPORTS: Mapping[str, Mapping[str, object]] = {
 FLAGS: Mapping[str, Mapping[str, object]] = {
     "": {},
     "closes": {"closes": True},
-    "dispensable": {"dispensable": True},
-    "dispensable closes": {"dispensable": True, "closes": True},
-    "tolerant": {"tolerant": True},
+    "non-blocking": {"non_blocking": True},
+    "non-blocking closes": {"non_blocking": True, "closes": True},
+    "after failure": {"after_failure": True},
     "counts": {"counts": True},
-    "anew": {"anew": True},
+    "replaces": {"replaces": True},
     **{condition.name.lower(): {"condition": condition} for condition in StepCondition if condition},
 }
 
@@ -216,7 +217,7 @@ INSTANCES_BEFORE, LINK_BEFORE = _as_recorded()
 
 def result_of(case: Case) -> str:
     """How the step has ended, and what has changed in the records."""
-    which = msgspec.structs.replace(STEPS[case.step], **FLAGS[case.flags])
+    which = _with_flags(STEPS[case.step], FLAGS[case.flags])
     around = AROUND[case.around]
     snapshot = Snapshot()
     owner = which.instance or "web_1"
@@ -231,7 +232,7 @@ def result_of(case: Case) -> str:
         snapshot.apply(Delta(outputs={"web_1": {"Standard.create": {"color": "red"}}}))
     adopted = {"web_1": {"Standard.create": Applied("", "wanted")}} if case.step in ("adopt", "update") else {}
     steps = (STEPS["create"], which) if case.step == "output" else (which,)
-    plan = Plan(case.workflow, steps, (), tuple(CALLS.values()), ("",), adopted=adopted)
+    plan = Plan(case.workflow, steps, (), tuple(CALLS.values()), ("",), records=PlannedRecords(adopted=adopted))
     operations = PlanOperations(SERVICE, snapshot, plan, {}, root="/pinned", job="job", form="form")
     if case.begun:
         snapshot.apply(operations.on_start(which, "now"))
@@ -240,6 +241,13 @@ def result_of(case: Case) -> str:
     ended, delta = operations.on_end(which, outcome, "now")
     snapshot.apply(delta)
     return " | ".join([*_ended(outcome, ended), *_changes(before, snapshot)]) or "nothing"
+
+
+def _with_flags(step: Step, flags: Mapping[str, object]) -> Step:
+    flow = {name: value for name, value in flags.items() if name in StepFlow.__struct_fields__}
+    effect = {name: value for name, value in flags.items() if name not in flow}
+    replace = msgspec.structs.replace
+    return replace(step, flow=replace(step.flow, **flow), effect=replace(step.effect, **effect))
 
 
 def _ended(outcome: Outcome, ended: Outcome) -> Iterator[str]:
@@ -301,7 +309,7 @@ _GIVING = ("create", "check", "look", "workflow", "output", "deploy", "undeploy"
 
 def all_cases(name: str, ending: Ending) -> Iterator[Case]:
     """What makes a difference for operations, in all combinations."""
-    flags = ("", "closes", "dispensable", "dispensable closes", "tolerant", "if_unwell", "if_mended")
+    flags = ("", "closes", "non-blocking", "non-blocking closes", "after failure", "if_unwell", "if_mended")
     reports = ("", "changed", "unchanged", "says degraded")
     instances = ("", "pending", "created", "unknown", "in error and started", "failed", "failed optional",
                  "failed custom", "failed to be told")  # fmt: skip

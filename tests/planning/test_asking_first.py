@@ -219,7 +219,7 @@ def test_what_requires_an_optional_node_goes_on_without_it() -> None:
     made = world.run(answers=failing("cache_1.Standard.create"))
     assert_order(made, "cache_1.Standard.start", "web_1.Standard.create")
     own = [f"cache_1.Standard.{o}" for o in ("create", "configure", "start")]
-    assert [s.id for s in made.steps if s.optional] == own
+    assert [s.id for s in made.steps if s.flow.optional] == own
     assert world.needless == {
         "web_1.web.cache.Configure.pre_configure_source": "cache_1 is not up",
         "web_1.cache.cache_1.Configure.add_target": "cache_1 is not up",
@@ -235,7 +235,7 @@ def test_what_an_optional_node_hosts_waits_for_it() -> None:
     world = World(service(node("box", operations=ALL, metadata=optional()), node("app", on("box"), operations=ALL)))
     made = world.run(answers=failing("box_1.Standard.create"))
     assert "app_1.Standard.create" in world.skipped
-    assert not any(s.optional for s in made.steps if s.instance == "app_1")
+    assert not any(s.flow.optional for s in made.steps if s.instance == "app_1")
 
 
 # ------------------------------------------------------------------------------------------------- what only looks

@@ -243,7 +243,7 @@ def test_another_host_or_another_target_is_another_form() -> None:
     )
     made = world.plan()
     assert [(c.kind, c.reason) for c in made.changes if c.instance == "a_1"] == [("replace", "host has changed")]
-    assert made.moved == {"a_1": "h2_1"}
+    assert made.records.moved == {"a_1": "h2_1"}
     world.service = service(
         compute("h"), compute("h2"), node("d"), node("e"), node("a", on("h"), "e", operations=script)
     )

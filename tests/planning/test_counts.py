@@ -24,7 +24,7 @@ def refused(*nodes: NodeTemplate, inputs: dict[str, object] | None = None) -> li
 
 
 def count(given: NodeTemplate, *others: NodeTemplate, inputs: dict[str, object] | None = None) -> int:
-    return World(service(given, *others, inputs=[definition("n", "integer")]), inputs).plan().counts[given.name]
+    return World(service(given, *others, inputs=[definition("n", "integer")]), inputs).plan().counts.wanted[given.name]
 
 
 def test_wanted_counts() -> None:
@@ -87,19 +87,19 @@ def test_hosted_nodes_follow_their_hosts() -> None:
         )
     )
     hosts: dict[str, list[str]] = {}
-    for record in world.plan().instances:
+    for record in world.plan().records.new:
         hosts.setdefault(record.node, []).append(record.host)
     assert hosts["one"] == hosts["equal"] == ["h_1", "h_2", "h_3"]
     assert hosts["stack"] == ["one_1", "one_2", "one_3"]
     assert hosts["five"] == ["h_1", "h_2", "h_3", "h_1", "h_2"]
     alone = World(service(compute("h"), node("three", on("h"), count=3)))
-    assert [r.host for r in alone.plan().instances if r.node == "three"] == ["h_1"] * 3
+    assert [r.host for r in alone.plan().records.new if r.node == "three"] == ["h_1"] * 3
 
 
 def test_ids_and_slots() -> None:
     """R-1.9-3, R-4.2-11: ids are made of the sanitised name and a number from 1; INDEX counts slots from 0."""
     made = World(service(node("my-app.x", count=2))).plan()
-    assert [(r.id, r.index) for r in made.instances] == [("my_app_x_1", 0), ("my_app_x_2", 1)]
+    assert [(r.id, r.index) for r in made.records.new] == [("my_app_x_1", 0), ("my_app_x_2", 1)]
 
 
 def test_a_host_without_instances() -> None:

@@ -238,8 +238,8 @@ def test_the_first_far_instance_of_operations_once_per_near_instance() -> None:
 def test_opens_and_closes_stand_at_the_ends_of_a_chain() -> None:
     world = World(service(node("b"), node("a", Requires("b", "add_target"))))
     made = world.plan()
-    assert [s.id for s in made.steps if s.opens] == ["b_1.Standard.create", "a_1.Standard.create"]
-    assert [s.id for s in made.steps if s.closes] == ["b_1.Standard.start", "a_1.b.b_1.Configure.add_target"]
+    assert [s.id for s in made.steps if s.effect.opens] == ["b_1.Standard.create", "a_1.Standard.create"]
+    assert [s.id for s in made.steps if s.effect.closes] == ["b_1.Standard.start", "a_1.b.b_1.Configure.add_target"]
 
 
 def test_every_step_and_edge_says_why() -> None:
@@ -267,7 +267,7 @@ def test_the_plan_of_what_is_deployed_is_empty() -> None:
     again = world.plan()
     assert again.is_empty
     assert again.changes == ()
-    assert again.instances == ()
+    assert again.records.new == ()
 
 
 def test_several_requirements_of_one_name() -> None:

@@ -128,7 +128,7 @@ def test_growth_never_uses_an_id_again() -> None:
     world.run()
     world.service = shop(3)
     made = world.run()
-    assert [(r.id, r.index) for r in made.instances] == [("web_4", 2)]
+    assert [(r.id, r.index) for r in made.records.new] == [("web_4", 2)]
     assert world.existing == ["db_1", "lb_1", "monitor_1", "web_1", "web_2", "web_4"]
 
 
@@ -137,7 +137,7 @@ def test_a_deployment_after_an_undeployment_keeps_the_ids() -> None:
     world.run("undeploy")
     world.service = shop(3)
     made = world.run()
-    assert [r.id for r in made.instances if r.node == "web"] == ["web_1", "web_2", "web_3"]
+    assert [r.id for r in made.records.new if r.node == "web"] == ["web_1", "web_2", "web_3"]
     assert world.plan().is_empty
 
 

@@ -250,7 +250,7 @@ def test_pairs_with_others_that_are_not_up_are_neither_undone_nor_made() -> None
     world.snapshot.apply(Delta(instances=(broken,)))
     plan = heal(world, "db_1")
     assert not [s for s in world.ran if s.startswith("web_1")]
-    assert "not linked: web_1 with db_1; not up: web_1 (error)" in plan.warnings[0]
+    assert "not linked: web_1 with db_1; not up: web_1 (error)" in plan.summary.warnings[0]
     heal(world, "web_1")
     assert {"web_1.Standard.create", "web_1.db.db_1.Configure.add_target"} <= set(world.ran)
     assert set(statuses(world).values()) == {"ok"}
@@ -355,7 +355,7 @@ def test_to_reinstall_begins_with_making_the_instance_anew_and_spares_its_host()
 def test_the_plan_says_what_is_not_taken_along() -> None:
     world = one_host("check")
     plan = heal(world, "web_2", scope=INSTANCE_ONLY)
-    assert {c.instance: c.reason for c in plan.kept} == dict.fromkeys(
+    assert {c.instance: c.reason for c in plan.summary.kept} == dict.fromkeys(
         ["db_1", "web_1", "web_3", "app_1", "app_3", "proxy_1", "server_1"], "not taken along"
     )
 
@@ -376,15 +376,15 @@ def test_data_are_not_lost_unless_somebody_has_said_that_they_may_be() -> None:
     assert "db_1.Standard.delete" not in world.ran
     assert world.failed == ["db_1.Maintain.check.ready", "db_1.ordito.healed"]
     assert ("db_1", "not replaced whatever is found: data of db_1 would be lost (--allow-data-loss)") in {
-        (c.instance, c.reason) for c in plan.kept
+        (c.instance, c.reason) for c in plan.summary.kept
     }
-    assert plan.losing == ()
+    assert plan.summary.losing == ()
     plan = heal(world, "db_1", answers=checks(1, 1, 0), scope=AUTO, may_lose=("db",))
     assert "db_1.Standard.delete" in world.ran
-    assert plan.losing == ("db_1",)
+    assert plan.summary.losing == ("db_1",)
     assert set(statuses(world).values()) == {"ok"}
 
 
 def test_a_plan_for_the_whole_host_tells_whose_data_it_loses() -> None:
     world = one_host("check")
-    assert heal(world, "web_2", answers=checks(0), scope=WHOLE_HOST).losing == ("db_1",)
+    assert heal(world, "web_2", answers=checks(0), scope=WHOLE_HOST).summary.losing == ("db_1",)

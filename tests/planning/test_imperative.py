@@ -88,7 +88,7 @@ def test_steps_that_nothing_asks_for_are_not_there() -> None:
         "one.b_2.Standard.configure",
         "two.a_1.Standard.configure",
     ]
-    assert not [s for s in made.steps if s.gate is not Gate.NONE]
+    assert not [s for s in made.steps if s.flow.gate is not Gate.NONE]
     assert all(made.reasons[reason] for _, _, reason in made.edges)
     assert all(made.reasons[s.reason] for s in made.steps)
 

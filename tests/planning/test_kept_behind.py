@@ -39,7 +39,7 @@ def test_what_is_protected_stays_with_what_it_requires_though_the_template_has_l
     made = world.plan("upgrade", replace(options, kept_behind=spared))
     assert kinds(made) == {"top_1": "removed"}
     assert called(made) == ["top_1.Standard.stop", "top_1.Standard.delete"]
-    assert ["warning[orphaned]" in w for w in made.warnings] == [True, True], made.warnings
+    assert ["warning[orphaned]" in w for w in made.summary.warnings] == [True, True], made.summary.warnings
 
 
 def test_what_this_ensemble_has_not_created_stays_too() -> None:

@@ -47,19 +47,19 @@ THREE = {"web": KeptCount(3, 2, "A0AP4P9C0000")}
 def test_a_kept_number_is_wanted_until_the_template_asks_for_another_one() -> None:
     given = service(asked(), inputs=[definition("n", "integer")])
     made = planned(given, THREE, n=2)
-    assert made.counts == {"web": 3}
-    assert made.origins == {"web": "kept from scale (job A0AP4P9C0000)"}
-    assert made.kept_counts == THREE
+    assert made.counts.wanted == {"web": 3}
+    assert made.counts.origins == {"web": "kept from scale (job A0AP4P9C0000)"}
+    assert made.counts.kept == THREE
     made = planned(given, THREE, n=4)
-    assert (made.counts, made.origins, made.kept_counts) == ({"web": 4}, {"web": "instance_count"}, {})
-    assert planned(given, {}, n=2).counts == {"web": 2}
+    assert (made.counts.wanted, made.counts.origins, made.counts.kept) == ({"web": 4}, {"web": "instance_count"}, {})
+    assert planned(given, {}, n=2).counts.wanted == {"web": 2}
 
 
 def test_what_is_hosted_follows_a_kept_number() -> None:
     given = service(compute("h", count=1), node("app", on("h"), occurrences=(0, None)), node("war", on("app")))
     made = planned(given, {"h": KeptCount(2, 1, "j")})
-    assert made.counts == {"h": 2, "app": 2, "war": 2}
-    assert planned(given, {"h": KeptCount(2, 1, "j"), "app": KeptCount(4, 2, "j")}).counts["app"] == 4
+    assert made.counts.wanted == {"h": 2, "app": 2, "war": 2}
+    assert planned(given, {"h": KeptCount(2, 1, "j"), "app": KeptCount(4, 2, "j")}).counts.wanted["app"] == 4
 
 
 def test_a_kept_number_of_what_is_hosted_follows_the_number_of_hosts() -> None:
@@ -67,10 +67,10 @@ def test_a_kept_number_of_what_is_hosted_follows_the_number_of_hosts() -> None:
     five = {"app": KeptCount(5, 2, "j")}
     for hosts, expected in ((2, 5), (3, 7), (1, 3)):
         made = planned(service(compute("h", count=hosts), node("app", on("h"), occurrences=(0, None))), five)
-        assert made.counts["app"] == expected
-        assert made.kept_counts == {"app": KeptCount(expected, hosts, "j")}
+        assert made.counts.wanted["app"] == expected
+        assert made.counts.kept == {"app": KeptCount(expected, hosts, "j")}
     asked = planned(service(compute("h", count=2), node("app", on("h"), count=3)), five)
-    assert (asked.counts["app"], asked.kept_counts) == (3, {})
+    assert (asked.counts.wanted["app"], asked.counts.kept) == (3, {})
 
 
 def test_a_kept_number_that_the_bounds_no_longer_allow() -> None:
@@ -85,11 +85,11 @@ def test_a_kept_number_that_the_bounds_no_longer_allow() -> None:
 def test_scaling_policies_give_the_number_and_bound_it() -> None:
     """R-12-12: default_instances is where a node starts, between min_instances and max_instances."""
     bounds = {"min_instances": 2, "max_instances": 4}
-    assert planned(with_policies(service(node("a")), scaling("p", "a", **bounds))).counts == {"a": 2}
+    assert planned(with_policies(service(node("a")), scaling("p", "a", **bounds))).counts.wanted == {"a": 2}
     three = scaling("p", "a", **bounds, default_instances=3)
     made = planned(with_policies(service(node("a")), three))
-    assert (made.counts, made.origins) == ({"a": 3}, {"a": 'default_instances of policy "p"'})
-    assert planned(with_policies(service(node("a", count=4)), three)).counts == {"a": 4}
+    assert (made.counts.wanted, made.counts.origins) == ({"a": 3}, {"a": 'default_instances of policy "p"'})
+    assert planned(with_policies(service(node("a", count=4)), three)).counts.wanted == {"a": 4}
     (found,) = refused(with_policies(service(node("a", count=5)), three))
     assert found.code == "count-out-of-bounds"
     assert 'policy "p"' in str(found.hint)
@@ -97,14 +97,14 @@ def test_scaling_policies_give_the_number_and_bound_it() -> None:
         service(node("a"), inputs=[definition("n", "integer")]),
         scaling("p", "a", max_instances=call("get_input", "n"), default_instances=2),
     )
-    assert planned(given, n=2).counts == {"a": 2}
+    assert planned(given, n=2).counts.wanted == {"a": 2}
     assert codes(refused(given, n=1)) == ["count-out-of-bounds"]
 
 
 def test_a_policy_without_numbers_bounds_nothing() -> None:
     """TOSCA's own type of scaling policies has no properties: what is hosted still has one on each host."""
     given = service(compute("host", count=2), node("a", on("host")))
-    assert planned(with_policies(given, scaling("p", "a"))).counts == {"host": 2, "a": 2}
+    assert planned(with_policies(given, scaling("p", "a"))).counts.wanted == {"host": 2, "a": 2}
     (found,) = refused(with_policies(given, scaling("p", "a", max_instances=1)))
     assert found.code == "count-out-of-bounds"
 
@@ -133,7 +133,7 @@ def test_a_policy_narrows_what_the_template_allows() -> None:
 def test_a_policy_about_a_group_is_about_each_member() -> None:
     """R-12-2: a policy on a group applies to every member."""
     two = scaling("p", "a", "b", default_instances=2, max_instances=3)
-    assert planned(with_policies(service(node("a"), node("b")), two)).counts == {"a": 2, "b": 2}
+    assert planned(with_policies(service(node("a"), node("b")), two)).counts.wanted == {"a": 2, "b": 2}
     (found,) = refused(with_policies(service(node("a"), node("b", count=4)), two))
     assert 'node "b" wants 4' in found.message
 
@@ -142,7 +142,7 @@ def test_a_policy_about_a_node_and_its_container_is_about_the_container() -> Non
     """R-12-13: scaling a Compute scales its whole HostedOn stack."""
     two = scaling("p", "h", "app", "war", default_instances=2, max_instances=3)
     given = service(compute("h"), node("app", on("h"), count=4), node("war", on("app")))
-    assert planned(with_policies(given, two)).counts == {"h": 2, "app": 4, "war": 4}
+    assert planned(with_policies(given, two)).counts.wanted == {"h": 2, "app": 4, "war": 4}
 
 
 def test_numbers_that_count_in_each_container() -> None:
@@ -157,5 +157,5 @@ def test_numbers_that_count_in_each_container() -> None:
         )
     ]
     made = planned(service(compute("h", count=3), node("app", on("h"), capabilities=several)))
-    assert made.counts["app"] == 6
-    assert sorted(r.host for r in made.instances if r.node == "app") == ["h_1", "h_1", "h_2", "h_2", "h_3", "h_3"]
+    assert made.counts.wanted["app"] == 6
+    assert sorted(r.host for r in made.records.new if r.node == "app") == ["h_1", "h_1", "h_2", "h_2", "h_3", "h_3"]

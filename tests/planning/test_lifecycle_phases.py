@@ -142,7 +142,7 @@ def test_nothing_changes_nothing_is_carried_out(which: str) -> None:
 def test_without_lifecycle_steps_a_plan_is_as_it_was() -> None:
     world = World(shop())
     plan = world.plan(options=options(world, INSTALL))
-    assert not any(s.barrier for s in plan.steps)
+    assert not any(s.flow.barrier for s in plan.steps)
     assert plan == world.plan()
 
 
@@ -167,7 +167,7 @@ def test_an_attempt_goes_on_with_what_is_left_of_it() -> None:
     assert sorted(steps_of(again)) == sorted([*ready, *after])
     assert_order(again, ready[0], *after)
     assert_order(again, ready[1], *after)
-    assert sum("was carried out by job job1" in warning for warning in again.warnings) == 3
+    assert sum("was carried out by job job1" in warning for warning in again.summary.warnings) == 3
     changed = msgspec.structs.replace(BLOCK, digest="another")
     assert "api.install.before" in {h.id for h in world.plan(options=options(world, INSTALL, changed, done=done)).hooks}
     every = tuple(DoneHook(h, "job1", "c") for h in first.hooks)
@@ -190,8 +190,8 @@ def test_a_step_that_may_fail_holds_nothing_up() -> None:
     made = msgspec.structs.replace(made, hooks={"install.after": step("install.after", "continue")})
     world = World(made)
     (found,) = [s for s in world.plan(options=options(world, INSTALL)).steps if s.action is Action.HOOK]
-    assert found.optional
-    assert found.dispensable
+    assert found.flow.optional
+    assert found.flow.non_blocking
 
 
 def test_the_time_to_get_ready_is_a_setting_of_the_node() -> None:
@@ -227,7 +227,7 @@ def test_what_was_done_is_undone_around_what_takes_back_the_resources() -> None:
     )
     asked = replace(
         OPTIONS,
-        rolled_back=RolledBack("job1", frozenset(i.id for i in made.instances)),
+        rolled_back=RolledBack("job1", frozenset(i.id for i in made.records.new)),
         hooking=Hooking(done=done, undoes=True),
     )
     plan = world.plan(ROLLBACK_OF_JOB, asked)
@@ -242,7 +242,7 @@ def test_what_was_done_is_undone_around_what_takes_back_the_resources() -> None:
         "api.install.before.undo",
         "database.install.before.undo",
     )
-    assert all(s.tolerant for s in plan.steps if s.action is Action.UNDO)
+    assert all(s.flow.after_failure for s in plan.steps if s.action is Action.UNDO)
 
 
 MADE_AGAIN = [f"{i}.Standard.{o}" for i in ("database_1", "api_1") for o in ("create", "configure", "start")]

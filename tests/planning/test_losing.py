@@ -153,9 +153,9 @@ def test_a_plan_names_whose_data_it_loses(state: str, asked: str) -> None:
         gone = {change.instance for change in plan.changes if change.symbol == "-"}
         lost = bool({"db_1"} & begun) or ("server_1" in gone and state == "found absent")
         if is_there and lost:
-            assert "db_1" in plan.losing, f"check exits {code}"
+            assert "db_1" in plan.summary.losing, f"check exits {code}"
         elif not is_there and asked in ("deploy", "deploy --check"):
-            assert plan.losing == (), f"check exits {code}"
+            assert plan.summary.losing == (), f"check exits {code}"
         if all(call.name != "Maintain.check" for call in plan.calls):
             return
 
@@ -167,14 +167,14 @@ def test_what_is_there_and_can_be_asked_loses_nothing_unasked(state: str, asked:
     workflow, options = ASKED[asked]
     world = shop()
     STATES[state][0](world)
-    assert world.plan(workflow, options).losing == ()
+    assert world.plan(workflow, options).summary.losing == ()
 
 
 def test_what_may_be_lost_is_made_once_more_by_the_job_that_finds_it_absent() -> None:
     world = shop()
     known(world, "db_1", local="unknown", failed={"Standard.start": "x"}, state="error")
     plan = world.run("deploy", checks(3), options=replace(OPTIONS, may_lose=frozenset({"db"})))
-    assert (plan.losing, plan.lost_if) == (("db_1",), {"db_1": "if its check finds it to be absent"})
+    assert (plan.summary.losing, plan.summary.lost_if) == (("db_1",), {"db_1": "if its check finds it to be absent"})
     assert "db_1.Standard.create" in world.ran
     assert world.failed == []
 
@@ -185,7 +185,7 @@ def test_what_was_undeployed_while_it_was_absent_is_not_at_stake(hosted: bool) -
     absent("db_1")(world)
     world.run("undeploy")
     assert not world.snapshot.instances["db_1"].is_missed
-    assert world.plan("deploy").losing == ()
+    assert world.plan("deploy").summary.losing == ()
     assert world.plan("undeploy").is_empty
 
 
@@ -193,7 +193,7 @@ def test_a_part_that_is_undeployed_forgets_only_what_it_was_about() -> None:
     world = free()
     absent("db_1")(world)
     world.run("undeploy", options=replace(OPTIONS, part=ServicePart(nodes=frozenset({"web"}))))
-    assert world.plan("deploy").losing == ("db_1",)
+    assert world.plan("deploy").summary.losing == ("db_1",)
 
 
 def free() -> World:
@@ -212,7 +212,7 @@ def test_going_back_by_itself_spares_what_lies_on_a_host_that_is_absent() -> Non
             absent("db_1")(world)
             absent("web_1")(world)
         plan = world.run("rollback", options=replace(OPTIONS, spares_absent=True))
-        assert plan.losing == ()
+        assert plan.summary.losing == ()
         assert world.done("create", "delete") == []
 
 

@@ -56,7 +56,7 @@ def test_a_rollback_over_what_has_no_undo_is_said(is_strict: bool) -> None:
             world.plan(options=options(made, strict=True))
         assert codes(refused.value.diagnostics) == ["lossy-rollback"]
     else:
-        (warning,) = world.plan(options=options(made)).warnings
+        (warning,) = world.plan(options=options(made)).summary.warnings
         assert "warning[lossy-rollback]" in warning
 
 
@@ -71,7 +71,7 @@ def test_nothing_brings_back_what_was_removed() -> None:
     made = shop(step("saved", "delete.before", block=UNDOES), step("gone", "delete.after", "rollback"))
     world = World(made)
     world.run()
-    (warning,) = world.plan("undeploy", options(made, Transition.DELETE)).warnings
+    (warning,) = world.plan("undeploy", options(made, Transition.DELETE)).summary.warnings
     assert "they are not made again" in warning
 
 
@@ -83,11 +83,11 @@ def test_a_rollback_over_what_is_made_anew_is_said() -> None:
     world = World(made)
     world.run()
     told = replace(options(made, Transition.UPGRADE), changes=ChangeOptions(replaced=("database",)))
-    (warning,) = world.plan("upgrade", told).warnings
+    (warning,) = world.plan("upgrade", told).summary.warnings
     assert (
         'warning[lossy-replace]: lifecycle step "m_test" would roll back over what is replaced: database_1' in warning
     )
-    assert not world.plan("upgrade", options(made, Transition.UPGRADE, which="all")).warnings
+    assert not world.plan("upgrade", options(made, Transition.UPGRADE, which="all")).summary.warnings
 
 
 def test_a_workflow_of_the_template_carries_out_no_steps() -> None:
@@ -95,5 +95,5 @@ def test_a_workflow_of_the_template_carries_out_no_steps() -> None:
     made = msgspec.structs.replace(made, workflows={"deploy": Workflow("deploy")})
     plan = World(made).plan(options=replace(options(made), written="deploy"))
     assert not plan.hooks
-    (warning,) = plan.warnings
+    (warning,) = plan.summary.warnings
     assert 'workflow "deploy" of the template carries out no lifecycle steps: m_test' in warning

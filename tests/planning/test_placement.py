@@ -30,7 +30,7 @@ def with_policy(given: Service, policy: Policy) -> Service:
 
 def hosts(given: Service, **inputs: object) -> dict[str, str]:
     """The host of each new instance."""
-    return {r.id: r.host for r in World(given, inputs).plan().instances if r.host}
+    return {r.id: r.host for r in World(given, inputs).plan().records.new if r.host}
 
 
 def refused(given: Service) -> list[Diagnostic]:
@@ -139,7 +139,7 @@ def test_scaling_heeds_placement() -> None:
     world = World(with_policy(given, placing("db", "app", anti_affinity="Compute")))
     world.run()
     one_more = replace(OPTIONS, scaling=Scaling((Goal("app", delta=1),)))
-    assert [r.host for r in world.plan("scale", one_more).instances] == ["h_4"]
+    assert [r.host for r in world.plan("scale", one_more).records.new] == ["h_4"]
     world.run("scale", options=one_more)
     with pytest.raises(PlanRefused, match="has several instances that are to be apart"):
         world.plan("scale", one_more)

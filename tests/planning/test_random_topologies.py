@@ -208,13 +208,13 @@ def test_scaling_out_and_in_ends_as_it_began(given_service: Service, seed: int, 
     links = dict(world.snapshot.links)
     out = world.run("scale", options=scaled(name, more), random=random)
     assert (world.failed, world.skipped) == ([], [])
-    made = {i.id for i in out.instances}
+    made = {i.id for i in out.records.new}
     assert all(s.split(".")[0] in made or s.rpartition(".")[2] in PAIRS for s in world.ran)
     assert {i.local for i in world.snapshot.instances.values()} == {"ok"}
-    kept = replace(OPTIONS, kept=out.kept_counts or {})
+    kept = replace(OPTIONS, kept=out.counts.kept or {})
     assert world.plan(options=kept).is_empty
-    back = world.run("scale", options=replace(scaled(name, -more), kept=out.kept_counts or {}), random=random)
-    assert (world.failed, world.skipped, back.kept_counts) == ([], [], {})
+    back = world.run("scale", options=replace(scaled(name, -more), kept=out.counts.kept or {}), random=random)
+    assert (world.failed, world.skipped, back.counts.kept) == ([], [], {})
     there = (i for i in world.snapshot.instances.values() if i.exists)
     assert {i.id: (i.state, i.local, i.host, i.index, i.applied) for i in there} == before
     assert world.snapshot.links.keys() == links.keys()
@@ -239,7 +239,7 @@ def test_a_scale_out_that_fails_anywhere_leaves_what_was_there(
     out = world.run(
         "scale", lambda step, _: Ending.FAILED if step.id == unlucky else None, options=options, random=random
     )
-    back = RolledBack(f"job{world.jobs}", frozenset(i.id for i in out.instances))
+    back = RolledBack(f"job{world.jobs}", frozenset(i.id for i in out.records.new))
     world.jobs -= 1  # It is the same job that is rolled back.
     world.run(ROLLBACK_OF_JOB, options=replace(OPTIONS, rolled_back=back), random=random)
     assert world.failed == []
@@ -295,7 +295,7 @@ def test_removal_is_ordered_against_requirements(given_service: Service) -> None
     world = World(given_service)
     world.run()
     made = world.plan("undeploy")
-    last = {s.instance: s.id for s in made.steps if s.leave == "deleted"}
+    last = {s.instance: s.id for s in made.steps if s.effect.leave == "deleted"}
     assert set(last) == set(world.existing)
     for record in world.snapshot.instances.values():
         for relationship in given_service.nodes[record.node].requirements:

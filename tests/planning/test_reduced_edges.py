@@ -25,7 +25,7 @@ def draft_of(kinds: Kinds, edges: Edges) -> Draft:
     draft = Draft("deploy", service(node("a")), Snapshot(), {}, OPTIONS)
     for number, kind in enumerate(kinds):
         step = DraftStep(f"s{number}", Action.JOIN if "join" in kind else Action.CALL)
-        step.tolerant, step.done = "tolerant" in kind, kind == "done"
+        step.after_failure, step.done = "after failure" in kind, kind == "done"
         draft.add(step)
     for before, after in edges:
         draft.edge(before, after, draft.why(f"{before} before {after}"))
@@ -45,7 +45,7 @@ def reached(count: int, edges: Edges) -> list[set[int]]:
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[Kinds, Edges]:
     kinds = draw(
-        st.lists(st.sampled_from(["works", "works", "join", "tolerant join", "done"]), min_size=1, max_size=12)
+        st.lists(st.sampled_from(["works", "works", "join", "after failure join", "done"]), min_size=1, max_size=12)
     )
     pairs = [(b, a) for b in range(len(kinds)) for a in range(b + 1, len(kinds))]
     return kinds, draw(st.lists(st.sampled_from(pairs), max_size=30)) if pairs else []
@@ -72,16 +72,18 @@ def test_the_order_among_steps_that_work_is_kept_and_nothing_is_added(graph: tup
 @settings(max_examples=examples(80), deadline=None)
 @given(graphs())
 def test_what_goes_on_past_failures_still_does(graph: tuple[Kinds, Edges]) -> None:
-    """A tolerant join before a step that is not tolerant keeps that one from depending on what is before the join."""
+    """A join that comes after failures keeps what comes after it, and does not, from depending on what is before it."""
     kinds, edges = graph
     draft = draft_of(kinds, edges)
     reduce(draft)
-    alone = draft_of(kinds, [(b, a) for b, a in edges if "tolerant" not in kinds[b] and "tolerant" not in kinds[a]])
+    alone = draft_of(
+        kinds, [(b, a) for b, a in edges if "after failure" not in kinds[b] and "after failure" not in kinds[a]]
+    )
     reduce(alone)
     needed = reached(len(kinds), list(zip(alone.befores, alone.afters, strict=True)))
     strict = [(b, a) for b, a in zip(draft.befores, draft.afters, strict=True)]
     direct = reached(
-        len(kinds), [(b, a) for b, a in strict if "tolerant" not in kinds[b] and "tolerant" not in kinds[a]]
+        len(kinds), [(b, a) for b, a in strict if "after failure" not in kinds[b] and "after failure" not in kinds[a]]
     )
     works = {n for n, kind in enumerate(kinds) if "works" in kind}
     assert [direct[n] & works for n in sorted(works)] == [needed[n] & works for n in sorted(works)]

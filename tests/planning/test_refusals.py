@@ -89,7 +89,7 @@ def test_a_version_by_which_nothing_chooses_is_said() -> None:
     changed = msgspec.structs.replace(world.service.nodes["a"], interfaces={"Standard": interface})
     world.service = msgspec.structs.replace(world.service, nodes={"a": changed})
     made = world.plan(options=replace(OPTIONS, accepts=lambda kinds: "my.Play" in kinds))
-    assert ["artifact_version 2.9" in warning for warning in made.warnings] == [True]
+    assert ["artifact_version 2.9" in warning for warning in made.summary.warnings] == [True]
 
 
 @pytest.mark.parametrize("name", ["pre_configure_target", "post_configure_target"])
@@ -149,9 +149,9 @@ def test_reading_from_what_nothing_orders_before_is_a_warning() -> None:
     """Naming both and the missing requirement."""
     reads = operation("create", inputs={"x": get_attribute("b", "port")})
     made = World(service(node("b", declares=[]), node("a", operations=[reads]))).plan()
-    assert len(made.warnings) == 1
-    assert 'Standard.create of node "a" reads from node "b"' in made.warnings[0]
-    assert World(service(node("b"), node("c", "b"), node("a", "c", operations=[reads]))).plan().warnings == ()
+    assert len(made.summary.warnings) == 1
+    assert 'Standard.create of node "a" reads from node "b"' in made.summary.warnings[0]
+    assert World(service(node("b"), node("c", "b"), node("a", "c", operations=[reads]))).plan().summary.warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,14 @@ def test_links_that_read_from_what_nothing_orders_before(name: str, waits: str) 
     requires; the warning names the node that lacks the requirement."""
     reads = operation(name, inputs={"x": get_attribute("b", "port")})
     made = World(service(node("b"), node("T"), node("S", Requires("T", reads)))).plan()
-    (warning,) = made.warnings
+    (warning,) = made.summary.warnings
     assert f'Configure.{name} of relationship "S.T" reads from node "b", and nothing has "b" deployed before' in warning
     assert f'"{waits}" lacks a requirement that leads to it' in warning
     requires = {waits: ["b"]}
     ordered = service(
         node("b"), node("T", *requires.get("T", [])), node("S", *requires.get("S", []), Requires("T", reads))
     )
-    assert World(ordered).plan().warnings == ()
+    assert World(ordered).plan().summary.warnings == ()
 
 
 def test_source_attributes_before_the_source_exists_are_a_warning() -> None:
@@ -179,5 +179,5 @@ def test_source_attributes_before_the_source_exists_are_a_warning() -> None:
     fine = operation("post_configure_target", inputs={"x": function("get_property", "SOURCE", "port")})
     source = node("a", Requires("b", early, late, fine), properties={"port": 1})
     made = World(service(node("b"), source)).plan()
-    assert len(made.warnings) == 1
-    assert 'pre_configure_target of "a.b"' in made.warnings[0]
+    assert len(made.summary.warnings) == 1
+    assert 'pre_configure_target of "a.b"' in made.summary.warnings[0]

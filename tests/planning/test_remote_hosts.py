@@ -113,7 +113,7 @@ def test_checking_asks_the_provider_of_what_has_no_check_of_its_own() -> None:
     assert found["web_2"] == ("ok", "")
     world.run("check", made, options=REMOTE)
     assert notes(world)["machine_2"] == ("ok", "")
-    assert not world.plan("undeploy", REMOTE).drifted, "nobody has changed a host that was away for a while"
+    assert not world.plan("undeploy", REMOTE).summary.drifted, "nobody has changed a host that was away for a while"
 
 
 @pytest.mark.parametrize("asked", ["machine_2", "web_2"])

@@ -131,11 +131,11 @@ def test_what_keeps_data_is_not_made_anew_and_the_plan_says_so() -> None:
     plan = world.run(answers=checks(db_1=[1, 1]))
     assert of(world, "db_1") == RESTART
     assert world.failed == ["db_1.Maintain.check.ready", "db_1.ordito.healed"]
-    assert [c.instance for c in plan.kept] == ["db_1"]
-    assert plan.losing == ()
+    assert [c.instance for c in plan.summary.kept] == ["db_1"]
+    assert plan.summary.losing == ()
     assert statuses(world)["db_1"] == "error"
     options = replace(OPTIONS, may_lose=frozenset({"db_1"}))
-    assert world.run(answers=checks(db_1=[1, 1]), options=options).losing == ("db_1",)
+    assert world.run(answers=checks(db_1=[1, 1]), options=options).summary.losing == ("db_1",)
     assert of(world, "db_1") == ANEW
     assert set(statuses(world).values()) == {"ok"}
 
@@ -164,7 +164,7 @@ def test_what_is_to_stay_is_asked_where_that_is_wanted_and_left_alone_where_it_i
     plan = world.run(options=CHECKS)
     asked = [s for s in world.ran if ".ordito." not in s]
     assert asked == ["db_1.Maintain.check", *(f"web_{n}.Maintain.check" for n in (1, 2, 3))]
-    assert [(c.instance, c.reason) for c in plan.kept if "nothing tells" in c.reason] == [
+    assert [(c.instance, c.reason) for c in plan.summary.kept if "nothing tells" in c.reason] == [
         (name, "not checked: nothing tells how it is") for name in ("server_1", "proxy_1")
     ]
     assert world.plan().is_empty
@@ -198,7 +198,7 @@ def test_what_others_change_around_is_not_asked_and_that_is_said() -> None:
     broken(world, "web_1")
     plan = world.run(options=replace(CHECKS, changes=ChangeOptions(checks=True, replaced=("web",))))
     assert not any(s.startswith("db_1.") for s in world.ran)
-    assert any(c.instance == "db_1" and "not checked" in c.reason for c in plan.kept)
+    assert any(c.instance == "db_1" and "not checked" in c.reason for c in plan.summary.kept)
 
 
 @pytest.mark.parametrize("instances", [("web_1",), ()])

@@ -22,7 +22,7 @@ ALL = ["create", "configure", "start", "stop", "delete"]
 
 def rolled_back(world: World, deployed: Plan) -> RolledBack:
     """The job that the world has run last."""
-    return RolledBack(f"job{world.jobs}", frozenset(i.id for i in deployed.instances))
+    return RolledBack(f"job{world.jobs}", frozenset(i.id for i in deployed.records.new))
 
 
 def options(back: RolledBack) -> PlanOptions:

@@ -59,7 +59,7 @@ def test_what_would_be_down_as_a_whole_takes_turns(workflow: str) -> None:
         linked = f"front_1.app.{earlier}.Configure.add_target"
         assert_order(plan, *chain(plan, earlier), linked, f"front_1.app.{later}.Configure.remove_target")
         assert_order(plan, linked, chain(plan, later)[0])
-    assert plan.outages == ()
+    assert plan.summary.outages == ()
     many = Running(turning("1.sh", count=8)).plan(turning("2.sh", count=8), workflow=workflow)
     assert not is_before(many, chain(many, "app_1")[1], chain(many, "app_2")[0])
     assert_order(many, chain(many, "app_2")[1], chain(many, "app_3")[0])
@@ -88,8 +88,8 @@ def test_who_is_linked_with_several_nodes_that_take_turns_always_has_some_of_eac
         assert_order(plan, f"{name}_{number}.Standard.start", again, f"{then}.Standard.stop")
         assert_order(plan, again, f"{front}.{name}.{then}.Configure.remove_target", f"{then}.Standard.stop")
     assert not [step for step in called(plan) if step.startswith("front") and "Standard" in step]
-    assert not plan.outages
-    assert not plan.warnings
+    assert not plan.summary.outages
+    assert not plan.summary.warnings
 
 
 def test_what_is_updated_in_place_has_those_of_one_turn_again_before_the_next() -> None:
@@ -126,7 +126,7 @@ def test_all_may_be_down_where_somebody_says_so() -> None:
     ):
         plan = Running(turning("1.sh", said)).plan(turning("2.sh", said), changes=changes)
         assert not is_before(plan, chain(plan, "app_1")[1], chain(plan, "app_4")[0])
-        assert [(o.node, o.instances) for o in plan.outages] == [("app", 4)]
+        assert [(o.node, o.instances) for o in plan.summary.outages] == [("app", 4)]
 
 
 def test_what_is_down_already_is_changed_first_and_at_once() -> None:
@@ -147,15 +147,19 @@ def test_an_outage_that_remains_is_named() -> None:
         return service(node("db", operations=create), node("app", "db", operations=ALL, count=3))
 
     plan = Running(made("1.sh")).plan(made("2.sh"))
-    assert [(o.node, o.instances) for o in plan.outages] == [("db", 1), ("app", 3)]
+    assert [(o.node, o.instances) for o in plan.summary.outages] == [("db", 1), ("app", 3)]
     # Also where it is changed itself, and could take turns otherwise.
     create: list[Operation | str] = [operation("create", "3.sh"), *ALL[1:]]
     alike = service(node("db", operations=create), node("app", "db", operations=create, count=3))
-    assert Running(made("1.sh")).plan(alike).outages[1].reason == plan.outages[1].reason
+    assert Running(made("1.sh")).plan(alike).summary.outages[1].reason == plan.summary.outages[1].reason
     # What nothing stops goes on, whatever is carried out for it.
     reads = service(node("app", operations=[ALL[0], operation("configure", "1.sh")]))
-    assert not Running(reads).plan(service(node("app", operations=[ALL[0], operation("configure", "2.sh")]))).outages
-    assert plan.outages[1].reason == "it requires db (db), which is replaced"
+    assert (
+        not Running(reads)
+        .plan(service(node("app", operations=[ALL[0], operation("configure", "2.sh")])))
+        .summary.outages
+    )
+    assert plan.summary.outages[1].reason == "it requires db (db), which is replaced"
 
 
 def test_after_a_turn_that_has_failed_there_is_no_other() -> None:
@@ -191,7 +195,7 @@ def test_trying_again_takes_no_more_down_before_what_is_down_is_up(said: str) ->
         ]
     plan = running.plan()
     assert_order(plan, "app_2.Standard.start", *chain(plan, "app_3"))
-    assert plan.outages == ()
+    assert plan.summary.outages == ()
     world.run()
     assert {i.local for i in world.snapshot.instances.values()} == {"ok"}
 
@@ -210,7 +214,7 @@ def test_the_last_that_is_up_waits_for_those_that_are_down() -> None:
     plan = running.plan(turning("2.sh", count=3))
     assert_order(plan, "app_1.Standard.start", "front_1.app.app_3.Configure.remove_target", "app_3.Standard.stop")
     assert_order(plan, "app_2.Standard.start", "app_3.Standard.stop")
-    assert plan.outages == ()
+    assert plan.summary.outages == ()
 
 
 def test_what_lies_on_hosts_takes_their_turns() -> None:
@@ -243,4 +247,4 @@ def test_what_has_to_go_down_together_takes_no_turns() -> None:
     plan = Running(made("1.sh")).plan(made("2.sh"), changes=ChangeOptions(max_unavailable=Portion(1)))
     assert set(kinds(plan).values()) == {"replace"}
     assert_order(plan, "app_2.Standard.delete", "db_1.Standard.delete")
-    assert any("changed-at-once" in warning for warning in plan.warnings)
+    assert any("changed-at-once" in warning for warning in plan.summary.warnings)

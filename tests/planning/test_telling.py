@@ -106,7 +106,7 @@ def test_several_targets_are_one_piece_of_news() -> None:
     for number in (1, 2, 3):
         assert is_before(made, f"T_{number}.Maintain.check", "S_2.S.T.Configure.target_changed")
     step = next(s for s in made.steps if s.id.startswith("S_2.S.T"))
-    assert (step.far, step.link, step.condition) == ("T_1", "", StepCondition.IF_CHANGED)
+    assert (step.far, step.link, step.flow.condition) == ("T_1", "", StepCondition.IF_CHANGED)
 
 
 @pytest.mark.parametrize("links", [(), LINKS])

@@ -46,7 +46,7 @@ def test_removal_mirrors_deployment() -> None:
         "server_1.delegate.undeploy",
     )
     assert not is_before(made, "web_1.Standard.stop", "web_2.Standard.delete")
-    assert all(s.tolerant for s in made.steps)
+    assert all(s.flow.after_failure for s in made.steps)
 
 
 def test_states_on_the_way_down() -> None:
@@ -160,7 +160,9 @@ def test_what_was_never_started_is_only_forgotten() -> None:
     world.run(answers=failing("db_1.Standard.create"))
     made = world.plan("undeploy")
     dropped = [s for s in made.steps if s.instance == "lb_1"]
-    assert [(s.id, made.calls[s.call].artifact, s.leave) for s in dropped] == [("lb_1.Standard.delete", "", "deleted")]
+    assert [(s.id, made.calls[s.call].artifact, s.effect.leave) for s in dropped] == [
+        ("lb_1.Standard.delete", "", "deleted")
+    ]
 
 
 def test_unreachable_and_cancelled_operations_count_as_started_or_not() -> None:
@@ -179,7 +181,7 @@ def test_instances_of_which_nothing_is_known_any_more_are_kept_and_told_of() -> 
     world.service = service(compute("server"), node("db", on("server"), operations=ALL))
     made = world.plan()
     assert made.is_empty
-    assert [w for w in made.warnings if "web_1, web_2" in w]
+    assert [w for w in made.summary.warnings if "web_1, web_2" in w]
 
 
 def test_what_goes_with_its_host_may_be_of_a_node_that_the_service_does_not_have() -> None:

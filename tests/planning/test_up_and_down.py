@@ -213,7 +213,7 @@ def test_what_is_started_needs_what_it_requires() -> None:
     made = run(world, "start", "web_1", "db_2")
     assert_order(made, "db_2.Standard.start", "web_1.Standard.start", "web_1.db.db_2.Configure.add_target")
     assert not [s for s in steps_of(made) if s.startswith("web_1.db.db_1")]
-    assert "not linked: web_1 with db_1; not up: db_1 (pending)" in made.warnings[0]
+    assert "not linked: web_1 with db_1; not up: db_1 (pending)" in made.summary.warnings[0]
     run(world, "start", "db_1")
     assert "web_1.db.db_1.Configure.add_target" in world.ran
     run(world, "start", "web_2", "lb_1")

@@ -92,8 +92,8 @@ def test_what_configures_one_node_changes_it_in_place() -> None:
     assert [(d.what, d.before, d.after) for d in of(made, "api_1").differences] == [
         ("Standard.configure: input port", 1, 2)
     ]
-    assert made.older == {"api_1": BEFORE}
-    assert [(made.calls[s.call].form, s.forms) for s in made.steps if s.action is not Action.JOIN] == [
+    assert made.records.older == {"api_1": BEFORE}
+    assert [(made.calls[s.call].form, s.effect.forms) for s in made.steps if s.action is not Action.JOIN] == [
         (BEFORE, False),
         ("", True),
         ("", False),
@@ -154,7 +154,7 @@ def test_what_has_an_update_is_updated_in_place() -> None:
     assert kinds(plan) == {"a_1": "update"}
     step = next(s for s in plan.steps if s.action is Action.CALL)
     assert plan.calls[step.call].given == {"changed": ["port"], "old": {"port": 1}, "new": {"port": 2}}
-    assert (step.enter, step.leave, step.forms) == ("configuring", "started", True)
+    assert (step.effect.enter, step.effect.leave, step.effect.forms) == ("configuring", "started", True)
 
 
 def _with(made: NodeTemplate, interfaces: Mapping[str, object]) -> NodeTemplate:
@@ -206,7 +206,7 @@ def test_another_host_is_a_move_under_the_same_id() -> None:
         ("a_1.Standard.configure", "i_1"),
         ("a_1.Standard.start", "i_1"),
     ]
-    assert plan.moved == {"a_1": "i_1"}
+    assert plan.records.moved == {"a_1": "i_1"}
     assert [(d.what, d.before, d.after) for d in of(plan, "a_1").differences] == [("host", "h", "i")]
 
 
@@ -220,7 +220,7 @@ def test_another_target_is_linked_in_the_place_of_the_old_one() -> None:
     assert called(plan) == ["a_1.db.one_1.Configure.remove_target", "a_1.db.two_1.Configure.add_target"]
     assert kinds(plan) == {"a_1": "relink"}
     assert [s.id for s in plan.steps if s.action is Action.ADOPT] == ["a_1.ordito.adopt"]
-    assert set(plan.adopted["a_1"]) == {"Standard.create", "Standard.configure", "Standard.start"}
+    assert set(plan.records.adopted["a_1"]) == {"Standard.create", "Standard.configure", "Standard.start"}
     forms = {s.id: plan.calls[s.call].form for s in plan.steps if s.action is Action.CALL}
     assert forms["a_1.db.one_1.Configure.remove_target"] == BEFORE
     assert forms["a_1.db.two_1.Configure.add_target"] == ""
@@ -263,7 +263,7 @@ def test_what_the_template_has_lost_is_removed_last() -> None:
         "cache_1.Standard.stop",
         "cache_1.Standard.delete",
     ]
-    assert plan.counts == {"a": 1, "cache": 0}
+    assert plan.counts.wanted == {"a": 1, "cache": 0}
     assert running.plan(options=replace(OPTIONS, left_behind=frozenset({"cache"})), changes=ChangeOptions()).changes
 
 
@@ -283,7 +283,7 @@ def test_what_has_to_go_before_what_it_requires_is_made_anew_is_said() -> None:
         world = Forming(before)
         world.to(before)
         plan = world.differs(service(db(script)))
-        assert any("lost_1" in warning and "not last" in warning for warning in plan.warnings) is said
+        assert any("lost_1" in warning and "not last" in warning for warning in plan.summary.warnings) is said
 
 
 def test_what_a_job_that_was_cut_had_begun_to_stop_gets_what_is_new() -> None:

@@ -70,7 +70,7 @@ def finished(ran: Ran, failed: str) -> None:
     places = {step.id: place for place, step in enumerate(ran.plan.steps)}
     did = {*ran.begun, *ran.delegated}
     for place, step in enumerate(ran.plan.steps):
-        works = step.action is Action.CALL and ran.plan.calls[step.call].artifact and not step.condition
+        works = step.action is Action.CALL and ran.plan.calls[step.call].artifact and not step.flow.condition
         if works and step.id not in did:
             assert reach.is_before(places[failed], place), f"{step.id} was not run after {failed} had failed"
 

@@ -11,7 +11,7 @@ from ordito.app.proposals import deploy, undeploy
 from ordito.app.requests import DeployRequest, GivenInputs, Request, UndeployRequest
 from ordito.ensemble.status import Status, current_form
 from ordito.instances.records import Snapshot
-from ordito.work.plan import OperationCall, Plan, Step
+from ordito.work.plan import InstanceCounts, OperationCall, Plan, PlannedRecords, Step
 
 replace = msgspec.structs.replace
 
@@ -40,7 +40,15 @@ class Restarting(Request, frozen=True):
         for node in self.nodes:
             for plan, operation, of in ((down.plan, "stop", form), (up.plan, "start", "")):
                 step, call = _found(plan, f"{node}_1", operation)
-                steps.append(replace(step, call=len(calls), reason=0, forms=not of, tolerant=False))
+                steps.append(
+                    replace(
+                        step,
+                        call=len(calls),
+                        reason=0,
+                        flow=replace(step.flow, after_failure=False),
+                        effect=replace(step.effect, forms=not of),
+                    )
+                )
                 calls.append(replace(call, form=of))
         for node in self.new:
             for step in up.plan.steps:
@@ -53,9 +61,11 @@ class Restarting(Request, frozen=True):
             tuple((first, first + 1, 0) for first in range(len(steps) - 1)),
             tuple(calls),
             ("by hand",),
-            instances=tuple(record for record in up.plan.instances if record.node in self.new),
-            counts=up.plan.counts,
-            older={f"{node}_1": form for node in self.nodes},
+            counts=InstanceCounts(up.plan.counts.wanted),
+            records=PlannedRecords(
+                new=tuple(record for record in up.plan.records.new if record.node in self.new),
+                older={f"{node}_1": form for node in self.nodes},
+            ),
         )
         source = replace(up.source, user_part=None)
         return replace(up, workflow="upgrade", plan=plan, snapshot=known.snapshot, source=source)

@@ -80,7 +80,7 @@ class World:
             if self._is_left_out(step, [made.steps[b] for b in before[index]]):
                 well[index] = True
                 self.left_out.add(step.id)
-            elif not step.tolerant and not all(well[b] for b in before[index]):
+            elif not step.flow.after_failure and not all(well[b] for b in before[index]):
                 well[index] = False
                 if step.action is not Action.JOIN:
                     self.skipped.append(step.id)
@@ -101,7 +101,7 @@ class World:
     def _is_left_out(self, step: Step, before: list[Step]) -> bool:
         """What the gate of a step makes of those before it."""
         left = [b.id in self.left_out for b in before]
-        return any(left) if step.gate is Gate.ALL else step.gate is Gate.ANY and all(left)
+        return any(left) if step.flow.gate is Gate.ALL else step.flow.gate is Gate.ANY and all(left)
 
     def _step(self, made: Plan, step: Step, answers: Answers) -> bool:
         assert self.operations is not None
@@ -132,7 +132,7 @@ class World:
         outcome, delta = self.operations.on_end(step, outcome, change)
         self._apply(delta)
         (self.ran if outcome.succeeded else self.failed).append(step.id)
-        return outcome.succeeded or step.dispensable
+        return outcome.succeeded or step.flow.non_blocking
 
     def _apply(self, delta: Delta) -> None:
         for record in delta.instances:

@@ -6,7 +6,7 @@ import pytest
 
 from ordito.work.doubts import answer
 from ordito.work.invocation import Ending, Outcome
-from ordito.work.plan import OperationCall, Step
+from ordito.work.plan import OperationCall, Step, StepEffect
 
 
 def found(exit_code: int = 0, done: bool | None = None, status: str = "", **outputs: object) -> Outcome:
@@ -39,7 +39,9 @@ def found(exit_code: int = 0, done: bool | None = None, status: str = "", **outp
     ],
 )
 def test_what_says_itself_wins_and_else_the_status_decides(operation: str, check: Outcome, is_done: bool) -> None:
-    step = Step(f"n_1.Standard.{operation}", instance="n_1", leave="deleted" if operation == "delete" else "")
+    step = Step(
+        f"n_1.Standard.{operation}", instance="n_1", effect=StepEffect(leave="deleted" if operation == "delete" else "")
+    )
     ended = answer(step, OperationCall("n", "", "Standard", operation, "a.sh"), check)
     assert (ended is not None) is is_done
     assert ended is None or ended.succeeded

@@ -35,7 +35,7 @@ def risked(plan: Plan, snapshot: Snapshot, *, named: Collection[str], allowed: C
     """The instances whose data a plan loses, and of which nobody has ``allowed`` that; ``named`` is what the command
     has named by itself. Both are instances and nodes."""
     records = snapshot.instances
-    lost = tuple(i for i in plan.losing if i not in allowed and records[i].node not in allowed)
+    lost = tuple(i for i in plan.summary.losing if i not in allowed and records[i].node not in allowed)
     return Risks(lost, is_unforeseen=any(i not in named and records[i].node not in named for i in lost))
 
 
@@ -53,7 +53,7 @@ def refuse_risks(proposal: Proposal, *, asks: bool) -> None:
 def refuse_unasked(proposal: Proposal) -> None:
     """Refuse to lose data where nobody has seen the plan, whatever it is about; the command by which a person does the
     same is named. Raises ``Refused``."""
-    if losing := proposal.plan.losing:
+    if losing := proposal.plan.summary.losing:
         words = again(proposal.job.told)
         if proposal.risks.lost:
             words = (*words, *words_of_losing(proposal.risks.lost))

@@ -90,7 +90,7 @@ def diff_of(proposal: Proposal) -> Diff:
         totals={kind: counted[kind] for kind in (*ORDER, *sorted(counted.keys() - set(ORDER))) if kind in counted},
         unchanged=sum(name not in changed for name in proposal.existing),
         takes_over=proposal.job.renews,
-        warnings=plan.warnings,
+        warnings=plan.summary.warnings,
     )
 
 
@@ -104,7 +104,7 @@ def _inputs(proposal: Proposal) -> Iterator[InputDiff]:
 def _node_of(proposal: Proposal) -> Mapping[str, str]:
     """The node of each instance that there is or will be."""
     found = {i.id: i.node for i in proposal.snapshot.instances.values()}
-    found.update((i.id, i.node) for i in proposal.plan.instances)
+    found.update((i.id, i.node) for i in proposal.plan.records.new)
     return found
 
 
@@ -113,11 +113,11 @@ def _grouped(plan: Plan, node_of: Mapping[str, str]) -> Iterator[NodeDiff]:
     operations: dict[str, list[str]] = {}
     kinds: dict[str, set[str]] = {}
     for step in plan.steps:
-        if step.condition is StepCondition.IF_OTHER_INPUTS:
+        if step.flow.condition is StepCondition.IF_OTHER_INPUTS:
             kinds.setdefault(step.instance, set()).add(SECOND)
         if name := _runs(plan, step, node_of):
             operations.setdefault(step.instance, []).append(name)
-            kind = TOLD if step.condition is StepCondition.IF_CHANGED else RELINK if step.far else MEND
+            kind = TOLD if step.flow.condition is StepCondition.IF_CHANGED else RELINK if step.far else MEND
             kinds.setdefault(step.instance, set()).add(kind)
     groups: dict[tuple[str, str, str, bytes, tuple[str, ...]], list[Change]] = {}
     for change in plan.changes:

@@ -38,11 +38,16 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import read_manifest, state_digest
 from ordito.ensemble.vault import Vault
 from ordito.source.new_files import open_regular, read_regular
+from ordito.work.former_plans import plan_of_former, step_of_former
 from ordito.work.hooks import DoneHook
 from ordito.work.plan import Change, ChangeCause, Plan
 
 FORMAT = "ordito.saved-plan/"
-VERSION = 1
+VERSION = 2
+
+OLDEST = 1
+"""The oldest version that can be read."""
+
 BEGINNING = f'{{"format":"{FORMAT}'.encode()
 """How every saved plan begins, whatever its version."""
 
@@ -164,7 +169,7 @@ def read_saved_plan(path: str) -> SavedPlan:
         raise Refused("unreadable-plan", f"cannot read {path}: {error.strerror or error}") from error
     head = _HEAD.match(content)
     again = "make it again with `ordito plan --out FILE`"
-    if head is not None and int(head[1]) != VERSION:
+    if head is not None and not OLDEST <= int(head[1]) <= VERSION:
         raise Refused(
             "unknown-plan-format",
             f"{path} has format {FORMAT}{int(head[1])}, and this version of ordito knows {FORMAT}{VERSION}",
@@ -173,9 +178,19 @@ def read_saved_plan(path: str) -> SavedPlan:
     if head is None or hashlib.sha256(content[head.end() :]).hexdigest() != head[2].decode():
         raise Refused("damaged-plan", f"{path} is a saved plan that was cut off or changed after it was written", again)
     try:
-        return msgspec.json.decode(b"{" + content[head.end() :], type=SavedPlan)
+        return _decoded(b"{" + content[head.end() :], int(head[1]))
     except msgspec.DecodeError as error:
         raise Refused("damaged-plan", f"{path} is no plan that this program has written: {error}", again) from error
+
+
+def _decoded(body: bytes, version: int) -> SavedPlan:
+    if version == VERSION:
+        return msgspec.json.decode(body, type=SavedPlan)
+    found = msgspec.json.decode(body, type=dict[str, object])
+    plan = msgspec.convert(found.get("plan"), dict[str, object])
+    steps = msgspec.convert(plan.get("steps"), tuple[dict[str, object], ...])
+    found["plan"] = {**plan_of_former(plan), "steps": [step_of_former(step) for step in steps]}
+    return msgspec.convert(found, SavedPlan)
 
 
 def encoded(saved: SavedPlan) -> bytes:
@@ -255,9 +270,10 @@ def _comparable(plan: Plan) -> Plan:
     the words say as well: the version before knew no causes."""
     calls = tuple(msgspec.structs.replace(call, declared="") for call in plan.calls)
     changes = tuple(Change(change.symbol, change.instance, change.reason) for change in plan.changes)
-    kept = tuple(msgspec.structs.replace(change, cause=ChangeCause.NONE) for change in plan.kept)
+    kept = tuple(msgspec.structs.replace(change, cause=ChangeCause.NONE) for change in plan.summary.kept)
+    summary = msgspec.structs.replace(plan.summary, kept=kept, warnings=())
     hooks = tuple(msgspec.structs.replace(hook, declared="") for hook in plan.hooks)
-    return msgspec.structs.replace(plan, calls=calls, changes=changes, kept=kept, warnings=(), hooks=hooks)
+    return msgspec.structs.replace(plan, calls=calls, changes=changes, summary=summary, hooks=hooks)
 
 
 def _with_given(plan: Plan, change: Callable[[object], object]) -> Plan:

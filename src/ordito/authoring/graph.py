@@ -167,7 +167,7 @@ def plan_graph(proposal: Proposal, limit: int = 0) -> PlanGraph:
             "" if step.action is Action.JOIN else step.instance or step.id,
             columns[place],
             numbers[step.reason],
-            step.tolerant,
+            step.flow.after_failure,
             shown.get(step.id),
         )
         for place, step in enumerate(plan.steps[:count])

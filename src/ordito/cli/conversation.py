@@ -96,7 +96,7 @@ class CliConversation:
                 write_brief(proposal, session.err)
             return True
         if not session.can_ask:
-            raise NobodyToAsk(proposal.workflow, tuple(proposal.plan.losing))
+            raise NobodyToAsk(proposal.workflow, tuple(proposal.plan.summary.losing))
         write_plan(proposal, session.err)
         is_agreed = self._ask(proposal, session.err)
         return is_agreed and all(self._may_lose(name, session.err) for name in proposal.risks.lost)

@@ -100,7 +100,7 @@ def _finish(result: WorkflowResult, conversation: CliConversation, session: Sess
     from ordito.work.workflows import workflow_of
 
     if result.report is None and result.proposal is not None:
-        for warning in result.proposal.plan.warnings:
+        for warning in result.proposal.plan.summary.warnings:
             session.note(warning)  # It says itself that it is a warning.
     code = end_job(result.report, conversation.ledger, session, nothing="Nothing to do.")
     if result.report is not None and workflow_of(result.report.workflow).looks:

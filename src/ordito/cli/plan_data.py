@@ -38,9 +38,9 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
         "counts": {
             node: {"count": count, "origin": shown.origins.get(node, "")} for node, count in shown.counts.items()
         },
-        "part": plan.is_part,
-        "left_out": changes_data(plan.left_out),
-        "made_by": dict(plan.makers),
+        "part": plan.summary.is_part,
+        "left_out": changes_data(plan.summary.left_out),
+        "made_by": dict(plan.summary.makers),
         "chosen": chosen_data(proposal.service.choices),
         "totals": msgspec.to_builtins(shown.totals),
         "held": msgspec.to_builtins(shown.held),

@@ -64,10 +64,10 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
     _write_held(shown, proposal.plan.capacity, channel)
     if shown.changes and workflow_of(proposal.workflow).describes:
         write_chosen(proposal.service.choices, channel)
-    _write_makers(proposal.plan.makers, channel)
-    write_kept(proposal.plan.kept, channel)
+    _write_makers(proposal.plan.summary.makers, channel)
+    write_kept(proposal.plan.summary.kept, channel)
     write_left_out(proposal.plan, channel)
-    write_kept_counts(proposal.plan.kept_counts or {}, channel)
+    write_kept_counts(proposal.plan.counts.kept or {}, channel)
     _write_losing(proposal, channel)
     _write_outages(shown.outages, channel)
     _write_drifted(proposal.plan, channel)
@@ -95,7 +95,7 @@ def _write_sharing(plan: Plan, channel: Channel) -> None:
         if others:
             channel.line(f"Replaced with it, where that is needed: {listed(others, MOST_IN_WAVE)}.")
     if not workflow_of(plan.workflow).removes:  # Which tells in the end what it has left alone.
-        write_kept(plan.kept, channel)
+        write_kept(plan.summary.kept, channel)
 
 
 def shown_of(proposal: Proposal) -> Preview:
@@ -138,17 +138,21 @@ def write_kept(kept: Sequence[Change], channel: Channel) -> None:
 
 def write_left_out(plan: Plan, channel: Channel) -> None:
     """What a plan for everything would do besides, where this one is about a part."""
-    if not plan.is_part:
+    if not plan.summary.is_part:
         return
-    if not plan.left_out:
+    if not plan.summary.left_out:
         channel.line("Left out: all else. What a plan for everything would do besides cannot be told: it is refused.")
         return
     if workflow_of(plan.workflow).removes:
-        named = listed([change.instance for change in plan.left_out], MOST_LEFT_OUT)
+        named = listed([change.instance for change in plan.summary.left_out], MOST_LEFT_OUT)
         channel.line(f"Stays, as it is no part of this: {named}")
         return
     channel.line("Left out, as it is no part of this")
-    rows = list(map(_row, plan.left_out)) if len(plan.left_out) <= MOST_LEFT_OUT else list(_folded(plan.left_out))
+    rows = (
+        list(map(_row, plan.summary.left_out))
+        if len(plan.summary.left_out) <= MOST_LEFT_OUT
+        else list(_folded(plan.summary.left_out))
+    )
     marks, names = max(width(row[0]) for row in rows), max(width(row[1]) for row in rows)
     for symbol, name, reason, _, _ in rows[:MOST_ROWS]:
         channel.line(f"  {pad(symbol, marks)} {pad(name, names)}  {printable(reason)}".rstrip())
@@ -178,8 +182,8 @@ def _write_losing(proposal: Proposal, channel: Channel) -> None:
     """Whose data go with what is removed, and what has to be said for that where the command has not said it."""
     plan = proposal.plan
     by_condition: dict[str, list[str]] = {}
-    for name in plan.losing:
-        by_condition.setdefault(plan.lost_if.get(name, ""), []).append(name)
+    for name in plan.summary.losing:
+        by_condition.setdefault(plan.summary.lost_if.get(name, ""), []).append(name)
     for condition, names in by_condition.items():
         is_lost = f"may be lost, {condition}" if condition else "is lost" if len(names) == 1 else "are lost"
         channel.line(channel.paint("bad", f"data of {listed(names, MOST_IN_WAVE)} {is_lost}"))
@@ -201,8 +205,8 @@ def _write_outages(outages: Sequence[Outage], channel: Channel) -> None:
 
 
 def _write_drifted(plan: Plan, channel: Channel) -> None:
-    if plan.drifted:
-        named = listed(plan.drifted, MOST_IN_WAVE)
+    if plan.summary.drifted:
+        named = listed(plan.summary.drifted, MOST_IN_WAVE)
         channel.line(f"{channel.paint('warning', 'warning')}: found to be other than they were made: {named}")
 
 

@@ -160,7 +160,7 @@ class Announcer:
             change=record.change,
             declared=call.declared,
             artifact=call.artifact,
-            optional=step.optional,
+            optional=step.flow.optional,
             at=record.at,
             hook=self._hook(step, reason_of(record)),
         )

@@ -69,10 +69,10 @@ class Core:
         self._steps = plan.steps
         self._aborts = before is None and options.on_failure in ("abort", "rollback")
         self._kind = bytearray([_kind(step, plan) for step in plan.steps])
-        self._tolerant = bytearray([step.tolerant for step in plan.steps])
-        self._optional = bytearray([step.optional for step in plan.steps])
-        self._dispensable = bytearray([step.dispensable for step in plan.steps])
-        self._barrier = bytearray([step.barrier for step in plan.steps])
+        self._after_failure = bytearray([step.flow.after_failure for step in plan.steps])
+        self._optional = bytearray([step.flow.optional for step in plan.steps])
+        self._non_blocking = bytearray([step.flow.non_blocking for step in plan.steps])
+        self._barrier = bytearray([step.flow.barrier for step in plan.steps])
         self._first_failed = _NOBODY
         self._is_blocked = False
         self._state = bytearray(count)
@@ -324,7 +324,7 @@ class Core:
 
     def _decided(self, index: int) -> int:
         """The state in which a step ends that its gate or a failure keeps from running; ``_WAITING`` if it may run."""
-        blamed = self._blame[index] != _NOBODY and not self._tolerant[index]
+        blamed = self._blame[index] != _NOBODY and not self._after_failure[index]
         decided = self._gates.decides(index, blamed=blamed)
         if decided != _WAITING or self._kind[index] == _JOIN or self._halted_by == _NOBODY:
             return decided
@@ -339,7 +339,7 @@ class Core:
                 if decided != _WAITING:
                     ended.append((index, decided))
                     continue
-            elif self._blame[index] != _NOBODY and not self._tolerant[index]:
+            elif self._blame[index] != _NOBODY and not self._after_failure[index]:
                 ended.append((index, _SKIPPED))
                 continue
             if self._kind[index] == _JOIN:
@@ -378,7 +378,7 @@ class Core:
             # What the job can do without is to blame only for what it cannot do without, and where nothing else is.
             if self._first_failed == _NOBODY or (self._optional[self._first_failed] and not self._optional[index]):
                 self._first_failed = index
-            return _NOBODY if self._dispensable[index] else index
+            return _NOBODY if self._non_blocking[index] else index
         culprit = self._blame[index] if self._blame[index] != _NOBODY else self._stopper
         if self._kind[index] != _JOIN:
             self._was_cancelled |= culprit == _CANCEL

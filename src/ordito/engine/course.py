@@ -57,7 +57,7 @@ class Course:
         if plans is None or not self.core.counts.lacks or not self._is_to_turn_back():
             return None
         way = plans()
-        made = Delta(instances=way.plan.instances) if way.plan.instances else None
+        made = Delta(instances=way.plan.records.new) if way.plan.records.new else None
         record = RollbackRecord(at, len(self.plan.steps), len(self.plan.edges), way.remains, way.gone, made)
         self.plan = with_rollback(self.plan, way.plan)
         self._go_back(record)
@@ -86,7 +86,7 @@ class Course:
         header = self._parts.header
         if self._back is None or not header.base:
             return ()
-        new = {record.id for record in self.plan.instances}
+        new = {record.id for record in self.plan.records.new}
         there = self._parts.snapshot.instances.values()
         return tuple(i.id for i in there if i.exists and i.created >= header.id and i.id not in new)
 

@@ -27,9 +27,9 @@ class Gates:
 
     def __init__(self, plan: Plan) -> None:
         self._steps = plan.steps
-        self.matter = plan.halts or any(step.gate is not _NONE for step in plan.steps)
+        self.matter = plan.halts or any(step.flow.gate is not _NONE for step in plan.steps)
         count = len(plan.steps) if self.matter else 0
-        self._of = bytearray(_NUMBERS[step.gate] for step in plan.steps) if self.matter else bytearray()
+        self._of = bytearray(_NUMBERS[step.flow.gate] for step in plan.steps) if self.matter else bytearray()
         self._open = bytearray(count)
         self._lacks = bytearray(count)
         self._rescues = bytearray(count)
@@ -87,4 +87,4 @@ def _lacking(before: Step) -> int:
     """Why a step is left out together with the one before it, as an index into ``BECAUSE``."""
     if before.action is not Action.FILTER:
         return _SPARED
-    return _WELL if before.condition else _FILTERED
+    return _WELL if before.flow.condition else _FILTERED

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ordito.ensemble.former_notes import reason_of_note
+from ordito.ensemble.former_rows import reason_of_note
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, StatusReason
 
 Entity = Instance | Link | None

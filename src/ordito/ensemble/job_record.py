@@ -89,7 +89,7 @@ class JobRecord:
         self._warned: dict[int, tuple[str, ...]] = {}
         self._touched: dict[int, list[str]] = {}
         older = in_older_forms(job.plan, self._record_before)
-        self._changes.follow(Delta(instances=(*job.plan.instances, *older)))
+        self._changes.follow(Delta(instances=(*job.plan.records.new, *older)))
 
     # --------------------------------------------------------------------------------------------- the ConfigChanges
 

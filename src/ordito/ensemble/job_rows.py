@@ -11,7 +11,7 @@ import msgspec
 
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.journal_tables import meta
-from ordito.work.plan import Action, Plan, Step
+from ordito.work.plan import Action, InstanceCounts, Plan, Step
 from ordito.work.records import JobHeader, Record, RollbackRecord
 
 T = TypeVar("T")
@@ -22,9 +22,9 @@ _ENDINGS = frozenset({"finished", "skipped"})
 
 
 class _Counts(msgspec.Struct):
-    """Of a plan only the wanted numbers of instances."""
+    """Of a plan only the numbers of instances."""
 
-    counts: dict[str, int] = {}
+    counts: InstanceCounts = InstanceCounts()
 
 
 class _StepKind(msgspec.Struct):
@@ -59,7 +59,7 @@ def lengthen(db: sqlite3.Connection, plan: Plan, record: RollbackRecord) -> None
 def header_and_counts(db: sqlite3.Connection) -> tuple[JobHeader, dict[str, int]] | None:
     """The header of the job, and the wanted numbers of instances that its plan has; None where there is no job."""
     row = db.execute("SELECT header, plan FROM job").fetchone()
-    return None if row is None else (Decoder(JobHeader)(row[0]), Decoder(_Counts)(row[1]).counts)
+    return None if row is None else (Decoder(JobHeader)(row[0]), Decoder(_Counts)(row[1]).counts.wanted)
 
 
 def frame_of(db: sqlite3.Connection) -> tuple[JobHeader, Plan, int] | None:

@@ -10,21 +10,19 @@ from pathlib import Path
 import msgspec
 
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.former_notes import with_reasons
+from ordito.ensemble.former_rows import brought_up_to_date
 from ordito.ensemble.journal_errors import NO_JOURNAL, journal_explained
 
 APPLICATION = 0x6F726474
 """Marks the database file as an Ordito journal ("ordt")."""
 
-VERSION = 5
+VERSION = 6
 """The version of the tables below, and of what their rows hold."""
 
 OLDEST = 3
-"""The oldest version that can be read: its rows say less. Older and newer ones are refused."""
+"""The oldest version that can be read: who writes to it brings its rows up to date first, who only reads does so in a
+copy. Older and newer ones are refused."""
 
-LAST_WITH_NOTES = 4
-"""The last version whose rows have notes in place of reasons; who writes to it gives them reasons first, who only reads
-does so in a copy."""
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -53,8 +51,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
             if not found:
                 _make(db)
             elif found < VERSION:
-                with_reasons(db)
-                db.execute(f"PRAGMA user_version = {VERSION}")
+                brought_up_to_date(db, VERSION)
         except BaseException:
             db.close()
             raise
@@ -76,11 +73,11 @@ def open_for_reading(path: Path) -> sqlite3.Connection | None:
         except BaseException:
             db.close()
             raise
-        if made and made <= LAST_WITH_NOTES:
+        if made and made < VERSION:
             copy = sqlite3.connect(":memory:", isolation_level=None)
             with closing(db):
                 db.backup(copy)
-            with_reasons(copy)
+            brought_up_to_date(copy, VERSION)
             return copy
     if made:
         return db

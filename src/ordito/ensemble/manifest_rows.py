@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from ordito.ensemble.codec import encode
-from ordito.ensemble.former_notes import reason_of_note
+from ordito.ensemble.former_rows import reason_of_note
 from ordito.ensemble.status import LastJob, Status
 from ordito.ensemble.vault import sealed
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, Snapshot, StatusReason, number_of

@@ -119,14 +119,14 @@ def status_after(
         last_change=max(before.last_change, last_reserved(header.id, header.ticks)),
         inputs=header.inputs if shapes else before.inputs,
         outputs=before.outputs if stays else closing.outputs,
-        counts={**before.counts, **plan.counts} if counts else before.counts,
+        counts={**before.counts, **plan.counts.wanted} if counts else before.counts,
         given=header.given if shapes else before.given,
         choices=header.choices if shapes else before.choices,
         named=header.named if shapes else before.named,
         left=header.left if shapes else before.left,
         environment=header.environment if shapes else before.environment,
         hosts=_hosts(before, header, shapes=shapes),
-        kept=_kept(plan.kept_counts, header.id) if counts and plan.kept_counts is not None else before.kept,
+        kept=_kept(plan.counts.kept, header.id) if counts and plan.counts.kept is not None else before.kept,
         ensemble=header.ensemble or before.ensemble,
         form=before.form,
         base=before.base,
@@ -145,7 +145,7 @@ def _deployed(status: Status, header: JobHeader, plan: Plan, *, is_well: bool, e
     """The status with the form that a job has deployed; a revision, where it is complete."""
     if workflow_of(header.workflow).removes:
         # It removes what there is, and leaves what is wanted as it was.
-        if plan.is_part and exists:
+        if plan.summary.is_part and exists:
             # What is deployed is what it was: the next deployment makes again what is gone.
             return replace(status, form=header.current or header.id, base=header.base)
         base = "" if is_well or not exists else header.base
@@ -156,7 +156,7 @@ def _deployed(status: Status, header: JobHeader, plan: Plan, *, is_well: bool, e
             removed=is_well and exists,
             revision=status.revision + is_well,
         )
-    if plan.is_part:
+    if plan.summary.is_part:
         return replace(status, form=header.id, base=header.base)
     base_form = header.forms.get(header.base)
     undoes = any(done.job <= header.base for done in plan.undone)
@@ -260,7 +260,7 @@ def known_forms(status: Status) -> dict[str, Form]:
 
 def _made(plan: Plan, header: JobHeader) -> dict[str, LeftBehind]:
     """What a job has made that was not taken back completely: of that something may still be there."""
-    nodes = tuple(sorted({record.node for record in plan.instances}))
+    nodes = tuple(sorted({record.node for record in plan.records.new}))
     return {header.service: LeftBehind(nodes, header.main, header.inputs, header.form.choices)} if nodes else {}
 
 

@@ -70,7 +70,7 @@ class PlanCalls:
     def given(self, step: Step, call: OperationCall, outcome: Outcome) -> GivenValues:
         """The outputs of a step that has succeeded, by attribute. Raises ``WrongValue`` if one has the wrong type."""
         if step.action is DELEGATE:
-            gives = outcome.outputs and step.leave != DELETED
+            gives = outcome.outputs and step.effect.leave != DELETED
             return GivenValues(provided(self._service, self._snapshot, step, outcome.outputs) if gives else {})
         if not call.artifact or not (call.outputs or self.operation(step.call, call).outputs):
             return NOTHING_GIVEN

@@ -51,14 +51,14 @@ class StepConditions:
 
     def needless(self, step: Step) -> str:
         """Why a step that may start now is not needed, "" if it is."""
-        if not step.condition or step.condition is StepCondition.IF_OTHER_INPUTS:
+        if not step.flow.condition or step.flow.condition is StepCondition.IF_OTHER_INPUTS:
             return self._left_out(step) if step.action is FILTER else ""
         record = self._snapshot.instances[self._called.owner(step)]
         return self._not_found_out(step, record) or self._needless(step, record)
 
     def _needless(self, step: Step, record: Instance) -> str:
         """Why a step is not needed in the present state of its instance, "" if it is."""
-        match step.condition:
+        match step.flow.condition:
             case StepCondition.UNLESS_OK | StepCondition.IF_UNWELL if self.is_up(record):
                 return f"check says {record.local}"
             case StepCondition.IF_OK if not self.is_up(record):
@@ -81,8 +81,8 @@ class StepConditions:
 
     def _left_out(self, step: Step) -> str:
         call = self._called.plan.calls[step.call]
-        if step.condition is StepCondition.IF_OTHER_INPUTS:
-            return self._filters.as_before(step, call, self._called.plan.observed.get(step.instance, ""))
+        if step.flow.condition is StepCondition.IF_OTHER_INPUTS:
+            return self._filters.as_before(step, call, self._called.plan.records.observed.get(step.instance, ""))
         return self._filters.left_out(step, call, self._called.relationships.get(call.owner) if call.side else None)
 
     def on_needless(self, step: Step, change: str, *, applies: bool) -> Delta:
@@ -92,23 +92,23 @@ class StepConditions:
         call, record = self._called.plan.calls[step.call], self._snapshot.instances[self._called.owner(step)]
         if self._goes_with_host(step, record):
             return Delta()
-        if step.leave == DELETED:
+        if step.effect.leave == DELETED:
             return self._removal.deleted(step, change, applies=applies)
-        if step.condition in (StepCondition.IF_CHANGED, StepCondition.IF_UNWELL, StepCondition.UNLESS_LINKED):
+        if step.flow.condition in (StepCondition.IF_CHANGED, StepCondition.IF_UNWELL, StepCondition.UNLESS_LINKED):
             return Delta()
         if looks_after(self._service, call) and self._out_of_reach(step, record):
             return Delta()
         if self.is_up(record):
-            if step.link or step.condition is StepCondition.IF_FAR_IS_UP or looks_after(self._service, call):
+            if step.link or step.flow.condition is StepCondition.IF_FAR_IS_UP or looks_after(self._service, call):
                 return Delta()
             applied = {call.key: Applied(change, call.digest), **record.applied}
             failed = {key: value for key, value in record.failed.items() if key != call.key}
             return Delta(instances=(msgspec.structs.replace(record, applied=applied, failed=failed),))
         local = record.local
-        if step.closes:
+        if step.effect.closes:
             lacks = lacks_optional(self._service, self._snapshot, record, step, call)
             local = local_after(local, StatusEvent.CHAIN_LACKS if lacks else StatusEvent.CHAIN_ENDED)
-        state = step.leave or step.enter or record.state
+        state = step.effect.leave or step.effect.enter or record.state
         return Delta(instances=(msgspec.structs.replace(record, local=local, state=state),))
 
     def lost_host(self, record: Instance) -> str:
@@ -126,13 +126,13 @@ class StepConditions:
     def _out_of_reach(self, step: Step, record: Instance) -> str:
         """The lost host that keeps a step from monitoring its instance, or from taking it down; "" for none."""
         host = self._lost_hosts.spares(step, record)
-        if not host or step.condition in (
+        if not host or step.flow.condition in (
             StepCondition.UNLESS_LOST,
             StepCondition.UNLESS_ABSENT,
             StepCondition.IF_LEFT,
         ):
             return host
-        mends = step.condition is StepCondition.UNLESS_OK
+        mends = step.flow.condition is StepCondition.UNLESS_OK
         return host if mends and looks_after(self._service, self._called.plan.calls[step.call]) else ""
 
     def _goes_with_host(self, step: Step, record: Instance) -> bool:

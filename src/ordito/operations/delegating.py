@@ -89,7 +89,7 @@ class Delegating:
             connections=connections,
             endpoints=endpoints,
             secret=frozenset(name for name, value in properties.items() if is_sensitive(value)),
-            anew=step.anew,
+            anew=step.effect.replaces,
             on_it=tuple(contained(self._snapshot, step.instance)[1:]) if verb is ProviderVerb.DELETE else (),
         )
 

@@ -198,7 +198,7 @@ class StepEnds:
         """The facts that decide what has ended."""
         kind = KINDS.get(step.action)
         if kind is not None or call is None:
-            removes = step.leave == DELETED
+            removes = step.effect.leave == DELETED
             return StepEnd(
                 kind or StepKind.ORDER,
                 ended_how(outcome),
@@ -206,10 +206,10 @@ class StepEnds:
                 removes=removes,
                 is_there=removes and not step.link and self._snapshot.instances[step.instance].exists,
             )
-        condition = step.condition if step.condition in LOOKED_AT_IN_THE_END else None
+        condition = step.flow.condition if step.flow.condition in LOOKED_AT_IN_THE_END else None
         if is_probe(self._service, call):
             answered = outcome.ending in ANSWERED
-            check = StepEnd(StepKind.CHECK, ended_how(outcome), answered=answered, dispensable=step.dispensable)
+            check = StepEnd(StepKind.CHECK, ended_how(outcome), answered=answered, non_blocking=step.flow.non_blocking)
             if condition is None or what_ended(check) is not OPERATION_ENDED:
                 return check
         if condition is None:
@@ -227,7 +227,7 @@ class StepEnds:
         """The outcome of a step whose final condition does not hold."""
         record = self._snapshot.instances[step.instance]
         if what is Change.HOST_AWAY:
-            host = record.id if step.condition is IF_REPAIRED else self._conditions.lost_host(record)
+            host = record.id if step.flow.condition is IF_REPAIRED else self._conditions.lost_host(record)
             who = "it" if host == record.id else host
             why = self._checks.away.get(host) or f"{who} {IN_WORDS[StatusReason.UNREACHABLE]}"
             return Outcome(Ending.UNREACHABLE, changed=False, message=why)
@@ -294,26 +294,26 @@ class StepEnds:
         stopping, alone = call.operation in STOPS, not applies and bool(call.artifact)
         asks = not of_pair and (not is_well or stopping or alone)
         decides = asks and self._decides_state(step, call)
-        completes = is_well and (step.closes or self._makes_good(end, record))
-        removes = is_well and step.leave == DELETED
+        completes = is_well and (step.effect.closes or self._makes_good(end, record))
+        removes = is_well and step.effect.leave == DELETED
         return OperationEnd(
             end.ended,
             of_pair,
             applies,
             _MODIFIED[outcome.changed],
-            step.closes,
+            step.effect.closes,
             completes,
             completes and lacks_optional(self._service, self._snapshot, record, step, call),
-            step.dispensable,
-            step.tolerant,
-            step.condition is IF_UNWELL,
+            step.flow.non_blocking,
+            step.flow.after_failure,
+            step.flow.condition is IF_UNWELL,
             is_operational,
-            step.condition is IF_REPAIRED and is_operational,
+            step.flow.condition is IF_REPAIRED and is_operational,
             is_well and stopping and decides and (applies or alone),
-            not of_pair and outcome.status in REPORTABLE and (step.closes or not is_well),
+            not of_pair and outcome.status in REPORTABLE and (step.effect.closes or not is_well),
             decides,
             alone and decides,
-            not of_pair and bool(step.leave),
+            not of_pair and bool(step.effect.leave),
             record.state == ERROR,
             record.state in BEING_MADE,
             bool(before),
@@ -367,7 +367,7 @@ class StepEnds:
             applied, failed = remembered(known, call, outcome, change)
         elif decided.counts is Counted.TAKEN_BACK:
             applied = without(applied, "", call)
-        if applies and step.closes and state == STARTED and decided.state is not NextState.AS_BEFORE:
+        if applies and step.effect.closes and state == STARTED and decided.state is not NextState.AS_BEFORE:
             applied = of_what_is_up(applied)
         record = msgspec.structs.replace(known, state=state, local=local, applied=applied, failed=failed)
         succeeded = end.ended is WELL
@@ -375,7 +375,7 @@ class StepEnds:
         if (
             succeeded
             and call.operation == UPDATE
-            and (step.forms or (applies and record.id in self._called.plan.adopted))
+            and (step.effect.forms or (applies and record.id in self._called.plan.records.adopted))
         ):
             # With its success, not after it: whoever compares once the job was cut off would see what was before.
             record = adopted(self._called.plan, record, self._form, change)
@@ -411,7 +411,7 @@ class StepEnds:
         if succeeded:
             if call.side and self._notifications.notifies(call):
                 links += self._notifications.notified(step, call, delta, end.change)
-            elif step.closes and end.applies and step.leave != DELETED:
+            elif step.effect.closes and end.applies and step.effect.leave != DELETED:
                 links += self._notifications.of_chain(self._called.owner(step), delta, end.change)
         return delta if links == delta.links else msgspec.structs.replace(delta, links=links)
 
@@ -441,7 +441,7 @@ class StepEnds:
             for operation in interface.operations.values()
             if operation.implementation is not None
         }
-        taken = {**link.applied, **self._called.plan.adopted.get(link.id, {})}
+        taken = {**link.applied, **self._called.plan.records.adopted.get(link.id, {})}
         applied = {key: one for key, one in taken.items() if key in wanted}
         failed = {key: one for key, one in link.failed.items() if key in wanted}
         was_begun = link.applied or link.failed
@@ -466,11 +466,11 @@ class StepEnds:
     def _state_set(self, step: Step, what: Change, change: str, *, applies: bool) -> Delta:
         """What changes when a workflow sets a node state."""
         if what is Change.PAIR_STATE_SET:
-            return link_with_state(self._snapshot, self._called.new_link(step), step.leave)
+            return link_with_state(self._snapshot, self._called.new_link(step), step.effect.leave)
         if what is Change.REMOVED:
             return self._removal.deleted(step, change, applies=applies)
-        delta = Delta(instances=(with_state(self._snapshot.instances[step.instance], step.leave),))
-        if step.leave == STARTED and applies:
+        delta = Delta(instances=(with_state(self._snapshot.instances[step.instance], step.effect.leave),))
+        if step.effect.leave == STARTED and applies:
             # Where a workflow that somebody wrote deploys, this is how an instance comes up.
             delta = msgspec.structs.replace(delta, links=self._notifications.of_chain(step.instance, delta, change))
         return delta
@@ -484,7 +484,7 @@ BEING_MADE = frozenset({CREATED, CONFIGURED})
 def _state(state: NextState, record: Instance, step: Step, before: str) -> str:
     """The node state that was decided."""
     if state is PLANNED:
-        return step.leave
+        return step.effect.leave
     if state is UNCHANGED:
         return record.state
     if state is NextState.AS_BEFORE:

@@ -170,7 +170,7 @@ class OperationEnvironments:
         """The present values of the inputs of an operation as data, which the environment has as texts; some may be
         sensitive."""
         owner = place.source if step.link else place.instance
-        trace = Trace({owner: step.enter} if step.enter else None)
+        trace = Trace({owner: step.effect.enter} if step.effect.enter else None)
         found: dict[str, object] = {}
         for formed in self._known_of(place).inputs:
             declared = formed.declared
@@ -190,7 +190,7 @@ class OperationEnvironments:
         """The value of each input for this instance; a warning for each that has none, and a refusal if it is
         required."""
         owner = place.source if step.link else place.instance
-        trace = Trace({owner: step.enter} if step.enter else None)
+        trace = Trace({owner: step.effect.enter} if step.effect.enter else None)
         context = place.context
         where = place.relationship.key if place.relationship else ""
         found: dict[str, str] = {}

@@ -184,26 +184,28 @@ class PlanOperations:
             owner = self._called.source(step, self._called.plan.calls[step.call])
             links = () if step.link in self._snapshot.links else (self._called.new_link(step),)
         record = known = self._snapshot.instances[owner]
-        is_update = step.forms and self._called.plan.calls[step.call].operation == UPDATE
-        if step.forms and record.form != self._form and not is_update:
+        is_update = step.effect.forms and self._called.plan.calls[step.call].operation == UPDATE
+        if step.effect.forms and record.form != self._form and not is_update:
             # What counts as carried out in that form without being so does from now on: its digests say nothing in any
             # other. What is updated is in the form in which it was until that has succeeded, and is told the same then.
             record = adopted(self._called.plan, record, self._form, change)
         # What its provider could not remove is still there, and known by what is recorded of it.
         is_left = step.action is DELEGATE and record.exists and bool(record.applied)
-        again = step.anew and step.opens and step.enter == CREATING and not is_left
-        begins = step.opens and step.enter == CREATING and (again or not (record.created and record.exists))
+        again = step.effect.replaces and step.effect.opens and step.effect.enter == CREATING and not is_left
+        begins = (
+            step.effect.opens and step.effect.enter == CREATING and (again or not (record.created and record.exists))
+        )
         begins |= self._makes and not record.created
         if not begins:
-            if step.enter and step.enter != record.state:
-                self._ends.begins(record, step.enter)
-                record = msgspec.structs.replace(record, state=step.enter)
+            if step.effect.enter and step.effect.enter != record.state:
+                self._ends.begins(record, step.effect.enter)
+                record = msgspec.structs.replace(record, state=step.effect.enter)
             return Delta(() if record is known else (record,), links)
         local = local_after(record.local, CHAIN_BEGAN)
-        host = self._called.plan.moved.get(record.id, record.host)
+        host = self._called.plan.records.moved.get(record.id, record.host)
         changed = msgspec.structs.replace(
             record,
-            state=step.enter or record.state,
+            state=step.effect.enter or record.state,
             local=local,
             status_reason=StatusReason.NONE,
             with_host=False,
@@ -227,7 +229,7 @@ class PlanOperations:
 
     def _applies(self, step: Step) -> bool:
         """Whether what a step carries out counts as deployed."""
-        return (self._all_apply and step.hook < 0) or step.counts
+        return (self._all_apply and step.hook < 0) or step.effect.counts
 
     def needless(self, step: Step) -> str:
         """Why a step that may start now is not needed, "" if it is."""
@@ -245,7 +247,7 @@ class PlanOperations:
 
     def topology_outputs(self) -> dict[str, object]:
         """The present outputs of the topology, None for those without a value."""
-        return topology_outputs(self._evaluator, {**self._counts, **self._called.plan.counts})[0]
+        return topology_outputs(self._evaluator, {**self._counts, **self._called.plan.counts.wanted})[0]
 
 
 # The operations of a plan whose calls belong to several forms of the service: each is understood by its own.

@@ -323,16 +323,16 @@ class Removal:
         reason = StatusReason.NONE
         if self._snapshot.instances[step.instance].created >= self._job:
             reason = StatusReason.ROLLED_BACK
-        elif step.anew:
+        elif step.effect.replaces:
             reason = StatusReason.REPLACED
-        elif applies and not self._removes_all and not step.counts:
+        elif applies and not self._removes_all and not step.effect.counts:
             reason = StatusReason.SCALED_IN
         first, *hosted = (self._snapshot.instances[name] for name in contained(self._snapshot, step.instance))
         gone = [self._gone(first, change, reason, applies=applies)]
         gone += [self._gone(record, change, reason, with_host=True, applies=applies) for record in hosted]
         unlinked: dict[str, None] = {}
         for record in gone:
-            unlinked.update(dict.fromkeys(self.left_of(record, again=step.anew)))
+            unlinked.update(dict.fromkeys(self.left_of(record, again=step.effect.replaces)))
         return Delta(instances=tuple(gone), unlinked=tuple(unlinked))
 
     def left_of(self, record: Instance, *, again: bool) -> Iterable[str]:

@@ -75,7 +75,7 @@ class StepEnd(msgspec.Struct, frozen=True):
     answered: bool | None = None
     """Whether the end of a check tells how the instance is."""
 
-    dispensable: bool | None = None
+    non_blocking: bool | None = None
     """Whether the steps that follow run even if it fails."""
 
 
@@ -118,7 +118,7 @@ class OperationEnd(msgspec.Struct, frozen=True):
     lacks: bool | None = None
     """Whether an optional operation of the instance has failed and was not repeated successfully."""
 
-    dispensable: bool | None = None
+    non_blocking: bool | None = None
     """Whether the instance can do without it."""
 
     runs_after_failure: bool | None = None
@@ -223,7 +223,9 @@ ENDS: tuple[Row[StepEnd, Change], ...] = (
     Row(StepEnd(SET_STATE, removes=True), Change.REMOVED, "a `deleted` instance is gone"),
     Row(StepEnd(SET_STATE), Change.STATE_SET, "the author of the workflow says so"),
     Row(StepEnd(CHECK, answered=True), Change.FOUND, "its end says how the instance is"),
-    Row(StepEnd(CHECK, dispensable=True), Change.NOT_KNOWN, "the steps that follow must not rely on the former status"),
+    Row(
+        StepEnd(CHECK, non_blocking=True), Change.NOT_KNOWN, "the steps that follow must not rely on the former status"
+    ),
     Row(StepEnd(CHECK, NEVER), Change.NOTHING, "a check that did not run has found nothing"),
     Row(
         StepEnd(condition=IF_REPAIRED, holds=False, host_lost=True),
@@ -254,18 +256,18 @@ EVENTS: tuple[Row[OperationEnd, StatusEvent], ...] = (
     Row(OperationEnd(NEVER), StatusEvent.NEVER_STARTED, "it has changed nothing"),
     Row(OperationEnd(BADLY, heals=True), StatusEvent.FAILED_UNMODIFIED, "it is not repaired"),
     Row(
-        OperationEnd(BADLY, dispensable=True, closes=True),
+        OperationEnd(BADLY, non_blocking=True, closes=True),
         StatusEvent.CHAIN_LACKS,
         "everything else was carried out",
     ),
     Row(
-        OperationEnd(BADLY, dispensable=True, of_pair=True, is_well=True),
+        OperationEnd(BADLY, non_blocking=True, of_pair=True, is_well=True),
         StatusEvent.CHAIN_LACKS,
         "an instance that is up is linked after the end of its chain",
     ),
     Row(OperationEnd(BADLY, modified=Modified.UNSAID), StatusEvent.FAILED_UNREPORTED, "nobody knows how far it came"),
     Row(
-        OperationEnd(BADLY, modified=Modified.YES, dispensable=True),
+        OperationEnd(BADLY, modified=Modified.YES, non_blocking=True),
         StatusEvent.FAILED_OPTIONAL,
         "the instance can do without it",
     ),

@@ -37,7 +37,7 @@ class ActivitySetting(msgspec.Struct, frozen=True):
     ``name`` begins the ids of its steps, ``holder`` is its place in the service (see ``work.activities``). ``target``,
     ``requirement`` and ``operation_host`` are what a workflow step says ("" for a target where all is inlined).
     ``scope`` is the index of the inputs that ``get_input`` finds first, -1 for none. ``reason`` is why its steps run.
-    With ``tolerant`` what follows a failure runs all the same; with ``filtered`` the step has a filter. Where they
+    With ``after_failure`` what follows a failure runs too; with ``filtered`` the step has a filter. Where they
     ``may_be_left_out`` the step before the first is one that may be, and then nothing of them runs. ``depth`` is the
     number of workflows around them, ``entered`` why the first of them waits for what comes before ("" within a step),
     ``carried`` what an earlier job has carried out of them, ``wanted`` are the
@@ -52,7 +52,7 @@ class ActivitySetting(msgspec.Struct, frozen=True):
     scope: int = -1
     reason: str = ""
     entered: str = ""
-    tolerant: bool = False
+    after_failure: bool = False
     filtered: bool = False
     may_be_left_out: bool = False
     depth: int = 0
@@ -228,7 +228,9 @@ class Weaver:
                 end = woven[0].end
             else:
                 gate = Gate.ALL if setting.may_be_left_out else Gate.NONE
-                join = draft.join(f"{setting.name}.{number}", self._at_all, tolerant=setting.tolerant, gate=gate)
+                join = draft.join(
+                    f"{setting.name}.{number}", self._at_all, after_failure=setting.after_failure, gate=gate
+                )
                 for part in woven:
                     draft.edge(part.end, join, self._at_all)
                 end = join
@@ -322,7 +324,7 @@ class Weaver:
             return lasts[0]
         gate = Gate.ALL if setting.may_be_left_out and not guarded else Gate.NONE
         name = f"{setting.name}.{activity.name}"
-        join = self._draft.join(name, self._at_all, tolerant=setting.tolerant, gate=gate)
+        join = self._draft.join(name, self._at_all, after_failure=setting.after_failure, gate=gate)
         for last in lasts:
             self._draft.edge(last, join, self._at_all)
         return join
@@ -369,7 +371,7 @@ class Weaver:
             spot.far.id if spot.far is not None else "",
             spot.link,
             call,
-            tolerant=setting.tolerant,
+            after_failure=setting.after_failure,
             reason=why,
         )
 
@@ -396,9 +398,9 @@ class Weaver:
             return []
         again = member.id in self._removed
         if name == DEPLOYS:
-            numbers = deploys(draft, member, tolerant=setting.tolerant, again=again)
+            numbers = deploys(draft, member, after_failure=setting.after_failure, again=again)
         else:
-            numbers = undeploys(draft, member, tolerant=setting.tolerant)
+            numbers = undeploys(draft, member, after_failure=setting.after_failure)
         why = draft.why(setting.reason)
         steps = [draft.steps[number] for number in numbers]
         for step in steps:
@@ -408,7 +410,7 @@ class Weaver:
             self._removed[member.id] = steps[-1]
         elif steps and again:
             # It is as new then, whatever is left of it.
-            self._removed.pop(member.id).anew = steps[0].anew = steps[-1].anew = True
+            self._removed.pop(member.id).replaces = steps[0].replaces = steps[-1].replaces = True
         return numbers
 
     def _check_delegated(self, setting: ActivitySetting, activity: Activity) -> None:

@@ -21,7 +21,9 @@ def processor_of(artifact: Artifact, accepts: Accepts) -> str:
     return next((kind for kind in (*named, *scripts) if accepts((kind,))), "")
 
 
-def external(draft: Draft, workflow: Workflow, name: str, scope: int, reason: int, *, tolerant: bool = False) -> int:
+def external(
+    draft: Draft, workflow: Workflow, name: str, scope: int, reason: int, *, after_failure: bool = False
+) -> int:
     """Add the step that carries out a workflow as a whole; gives its number."""
     artifact = workflow.implementation
     assert artifact is not None
@@ -47,5 +49,5 @@ def external(draft: Draft, workflow: Workflow, name: str, scope: int, reason: in
         scope=scope,
         version=artifact.version,
     )
-    step = DraftStep(name, Action.WORKFLOW, call=draft.calls.put(call), tolerant=tolerant, reason=reason)
+    step = DraftStep(name, Action.WORKFLOW, call=draft.calls.put(call), after_failure=after_failure, reason=reason)
     return draft.add(step)

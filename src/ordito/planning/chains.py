@@ -39,7 +39,7 @@ def install_chains(draft: Draft) -> None:
                 form = draft.rising(member)
                 recipe = wanted if form is draft.forms.own else form.recipes.making(form.service.nodes[node.name])
                 entries = _of_half(recipe, half)
-                member.up = _chain(draft, member, form, entries, recipe.install, tolerant=False)
+                member.up = _chain(draft, member, form, entries, recipe.install, after_failure=False)
 
 
 def _kept(draft: Draft, member: PlannedInstance, reason: int) -> Chain:
@@ -77,7 +77,7 @@ def uninstall_chains(draft: Draft) -> None:
             elif not member.is_lost:
                 every = recipe.stop if half is Down.STOP else recipe.uninstall
                 begun = tuple([e for e in every if not e.evidence or _was_begun(member, e)])
-                member.down = _chain(draft, member, form, begun, every, tolerant=True)
+                member.down = _chain(draft, member, form, begun, every, after_failure=True)
 
 
 def _chain(
@@ -87,11 +87,11 @@ def _chain(
     entries: tuple[SequencedOperation, ...],
     every: tuple[SequencedOperation, ...],
     *,
-    tolerant: bool,
+    after_failure: bool,
 ) -> Chain:
     """The chain of some of the operations of a recipe, the last ones of them all."""
     first_edge, offset = len(draft.befores), len(every) - len(entries)
-    steps = in_sequence(draft, member, entries, form=form, tolerant=tolerant)
+    steps = in_sequence(draft, member, entries, form=form, after_failure=after_failure)
     return Chain(steps, first_edge=first_edge, offset=offset)
 
 
@@ -103,7 +103,7 @@ def _was_begun(member: PlannedInstance, entry: SequencedOperation) -> bool:
 
 
 def in_sequence(
-    draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], *, form: Formed, tolerant: bool
+    draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], *, form: Formed, after_failure: bool
 ) -> list[int]:
     """The steps of operations on an instance, one after the other, as a form declares them; gives their numbers."""
     reason = draft.why(member.reason)
@@ -115,9 +115,9 @@ def in_sequence(
     for entry in entries:
         far, where = "", entry.where
         if entry.relationship is not None:
-            far = _first_far(draft, member, entry.relationship, entry.side, falls=tolerant)
+            far = _first_far(draft, member, entry.relationship, entry.side, falls=after_failure)
         if far or where not in places:
-            places[where] = draft.runs_on(where, identity, far, falls=tolerant)
+            places[where] = draft.runs_on(where, identity, far, falls=after_failure)
         step = DraftStep(
             f"{identity}.{entry.name}",
             DELEGATE if entry.delegated else CALL,
@@ -128,11 +128,11 @@ def in_sequence(
             calls.for_instance(entry.call, own) if own else entry.call,
             places[where],
             entry.stage,
-            tolerant,
+            after_failure,
             reason,
         )
         if needs.are_said or entry.relationship is not None:
-            needs.mark(step, entry.relationship, installs=not tolerant)
+            needs.mark(step, entry.relationship, installs=not after_failure)
         steps.append(step)
     return draft.sequence(steps, draft.why("the order of the lifecycle"))
 
@@ -140,7 +140,7 @@ def in_sequence(
 def _drop(draft: Draft, member: PlannedInstance, call: int) -> int:
     name = draft.calls.all[call].name
     step = DraftStep(f"{member.id}.{name}", Action.CALL, member.id, member.id, call=call, stage=Stage("", DELETED))
-    step.tolerant = True
+    step.after_failure = True
     step.reason = draft.why(member.reason)
     return draft.add(step)
 
@@ -228,7 +228,7 @@ def _set(draft: Draft, chain: Chain, *, closes: bool, anew: bool, part: bool = F
     first.opens = True
     steps[-1].closes = closes
     if anew:
-        first.anew = steps[-1].anew = True
+        first.replaces = steps[-1].replaces = True
     set_states([step for step in steps if not step.link] if part else steps)
 
 

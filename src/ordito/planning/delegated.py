@@ -18,13 +18,13 @@ DELEGATED = {DEPLOYS: DEPLOYS, "install": DEPLOYS, UNDEPLOYS: UNDEPLOYS, "uninst
 """The workflows of single nodes, by their names and by other words for them."""
 
 
-def deploys(draft: Draft, member: PlannedInstance, *, tolerant: bool, again: bool) -> list[int]:
+def deploys(draft: Draft, member: PlannedInstance, *, after_failure: bool, again: bool) -> list[int]:
     """The steps that make an instance and link it, in order: what the record shows as done is not done again, for a
     provider would make the node a second time; all of it where the plan has removed it before (``again``)."""
     record, recipe = member.record, draft.recipes.making(member.template)
     done = record.applied if record.exists and record.created and not again else {}
     entries = tuple(e for e in recipe.install if e.key not in done)
-    chain = in_sequence(draft, member, entries, form=draft.forms.own, tolerant=tolerant) if entries else []
+    chain = in_sequence(draft, member, entries, form=draft.forms.own, after_failure=after_failure) if entries else []
     return _finished(draft, chain, list(_links(draft, member, again=again)), pairs_first=False)
 
 
@@ -40,7 +40,7 @@ def _links(draft: Draft, member: PlannedInstance, *, again: bool) -> Iterator[in
                     yield pair_step(draft, member, target, relationship, entry)
 
 
-def undeploys(draft: Draft, member: PlannedInstance, *, tolerant: bool) -> list[int]:
+def undeploys(draft: Draft, member: PlannedInstance, *, after_failure: bool) -> list[int]:
     """The steps that undo the links of an instance and remove it, in order."""
     form = draft.falling(member)
     pairing, recipe = Pairing(draft), form.recipes.removing(form.service.nodes[member.template.name])
@@ -50,8 +50,8 @@ def undeploys(draft: Draft, member: PlannedInstance, *, tolerant: bool) -> list[
             if was_begun(draft, member, target, pairs):
                 undone += [pair_step(draft, member, target, pairs.relationship, e) for e in pairs.entries]
     for number in undone:
-        draft.steps[number].tolerant = tolerant
-    chain = in_sequence(draft, member, recipe.uninstall, form=form, tolerant=tolerant)
+        draft.steps[number].after_failure = after_failure
+    chain = in_sequence(draft, member, recipe.uninstall, form=form, after_failure=after_failure)
     return _finished(draft, chain, undone, pairs_first=True)
 
 

@@ -160,15 +160,15 @@ class Draft:
         self.edge_reasons += [reason] * (count - 1)
         return numbers
 
-    def join(self, name: str, reason: int, *, tolerant: bool = False, gate: Gate = Gate.NONE) -> int:
+    def join(self, name: str, reason: int, *, after_failure: bool = False, gate: Gate = Gate.NONE) -> int:
         """Add a step that only joins others."""
         name = f"join.{name}.{len(self.steps)}"
-        return self.add(DraftStep(name, Action.JOIN, tolerant=tolerant, reason=reason, gate=gate))
+        return self.add(DraftStep(name, Action.JOIN, after_failure=after_failure, reason=reason, gate=gate))
 
     def barrier(self, reason: int) -> int:
-        """Add a join that only success passes: whoever waits for it, however tolerant, begins only then."""
+        """Add a join that only success passes: whoever waits for it, however after_failure, begins only then."""
         name = f"barrier.{len(self.steps)}"
-        return self.add(DraftStep(name, Action.JOIN, tolerant=True, reason=reason, barrier=True))
+        return self.add(DraftStep(name, Action.JOIN, after_failure=True, reason=reason, barrier=True))
 
     def edge(self, before: int, after: int, reason: int) -> None:
         """Have one step wait for another."""

@@ -10,9 +10,22 @@ from ordito.planning.fates import Fate
 from ordito.planning.in_turn import outages
 from ordito.planning.losing import losing, lost_if
 from ordito.planning.members import UNCHANGED, DraftStep, PlannedInstance
-from ordito.work.plan import Action, Change, Plan, Step
+from ordito.work.plan import (
+    NO_EFFECT,
+    NORMAL,
+    Action,
+    Change,
+    InstanceCounts,
+    Plan,
+    PlannedRecords,
+    PlanSummary,
+    Step,
+    StepCondition,
+    StepEffect,
+    StepFlow,
+)
 
-JOIN, KEEP, CONTINUE = Action.JOIN, Fate.KEEP, Fate.CONTINUE
+JOIN, KEEP, CONTINUE, ALWAYS = Action.JOIN, Fate.KEEP, Fate.CONTINUE, StepCondition.ALWAYS
 
 SYMBOLS = {
     Fate.NEW: "+",
@@ -40,7 +53,8 @@ def freeze(draft: Draft) -> Plan:
     edges = tuple(zip(befores, afters, draft.edge_reasons, strict=True))
     lengths = _chain_lengths(draft, edges)
     used: dict[int, int] = {}
-    steps = tuple([_step(draft.steps[n], length, used) for n, length in zip(draft.order, lengths, strict=True)])
+    shared = _Shared()
+    steps = tuple([_step(draft.steps[n], length, used, shared) for n, length in zip(draft.order, lengths, strict=True)])
     kept = list(used)
     lost = losing(draft)
     return Plan(
@@ -50,39 +64,72 @@ def freeze(draft: Draft) -> Plan:
         calls=tuple(draft.calls.all[number] for number in kept),
         reasons=tuple(draft.reasons),
         changes=_changes(draft),
-        instances=tuple(draft.created),
         capacity=_capacity(draft, steps),
-        counts=dict(draft.counts),
-        origins={node: origin for node, origin in draft.origins.items() if origin},
-        kept=tuple(_kept(m) for m in draft.kept),
-        drifted=tuple(m.id for m in draft.members.values() if m.record.drift and _loses(m)),
-        kept_counts=draft.kept_counts,
-        warnings=tuple(str(d) for d in draft.diagnostics if d.severity is Severity.WARNING),
-        overlaps=draft.overlaps,
-        halts=draft.halts,
         scopes=tuple(draft.scopes),
         hooks=tuple(draft.hooks),
         undone=tuple(draft.undone),
-        makers=_makers(draft, kept),
-        older=older(draft),
-        adopted={
-            **{m.id: dict(m.adopted) for m in draft.members.values() if m.adopted and m.fate is not Fate.ANEW},
-            **draft.adopted_links,
-        },
-        observed=dict(draft.observed),
-        outages=outages(draft),
-        moved={m.id: m.record.host for m in draft.members.values() if m.was_on is not None},
-        losing=lost,
-        lost_if=lost_if(draft, lost),
-        absent=tuple(draft.absent),
+        overlaps=draft.overlaps,
+        halts=draft.halts,
+        counts=InstanceCounts(
+            wanted=dict(draft.counts),
+            origins={node: origin for node, origin in draft.origins.items() if origin},
+            kept=draft.kept_counts,
+        ),
+        records=PlannedRecords(
+            new=tuple(draft.created),
+            absent=tuple(draft.absent),
+            older=older(draft),
+            adopted={
+                **{m.id: dict(m.adopted) for m in draft.members.values() if m.adopted and m.fate is not Fate.ANEW},
+                **draft.adopted_links,
+            },
+            moved={m.id: m.record.host for m in draft.members.values() if m.was_on is not None},
+            observed=dict(draft.observed),
+        ),
+        summary=PlanSummary(
+            warnings=tuple(str(d) for d in draft.diagnostics if d.severity is Severity.WARNING),
+            kept=tuple(_kept(m) for m in draft.kept),
+            drifted=tuple(m.id for m in draft.members.values() if m.record.drift and _loses(m)),
+            outages=outages(draft),
+            losing=lost,
+            lost_if=lost_if(draft, lost),
+            makers=_makers(draft, kept),
+        ),
     )
 
 
-def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
+class _Shared:
+    """What the steps of all instances share, each kept once: how they run, and what they mean for the records."""
+
+    def __init__(self) -> None:
+        self._flows: dict[tuple[object, ...], StepFlow] = {}
+        self._effects: dict[tuple[object, ...], StepEffect] = {}
+
+    def flow(self, step: DraftStep) -> StepFlow:
+        """How a step runs."""
+        if step.action is JOIN or step.done:
+            key = (ALWAYS, step.gate, step.after_failure, step.barrier, False, False)
+        else:
+            key = (step.condition, step.gate, step.after_failure, step.barrier, step.optional, step.non_blocking)
+        found = self._flows.get(key)
+        if found is None:
+            made = StepFlow(*key)
+            found = self._flows[key] = NORMAL if made == NORMAL else made
+        return found
+
+    def effect(self, step: DraftStep) -> StepEffect:
+        """What a step means for the records."""
+        key = (step.enter, step.leave, step.opens, step.closes, step.replaces, step.counts, step.forms)
+        found = self._effects.get(key)
+        if found is None:
+            made = StepEffect(*key)
+            found = self._effects[key] = NO_EFFECT if made == NO_EFFECT else made
+        return found
+
+
+def _step(step: DraftStep, length: int, used: dict[int, int], shared: _Shared) -> Step:
     if step.action is JOIN or step.done:
-        tolerant, gate = step.tolerant, step.gate
-        reason, barrier = step.reason, step.barrier
-        return Step(id=step.id, action=JOIN, tolerant=tolerant, chain=length, reason=reason, gate=gate, barrier=barrier)
+        return Step(step.id, JOIN, chain=length, reason=step.reason, flow=shared.flow(step))
     # In the order of the fields: giving them by name takes half as long again, 300,000 times.
     return Step(
         step.id,
@@ -92,23 +139,13 @@ def _step(step: DraftStep, length: int, used: dict[int, int]) -> Step:
         step.link,
         used.setdefault(step.call, len(used)),
         step.runs_on,
-        step.enter,
-        step.leave,
-        step.opens,
-        step.closes,
-        step.tolerant,
-        False,  # No step of a plan in the making was done by hand.
         length,
         step.reason,
-        step.optional,
-        step.dispensable,
-        step.condition,
-        step.anew,
-        step.gate,
-        step.counts,
+        shared.flow(step),
+        shared.effect(step),
+        False,  # No step of a plan in the making was done by hand.
         step.written,
         step.hook,
-        step.forms,
     )
 
 

@@ -113,7 +113,7 @@ def _steps(draft: Draft, hook: Hook, step: LifecycleStep) -> list[DraftStep]:
     if hook.on_failure == "continue":
         # Where one fails the others are not tried; what comes after them goes on.
         why = draft.why("the job can do without it")
-        found.append(DraftStep(f"join.{hook.id}", Action.JOIN, tolerant=True, reason=why))
+        found.append(DraftStep(f"join.{hook.id}", Action.JOIN, after_failure=True, reason=why))
     return found
 
 
@@ -128,7 +128,7 @@ def hook_step(draft: Draft, hook: Hook) -> DraftStep:
         call=draft.calls.put(call_of(hook, HOOK, hook.block.execute)),
         reason=draft.why(f"{hook.phase} of {hook.component or 'the module'}{said}"),
         optional=may_fail,
-        dispensable=may_fail,
+        non_blocking=may_fail,
         hook=len(draft.hooks) - 1,
     )
 

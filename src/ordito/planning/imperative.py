@@ -117,7 +117,7 @@ def written(draft: Draft) -> None:
         draft.scopes.append(Scope(workflow.name, dict(draft.options.given)))
         scope = 0
     weaving = _Weaving(draft)
-    setting = ActivitySetting("", (), scope=scope, tolerant=draft.workflow.removes, carried=draft.options.carried)
+    setting = ActivitySetting("", (), scope=scope, after_failure=draft.workflow.removes, carried=draft.options.carried)
     weaving.workflow(workflow, setting, begin, NO_FILTERS)
 
 
@@ -156,12 +156,12 @@ def weave_target(
     given: Mapping[str, object],
     begin: int,
     *,
-    tolerant: bool = False,
+    after_failure: bool = False,
 ) -> Woven:
     """Weave what an operation of a node is mapped to that a topology stands for, after a step of a plan: a workflow,
     which is ``given`` these inputs, or an operation inside (node, interface, operation). ``name`` begins the ids of its
-    steps; with ``tolerant`` what follows a failure in it runs all the same."""
-    setting = ActivitySetting(name, (), reason=reason, tolerant=tolerant)
+    steps; with ``after_failure`` what follows a failure in it runs too."""
+    setting = ActivitySetting(name, (), reason=reason, after_failure=after_failure)
     if isinstance(target, tuple):
         node, interface, operation = target
         activity = Activity("call_operation", f"{interface}.{operation}", interface, operation)
@@ -205,7 +205,7 @@ class _Weaving:
                 scope=around.scope,
                 reason=_reason(workflow, name, after),
                 entered=_entered(name, after) or around.entered or f'workflow "{workflow.name}" begins with "{name}"',
-                tolerant=around.tolerant,
+                after_failure=around.after_failure,
                 filtered=step.filter is not None,
                 may_be_left_out=may[name],
                 depth=around.depth,
@@ -218,7 +218,7 @@ class _Weaving:
             ends[name] = self._sealed(setting.name, woven.end, entrance, setting)
         finals = [ends[name] for name in steps if not steps[name].on_success]
         whole = draft.join(f"{around.name or workflow.name}.end", draft.why("a workflow ends with its last steps"))
-        draft.steps[whole].tolerant = around.tolerant
+        draft.steps[whole].after_failure = around.after_failure
         for end in finals or [begin]:
             draft.edge(end, whole, draft.steps[whole].reason)
         every = [number for numbers in failing.values() for number in numbers]
@@ -240,7 +240,9 @@ class _Weaving:
         """The step that stands for the end of all of these."""
         why = self._draft.why("a workflow ends with its outputs")
         gate = Gate.ALL if around.may_be_left_out else Gate.NONE
-        join = self._draft.join(f"{around.name or workflow.name}.written", why, tolerant=around.tolerant, gate=gate)
+        join = self._draft.join(
+            f"{around.name or workflow.name}.written", why, after_failure=around.after_failure, gate=gate
+        )
         for number in numbers:
             self._draft.edge(number, join, why)
         return join
@@ -250,7 +252,7 @@ class _Weaving:
         draft = self._draft
         name = f"{around.name}.{workflow.name}" if around.name else workflow.name
         why = draft.why(f'"{workflow.name}" is carried out as a whole')
-        number = external(draft, workflow, name, around.scope, why, tolerant=around.tolerant)
+        number = external(draft, workflow, name, around.scope, why, after_failure=around.after_failure)
         if around.may_be_left_out:
             draft.steps[number].gate = Gate.ALL
         draft.edge(begin, number, why)
@@ -274,7 +276,7 @@ class _Weaving:
         if before:
             why = draft.why(_follows(name, before))
             gate = Gate.ALL if setting.may_be_left_out else Gate.NONE
-            join = draft.join(f"{setting.name}.begin", why, tolerant=setting.tolerant, gate=gate)
+            join = draft.join(f"{setting.name}.begin", why, after_failure=setting.after_failure, gate=gate)
             for other in before:
                 draft.edge(ends[other], join, why)
             entrances.append(join)
@@ -299,7 +301,7 @@ class _Weaving:
             return end
         draft = self._draft
         why = draft.why("what did not begin does not end")
-        join = draft.join(f"{name}.end", why, tolerant=setting.tolerant, gate=Gate.ALL)
+        join = draft.join(f"{name}.end", why, after_failure=setting.after_failure, gate=Gate.ALL)
         draft.edge(end, join, why)
         draft.edge(begin, join, why)
         return join
@@ -335,7 +337,7 @@ class _Weaving:
             holder=(),
             scope=scope,
             entered=setting.entered,
-            tolerant=setting.tolerant,
+            after_failure=setting.after_failure,
             may_be_left_out=setting.may_be_left_out,
             depth=setting.depth + 1,
             carried=setting.carried,
@@ -378,7 +380,7 @@ class _Weaving:
         """The beginning of a workflow whose preconditions were looked at: what it does first may change them."""
         draft = self._draft
         why = draft.why("preconditions are looked at before a workflow begins")
-        join = draft.join(f"{setting.name}.looked", why, tolerant=setting.tolerant)
+        join = draft.join(f"{setting.name}.looked", why, after_failure=setting.after_failure)
         for number in looked:
             draft.edge(number, join, why)
         return self._sealed(f"{setting.name}.looked", join, begin, setting)

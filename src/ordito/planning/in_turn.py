@@ -260,7 +260,7 @@ class _Holds:
         return self._joined[key]
 
     def write(self) -> None:
-        """Lead what instances wait for to their joins, and all else past these through joins that are tolerant."""
+        """Lead what instances wait for to their joins, and all else past these, whatever has failed."""
         draft = self._draft
         before = len(draft.befores)
         passed: dict[int, int] = {}
@@ -273,7 +273,7 @@ class _Holds:
                 draft.afters[place] = self._begins[then]
             elif then in self._held and first not in barriers:
                 if then not in passed:
-                    passed[then] = draft.join(f"{draft.steps[then].instance}.then", reason, tolerant=True)
+                    passed[then] = draft.join(f"{draft.steps[then].instance}.then", reason, after_failure=True)
                     draft.edge(passed[then], then, reason)
                 draft.afters[place] = passed[then]
             elif then in self._filtered and first not in barriers:
@@ -284,7 +284,7 @@ class _Holds:
                 draft.afters[place] = strictly[then]
         wait = draft.why(AFTER)
         for held, barrier in (self._held | self._ups).items():
-            draft.steps[held].tolerant = False
+            draft.steps[held].after_failure = False
             draft.edge(barrier, held, wait)
         for number, filtered in self._filtered.items():
             draft.edge(filtered, number, draft.why("only what is needed is done"))

@@ -246,9 +246,9 @@ Turns = dict[int, _LinkTurns]
 
 
 def _after(draft: Draft, before: int, after: int, reason: int) -> None:
-    """Hand on the order only: a tolerant join stands between steps one of which does not need the other."""
-    if not draft.steps[after].tolerant:
-        turn = draft.join(f"{draft.steps[after].instance}.turn", reason, tolerant=True)
+    """Hand on the order only: between steps one of which does not need the other stands a join that bears failures."""
+    if not draft.steps[after].after_failure:
+        turn = draft.join(f"{draft.steps[after].instance}.turn", reason, after_failure=True)
         draft.edge(before, turn, reason)
         before = turn
     draft.edge(before, after, reason)
@@ -375,7 +375,7 @@ def _undo(
     draft: Draft, source: PlannedInstance, target: PlannedInstance, pairs: Pairs, turns: Turns, reason: str = ""
 ) -> list[int]:
     steps = [
-        pair_step(draft, source, target, pairs.relationship, entry, reason=reason, tolerant=True)
+        pair_step(draft, source, target, pairs.relationship, entry, reason=reason, after_failure=True)
         for entry in pairs.entries
     ]
     for number, entry in zip(steps, pairs.entries, strict=True):
@@ -501,7 +501,7 @@ def pair_step(
     entry: PairEntry,
     *,
     reason: str = "",
-    tolerant: bool = False,
+    after_failure: bool = False,
 ) -> int:
     """Add an operation of one pair, for the ``reason`` that its source has where it has none; gives its number."""
     near, far = (source, target) if entry.side is Side.SOURCE else (target, source)
@@ -514,12 +514,12 @@ def pair_step(
         far.id,
         link,
         call_of_pair(draft, source, target, entry),
-        draft.runs_on(entry.where, near.id, far.id, falls=tolerant),
+        draft.runs_on(entry.where, near.id, far.id, falls=after_failure),
         entry.stage,
-        tolerant=tolerant,
+        after_failure=after_failure,
         reason=draft.why(reason or source.reason),
     )
-    ChainNeeds(draft, source.template).mark(step, relationship, installs=not tolerant)
+    ChainNeeds(draft, source.template).mark(step, relationship, installs=not after_failure)
     draft.linking += 1
     return draft.add(step)
 

@@ -44,11 +44,12 @@ def with_lossy_replace(plan: Plan) -> Plan:
     """The plan of a job that takes itself back when it fails, with a warning where that would lead over what it makes
     again."""
     anew = [change.instance for change in plan.changes if change.kind == ChangeKind.REPLACE]
-    if not anew or any("[lossy-replace]" in warning for warning in plan.warnings):
+    if not anew or any("[lossy-replace]" in warning for warning in plan.summary.warnings):
         return plan
     found = Diagnostics()
     _warn_of_replaced(anew, "a failure", None, found)
-    return msgspec.structs.replace(plan, warnings=(*plan.warnings, *(str(d) for d in found)))
+    warnings = (*plan.summary.warnings, *(str(d) for d in found))
+    return msgspec.structs.replace(plan, summary=msgspec.structs.replace(plan.summary, warnings=warnings))
 
 
 def _warn_of_replaced(anew: Sequence[str], who: str, place: Span | None, diagnostics: Diagnostics) -> None:

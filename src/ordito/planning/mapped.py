@@ -160,7 +160,7 @@ class _Mapping:
             first = draft.add(step)
             chain.steps.insert(0, first)
         else:
-            first = draft.join(f"{member.id}.begin", why, tolerant=True)
+            first = draft.join(f"{member.id}.begin", why, after_failure=True)
         draft.edge(first, chain.begin, why)
         chain.begin = first
         pieces[0] = [first, *pieces[0]]
@@ -245,7 +245,7 @@ class _Mapping:
         first, then = (targets, sources) if self._way.is_up else (sources, targets)
         if not first or not then:
             return
-        join = draft.join(f"{self._name}.turn", why, tolerant=not self._way.is_up)
+        join = draft.join(f"{self._name}.turn", why, after_failure=not self._way.is_up)
         for member in first:
             draft.edge(pieces[member.id][-1], join, why)
         for member in then:
@@ -256,15 +256,17 @@ class _Mapping:
         after it."""
         draft = self._draft
         reason = f"{operation} of {self._name} is mapped to {target if isinstance(target, str) else '.'.join(target)}"
-        why, tolerant = draft.why(reason), not self._way.is_up
-        begin = draft.join(f"{self._name}.{operation}", why, tolerant=tolerant)
+        why, after_failure = draft.why(reason), not self._way.is_up
+        begin = draft.join(f"{self._name}.{operation}", why, after_failure=after_failure)
         for step in before:
             draft.edge(step, begin, why)
         template, given = self._substituted.template, {}
         if isinstance(target, str):
             having = (i for i in template.interfaces.values() if STANDARD in i.kinds and operation in i.operations)
             given = workflow_inputs(draft, template, next(having, None), operation, target)
-        woven = weave_target(draft, f"{self._name}.{operation}", target, reason, given, begin, tolerant=tolerant)
+        woven = weave_target(
+            draft, f"{self._name}.{operation}", target, reason, given, begin, after_failure=after_failure
+        )
         for step in after:
             draft.edge(woven.end, step, why)
 

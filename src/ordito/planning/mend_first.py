@@ -70,9 +70,9 @@ def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
     reason = draft.why("on a host that cannot be reached nothing is tried")
     for number, step in enumerate(draft.steps[:before]):
         place = step.runs_on or (draft.compute_of(step.owner) if step.action is Action.DELEGATE else "")
-        if place in looks and step.tolerant:
+        if place in looks and step.after_failure:
             draft.edge(looks[place], number, reason)
-            if step.dispensable and not step.condition:
+            if step.non_blocking and not step.condition:
                 step.condition = StepCondition.UNLESS_LOST
     looked_at = _looked_at(draft, asked, looks)
     if not (looks or looked_at):
@@ -102,7 +102,7 @@ def look_known(draft: Draft, looks: Mapping[str, int]) -> int:
         member = draft.members[instance]
         call = draft.calls.nothing(member.template, "ordito", KNOWN)
         step = DraftStep(f"{instance}.ordito.{KNOWN}", Action.FILTER, instance, instance, call=call)
-        step.tolerant, step.reason, step.condition = True, reason, StepCondition.IF_KNOWN
+        step.after_failure, step.reason, step.condition = True, reason, StepCondition.IF_KNOWN
         found.append(draft.add(step))
         draft.edge(look, found[-1], reason)
     if len(found) == 1:
@@ -154,8 +154,8 @@ def _step(draft: Draft, member: PlannedInstance, name: str, reason: str, *, agai
 
 def can_do_without(step: DraftStep, *, is_check: bool = True) -> None:
     step.optional = True
-    step.dispensable = is_check
-    step.anew = step.action is Action.DELEGATE
+    step.non_blocking = is_check
+    step.replaces = step.action is Action.DELEGATE
 
 
 def look_whether(draft: Draft, member: PlannedInstance) -> int:
@@ -168,7 +168,7 @@ def look_whether(draft: Draft, member: PlannedInstance) -> int:
             member.id,
             member.id,
             call=call,
-            tolerant=True,
+            after_failure=True,
             reason=draft.why("whether it has to be replaced"),
             condition=StepCondition.UNLESS_OK,
         )

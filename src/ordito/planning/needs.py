@@ -32,8 +32,8 @@ class ChainNeeds:
         """Mark a step. An optional node counts as such when it is made; what is left of it is removed as of any."""
         settings = self._settings
         if settings is not NO_SETTINGS:
-            step.dispensable = settings.of(self._draft.calls.all[step.call].name).is_optional
-            step.optional = step.dispensable or (installs and settings.is_optional)
+            step.non_blocking = settings.of(self._draft.calls.all[step.call].name).is_optional
+            step.optional = step.non_blocking or (installs and settings.is_optional)
         if installs and relationship is not None and not relationship.is_hosting:
             far = relationship.target if relationship.source == self._node else relationship.source
             target = self._draft.service.nodes.get(far)

@@ -120,7 +120,7 @@ def undo_steps(
             instance=member.id,
             call=call,
             runs_on=_where(draft, member, found),
-            tolerant=True,
+            after_failure=True,
             reason=draft.why(f"job {done.job} had carried out {done.hook.id} ({done.hook.phase})"),
             hook=len(draft.undone) - 1,
         )

@@ -196,6 +196,6 @@ def barriers(draft: Draft, laid: Sequence[Sequence[int]]) -> None:
         # What takes a job back goes on past failures.
         undoes = draft.options.hooking.undoes
         why = draft.why(f"a phase begins when all that comes before it has ended{'' if undoes else ' well'}")
-        barrier = draft.join("phase", why, tolerant=True) if undoes else draft.barrier(why)
+        barrier = draft.join("phase", why, after_failure=True) if undoes else draft.barrier(why)
         draft.edges([number for number in phases_of[position] if not has_next[number]], [barrier], why)
         draft.edges([barrier], [number for number in then if not has_one_before[number]], why)

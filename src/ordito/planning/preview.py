@@ -88,7 +88,7 @@ def preview(plan: Plan, existing: Collection[str] = (), on_host: int = 1) -> Pre
         if step.action is not Action.JOIN:
             while len(found) <= wave:
                 found.append([])
-            found[wave].append(_shown(plan, step, AFTER_FAILURE if number in handling else step.condition))
+            found[wave].append(_shown(plan, step, AFTER_FAILURE if number in handling else step.flow.condition))
     shown = [step for wave in found for step in wave]
     symbols = [change.symbol for change in plan.changes]
     totals = Totals(
@@ -108,10 +108,10 @@ def preview(plan: Plan, existing: Collection[str] = (), on_host: int = 1) -> Pre
         plan.changes,
         tuple(tuple(w) for w in found),
         totals,
-        dict(plan.counts),
-        plan.origins,
-        plan.warnings,
-        plan.outages,
+        dict(plan.counts.wanted),
+        plan.counts.origins,
+        plan.summary.warnings,
+        plan.summary.outages,
         _held(plan, placed, totals.waves),
     )
 
@@ -154,11 +154,11 @@ def hook_of(plan: Plan, step: Step) -> Hook | None:
 
 def _handling(plan: Plan) -> set[int]:
     """The steps that run after a failure only."""
-    found = {number for number, step in enumerate(plan.steps) if step.gate is Gate.FAILED}
+    found = {number for number, step in enumerate(plan.steps) if step.flow.gate is Gate.FAILED}
     plain: set[int] = set()
     # All that lead to a step stand before those that lead on from it.
     for before, after, _ in plan.edges if found else ():
-        gate = plan.steps[after].gate
+        gate = plan.steps[after].flow.gate
         if gate is Gate.ANY and before not in found:
             plain.add(after)
             found.discard(after)

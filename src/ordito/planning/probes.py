@@ -41,7 +41,7 @@ def looking(name: str) -> Callable[[Draft], None]:
                 step = None
                 if chosen is None or member.id in chosen:
                     step = probe(draft, member, name, f"{name} was asked for")
-                number = draft.join(member.id, nothing, tolerant=True) if step is None else step
+                number = draft.join(member.id, nothing, after_failure=True) if step is None else step
                 member.up = Chain([number])
 
     look.__name__ = name
@@ -128,7 +128,7 @@ def probe(draft: Draft, member: PlannedInstance, name: str, reason: str) -> int 
         member.id,
         call=call,
         runs_on="" if place is Where.ORCHESTRATOR else draft.runs_on(place, member.id, ""),
-        tolerant=True,
+        after_failure=True,
         reason=draft.why(reason),
     )
     return draft.add(step)
@@ -155,7 +155,7 @@ def look_at(draft: Draft, member: PlannedInstance, reason: str) -> int:
             member.id,
             member.id,
             call=call,
-            tolerant=True,
+            after_failure=True,
             reason=draft.why(reason),
         )
     )

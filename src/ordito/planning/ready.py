@@ -54,8 +54,8 @@ def ask_until_ready(draft: Draft, member: PlannedInstance, reason: str, within: 
     call = msgspec.structs.replace(draft.calls.all[step.call], within=within)
     step.call = draft.calls.put_once((call.owner, "", str(step.call), f"ready {within:g}", call.name), call)
     step.id, step.owner = f"{step.id}.{ending}", ""
-    step.tolerant, step.condition = False, StepCondition.UNTIL_READY
-    step.optional = step.dispensable = settings.is_optional
+    step.after_failure, step.condition = False, StepCondition.UNTIL_READY
+    step.optional = step.non_blocking = settings.is_optional
     return number
 
 

@@ -126,8 +126,8 @@ def _may_go(draft: Draft, step: DraftStep, own: dict[int, int], follow: list[tup
     """Whether a step that does nothing can be replaced by edges, no more of them, that mean the same.
 
     What has a gate asks of each step before it how it ended, and several are another thing than one that joins them. A
-    tolerant step makes what follows it indifferent to failures before it, so it stays where what follows is not
-    tolerant itself.
+    step that runs after failures makes what follows it indifferent to these, so it stays where what follows is not
+    so itself.
     """
     if not own:
         return True
@@ -135,7 +135,7 @@ def _may_go(draft: Draft, step: DraftStep, own: dict[int, int], follow: list[tup
         left_out = (draft.steps[b].gate or draft.steps[b].action is Action.FILTER for b in own)
         if len(own) > 1 or (step.action is JOIN and not step.gate and any(left_out)):
             return False  # What may be left out before a join says nothing to what is behind it.
-    if step.tolerant and any(not draft.steps[after].tolerant for after, _ in follow):
+    if step.after_failure and any(not draft.steps[after].after_failure for after, _ in follow):
         return False
     return len(own) == 1 or len(follow) == 1
 

@@ -74,7 +74,7 @@ def _take_back(draft: Draft, member: PlannedInstance) -> None:
     if not wanted:
         return
     member.reason = "the job that is rolled back had carried it on"
-    steps = in_sequence(draft, member, wanted, form=form, tolerant=True)
+    steps = in_sequence(draft, member, wanted, form=form, after_failure=True)
     for number in steps:
         stage = draft.steps[number].stage
         if stage is not None:

@@ -35,10 +35,10 @@ def stop_first(draft: Draft) -> None:
         if not stops:
             continue
         reason = draft.why("it may be running although its start failed")
-        numbers = in_sequence(draft, member, stops, form=form, tolerant=False)
+        numbers = in_sequence(draft, member, stops, form=form, after_failure=False)
         for step in map(draft.steps.__getitem__, numbers):
             step.reason, step.condition = reason, StepCondition.IF_UNWELL
-            step.optional = step.dispensable = True
+            step.optional = step.non_blocking = True
         set_states([draft.steps[number] for number in numbers])
         draft.edge(numbers[-1], member.up.begin, reason)
         member.up.begin = numbers[0]

@@ -174,12 +174,12 @@ class _Plans:
             far,
             call=call,
             runs_on=draft.runs_on(where_run(told.operation, template, told.side, lifecycle=False), record.id, far),
-            tolerant=True,
+            after_failure=True,
             reason=draft.why(f"what {told.near} knows of {told.far} may have changed"),
             condition=StepCondition.IF_CHANGED,
         )
-        step.dispensable = template.settings.of(draft.calls.all[call].name).is_optional
-        step.optional = step.dispensable or template.settings.is_optional
+        step.non_blocking = template.settings.of(draft.calls.all[call].name).is_optional
+        step.optional = step.non_blocking or template.settings.is_optional
         _settle_by(draft, member, told.key)
         return draft.add(step)
 
@@ -203,7 +203,7 @@ class _Plans:
             found = dict.fromkeys(n for far in there for n in self._at.get(far.id, ()))
             joins[key] = list(found | dict.fromkeys(through))
             if len(joins[key]) > 1 and every is not None:
-                join = draft.join("told", reason, tolerant=True)
+                join = draft.join("told", reason, after_failure=True)
                 for before in joins[key]:
                     draft.edge(before, join, reason)
                 joins[key] = [join]

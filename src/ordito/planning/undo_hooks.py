@@ -50,10 +50,10 @@ def undo_hooks(draft: Draft) -> None:
     main += ways_up.steps()
     # What is undone of what has been made again finds that as it was: not only begun, but ready.
     made_again = {member.template.name for done in ways_up.later for member in _made_again(draft, done.hook)}
-    up = _tolerant(draft, ready_steps(draft, made_again)) if made_again else []
+    up = _after_failure(draft, ready_steps(draft, made_again)) if made_again else []
     then = _in_turn(draft, ways_up.later)
     comes_back = draft.workflow.goes_back and any(does_work(draft, number) for number in main)
-    ready = _tolerant(draft, ready_steps(draft)) if comes_back else []
+    ready = _after_failure(draft, ready_steps(draft)) if comes_back else []
     barriers(draft, [first, main, up, then, ready])
 
 
@@ -108,9 +108,9 @@ def _made_again(draft: Draft, hook: Hook) -> list[PlannedInstance]:
     return [member for member in members if HALVES[member.fate].up is Up.MAKE]
 
 
-def _tolerant(draft: Draft, numbers: list[int]) -> list[int]:
+def _after_failure(draft: Draft, numbers: list[int]) -> list[int]:
     for number in numbers:
-        draft.steps[number].tolerant = True
+        draft.steps[number].after_failure = True
     return numbers
 
 
@@ -157,9 +157,9 @@ class _WaysUp:
             for done, places in found:
                 why = draft.why(f"{done.hook.block.fqn} is undone once its component is {done.hook.block.undone_once}")
                 (step,) = _undo(draft, done)
-                step.tolerant = False
+                step.after_failure = False
                 number = draft.add(step)
-                join = draft.join(f"{done.hook.id}.undone", why, tolerant=True)
+                join = draft.join(f"{done.hook.id}.undone", why, after_failure=True)
                 # What the way up waits for there has to have ended well; what is undone need not.
                 draft.edges(list(dict.fromkeys(b for p in places.values() for b in into[p])), [number], why)
                 draft.edges(before, [number], why)
@@ -193,13 +193,13 @@ def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
         for number in parts:
             whole = number == parts[-1]
             if again:
-                draft.steps[number].tolerant = False
+                draft.steps[number].after_failure = False
                 draft.edge(made, number, why)
             if whole:
                 # The step is undone where all that undoes it has ended well.
                 draft.edges(parts[:-1], [number], why)
             if last >= 0 and not (whole and len(parts) > 1):
-                turn = last if draft.steps[number].tolerant else draft.join("undone", why, tolerant=True)
+                turn = last if draft.steps[number].after_failure else draft.join("undone", why, after_failure=True)
                 if turn != last:
                     draft.edge(last, turn, why)
                 draft.edge(turn, number, why)
@@ -237,7 +237,7 @@ def _undo(draft: Draft, done: DoneHook) -> list[DraftStep]:
             f"{name}.undo",
             Action.UNDO,
             call=draft.calls.put(call_of(hook, UNDO, script)),
-            tolerant=script is not None,
+            after_failure=script is not None,
             reason=draft.why(f"job {done.job} had carried it out ({hook.phase})"),
             hook=len(draft.undone) - 1,
         )

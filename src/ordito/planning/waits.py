@@ -55,14 +55,14 @@ def install_waits(draft: Draft, words: Words = UP) -> None:
                     if host is not None and host.up is not None:
                         _wait(draft, host, source, reason)
                 continue
-            tolerant = draft.service.nodes[relationship.target].settings.is_optional
+            after_failure = draft.service.nodes[relationship.target].settings.is_optional
             if pairing.is_to_one(relationship):
                 for source in sources:
                     chosen = pairing.wanted(source, relationship)
-                    _all_wait_for_all(draft, [source], chosen, words, reason, {}, tolerant=tolerant)
+                    _all_wait_for_all(draft, [source], chosen, words, reason, {}, after_failure=after_failure)
                 continue
             targets = [m for m in draft.of_node.get(relationship.target, ()) if m.up is not None]
-            _all_wait_for_all(draft, sources, targets, words, reason, joins, tolerant=tolerant)
+            _all_wait_for_all(draft, sources, targets, words, reason, joins, after_failure=after_failure)
 
 
 def _is_within(draft: Draft, relationship: Relationship, *, is_up: bool) -> bool:
@@ -82,10 +82,10 @@ def _all_wait_for_all(
     reason: int,
     joins: dict[str, int],
     *,
-    tolerant: bool,
+    after_failure: bool,
 ) -> None:
-    """Of ``tolerant`` waiting only the order counts: what the sources can do without may have failed."""
-    if (len(targets) == 1 or len(sources) == 1) and not tolerant:
+    """Of ``after_failure`` waiting only the order counts: what the sources can do without may have failed."""
+    if (len(targets) == 1 or len(sources) == 1) and not after_failure:
         for source in sources:
             for target in targets:
                 _wait(draft, target, source, reason)
@@ -95,8 +95,8 @@ def _all_wait_for_all(
     name = targets[0].template.name
     join = joins.get(name)
     if join is None:
-        all_up = draft.why(words.all.format(name) + (", or have failed" if tolerant else ""))
-        join = joins[name] = draft.join(f"{name}.up", all_up, tolerant=tolerant)
+        all_up = draft.why(words.all.format(name) + (", or have failed" if after_failure else ""))
+        join = joins[name] = draft.join(f"{name}.up", all_up, after_failure=after_failure)
         for target in targets:
             assert target.up is not None
             draft.edge(target.up.end, join, all_up)
@@ -113,7 +113,7 @@ def _down_before_up(draft: Draft, member: PlannedInstance) -> None:
     """However the way down has ended, the way up is tried."""
     if member.down is not None and member.up is not None:
         reason = draft.why("it is taken down, well or not, before it comes up again")
-        turn = draft.join(f"{member.id}.again", reason, tolerant=True)
+        turn = draft.join(f"{member.id}.again", reason, after_failure=True)
         draft.again.add(turn)
         draft.edge(member.down.end, turn, reason)
         draft.edge(turn, member.up.begin, reason)
@@ -221,7 +221,7 @@ def _paired_first(
 def _all_gone_first(draft: Draft, name: str, gone: list[int], waiting: list[int]) -> None:
     reason = draft.why(f"what requires {name} goes down before it does")
     if len(gone) > 1 and len(waiting) > 1:
-        join = draft.join(f"{name}.free", reason, tolerant=True)
+        join = draft.join(f"{name}.free", reason, after_failure=True)
         for before in gone:
             draft.edge(before, join, reason)
         gone = [join]

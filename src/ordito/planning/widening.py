@@ -238,7 +238,7 @@ class Widening:
         if can_be_looked_at(draft, host):
             asked.append(look_at(draft, host, "whether its host can be reached is found out first"))
             can_do_without(draft.steps[asked[0]])
-            draft.steps[asked[0]].anew = may_go
+            draft.steps[asked[0]].replaces = may_go
             self._known[host.id] = look_known(draft, {host.id: asked[0]})
         if maintaining(host.template, CHECK) is not None:
             number = probe(draft, host, CHECK, "whether its host is ok is found out first")
@@ -257,7 +257,7 @@ class Widening:
         draft, reason = self._draft, self._draft.why("what is done about it depends on how it is found to be")
         call = draft.calls.nothing(member.template, "ordito", name)
         step = DraftStep(f"{member.id}.ordito.{name}", Action.FILTER, member.id, member.id, call=call, reason=reason)
-        step.tolerant, step.condition = True, condition
+        step.after_failure, step.condition = True, condition
         number = draft.add(step)
         draft.edge(after, number, reason)
         return number
@@ -281,7 +281,7 @@ class Widening:
         first = len(draft.steps)
         last = mend(draft, member)
         for step in draft.steps[first:]:
-            if host in self._fit and step.runs_on == host and step.dispensable:
+            if host in self._fit and step.runs_on == host and step.non_blocking:
                 step.condition = step.condition or StepCondition.UNLESS_LOST
         self._next(member.id, last)
         self._mended[member.id] = self._needed[member.id]
@@ -307,13 +307,13 @@ class Widening:
             member = draft.members[root]
             for step in map(draft.steps.__getitem__, numbers):
                 # What fails of it is made good by the next stage, save that a link of another is not undone.
-                step.optional |= step.owner == root or not step.tolerant
+                step.optional |= step.owner == root or not step.after_failure
                 if step.owner != root:
                     self._linked[root][step.owner] = None
             if can_be_asked(draft, member):
                 assert member.up is not None
                 numbers.append(ask_until_ready(draft, member, "whether that has helped", WITHIN))
-                draft.steps[numbers[-1]].optional = draft.steps[numbers[-1]].dispensable = True
+                draft.steps[numbers[-1]].optional = draft.steps[numbers[-1]].non_blocking = True
                 draft.edge(member.up.end, numbers[-1], draft.why("it is up before it is asked how it is"))
             gates = self._gates(root)
             member.is_conditional = root in self._needed
@@ -322,7 +322,7 @@ class Widening:
             self._put_behind(numbers, gates)
             self._begin_with(root, numbers)
             reason = draft.why("however that has ended")
-            tried = draft.join(f"{root}.tried", reason, tolerant=True)
+            tried = draft.join(f"{root}.tried", reason, after_failure=True)
             for number in numbers:
                 draft.edge(number, tried, reason)
             self._next(root, tried)
@@ -384,7 +384,7 @@ class Widening:
             record = draft.snapshot.instances[name]
             call = draft.calls.nothing(draft.service.nodes[record.node], "ordito", HEALED)
             step = DraftStep(f"{name}.ordito.{HEALED}", Action.CALL, name, name, call=call, reason=reason)
-            step.condition, step.tolerant = StepCondition.IF_HEALED, name != root
+            step.condition, step.after_failure = StepCondition.IF_HEALED, name != root
             number = draft.add(step)
             befores = self._ends[root] or [n for n in (self._needed.get(root),) if n is not None]
             for before in befores:
@@ -426,7 +426,9 @@ class Widening:
             if before in roots and after in roots and roots[before] != roots[after]:
                 reason = draft.edge_reasons[edge]
                 if after not in joins:
-                    joins[after] = draft.join(f"{roots[after]}.apart", reason, tolerant=draft.steps[after].tolerant)
+                    joins[after] = draft.join(
+                        f"{roots[after]}.apart", reason, after_failure=draft.steps[after].after_failure
+                    )
                     draft.edge(joins[after], after, reason)
                 draft.afters[edge] = joins[after]
 
@@ -480,7 +482,7 @@ def _restarts(draft: Draft, member: PlannedInstance) -> bool:
 def _only_what_is_left(step: DraftStep, root: str) -> None:
     """What takes an instance down after it was stopped and started in vain is done as far as something is left to be
     undone; and to be stopped once more it can do without."""
-    if step.tolerant and step.condition in (StepCondition.ALWAYS, StepCondition.UNLESS_ABSENT):
+    if step.after_failure and step.condition in (StepCondition.ALWAYS, StepCondition.UNLESS_ABSENT):
         step.condition = StepCondition.IF_LEFT
         if step.stage is not None and step.stage.leave == CONFIGURED and step.owner == root:
             step.optional = True

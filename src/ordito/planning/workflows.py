@@ -59,7 +59,7 @@ from ordito.planning.tell_changes import tell_changes
 from ordito.planning.undo_hooks import undo_hooks
 from ordito.planning.waits import install_waits, uninstall_waits
 from ordito.planning.widening import widening
-from ordito.work.plan import Plan
+from ordito.work.plan import Change, Plan
 from ordito.work.workflows import ALIASES, workflow_of
 
 Transform = Callable[[Draft], None]
@@ -289,14 +289,20 @@ def plan(
     try:
         whole = _planned(name, transforms, service, snapshot, inputs, replace(options, part=None))
     except PlanRefused:
-        return msgspec.structs.replace(partial, is_part=True)
+        return _of_part(partial)
     more = left_out(partial, whole)
     if not more:
         return whole
     # What is as it is wanted need not be said to be in the form in which it was.
     lagging = {change.instance for change in (*partial.changes, *more)}
-    older = {name: form for name, form in partial.older.items() if name in lagging}
-    return msgspec.structs.replace(partial, is_part=True, left_out=more, older=older)
+    older = {name: form for name, form in partial.records.older.items() if name in lagging}
+    records = msgspec.structs.replace(partial.records, older=older)
+    return _of_part(msgspec.structs.replace(partial, records=records), more)
+
+
+def _of_part(plan: Plan, left_out: tuple[Change, ...] = ()) -> Plan:
+    summary = msgspec.structs.replace(plan.summary, is_part=True, left_out=left_out)
+    return msgspec.structs.replace(plan, summary=summary)
 
 
 def _planned(

@@ -60,6 +60,6 @@ def _found(outcome: Outcome, evidence: Evidence) -> Outcome:
 
 def _by_status(step: Step, call: OperationCall, status: str) -> bool:
     if status == ABSENT:
-        return step.leave == DELETED
+        return step.effect.leave == DELETED
     is_lifecycle = call.interface.rpartition(".")[2] in LIFECYCLES
     return status == OK and is_lifecycle and call.operation in BROUGHT_UP

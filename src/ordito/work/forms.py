@@ -38,7 +38,7 @@ def is_same_there(one: Form | None, other: Form | None) -> bool:
 
 def in_older_forms(plan: Plan, record_of: RecordOf) -> Iterator[Instance]:
     """The records of the instances that a plan brings into another form, as they are when its job begins."""
-    for name, form in plan.older.items():
+    for name, form in plan.records.older.items():
         record = record_of(name)
         if record is not None and record.form != form:
             yield replace(record, form=form)
@@ -47,13 +47,13 @@ def in_older_forms(plan: Plan, record_of: RecordOf) -> Iterator[Instance]:
 def begun(plan: Plan, snapshot: Snapshot) -> Delta:
     """What changes because a job begins: there are the new instances of its plan, and those that it changes are said to
     be in the form in which they are."""
-    return Delta(instances=(*plan.instances, *in_older_forms(plan, snapshot.instances.get)))
+    return Delta(instances=(*plan.records.new, *in_older_forms(plan, snapshot.instances.get)))
 
 
 def adopted(plan: Plan, record: Instance, form: str, change: str) -> Instance:
     """The record of an instance that takes over what is wanted of it, without anything that is carried out. What the
     job has taken back since it was planned, or carried out again, is as that has left it."""
-    taken = plan.adopted.get(record.id)
+    taken = plan.records.adopted.get(record.id)
     if not taken:
         return replace(record, form=form)
     applied = dict(record.applied)
@@ -93,7 +93,7 @@ def ended(header: JobHeader, plan: Plan, snapshot: Snapshot, rollback: str, *, i
     none = {name for name in known if name == form or is_same(known[name], known.get(form))}
     # Of a job that was not rolled back completely something is left as the job has made it.
     own = header.id if form != header.id and not is_untouched and rollback != ROLLED_BACK else ""
-    made = {record.id for record in plan.instances}
+    made = {record.id for record in plan.records.new}
     changed: list[Instance] = []
     for record in snapshot.instances.values():
         if record.form:
@@ -102,9 +102,9 @@ def ended(header: JobHeader, plan: Plan, snapshot: Snapshot, rollback: str, *, i
         elif form != header.id and record.exists:
             if is_untouched and record.id in made:
                 changed.append(replace(record, state=DELETED, local=ABSENT))
-            elif own and (record.id in plan.older or record.created >= header.id):
+            elif own and (record.id in plan.records.older or record.created >= header.id):
                 changed.append(replace(record, form=own))
-    again = {record.id: record for record in not_made(header, plan.absent, snapshot)}
+    again = {record.id: record for record in not_made(header, plan.records.absent, snapshot)}
     changed = [record for record in changed if record.id not in again]
     changed += [replace(record, form="") if record.form in none else record for record in again.values()]
     return Delta(instances=tuple(changed))

@@ -162,57 +162,106 @@ class Scope(msgspec.Struct, frozen=True, omit_defaults=True):
     on: str = ""
 
 
-class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One step of a plan.
+class StepFlow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """When a step runs, and what its failure means for others."""
 
-    ``id`` is readable and unique in the plan (``web_1.Standard.create``). ``instance`` is the instance the step
-    belongs to (on which the operation runs; "" for joins), ``far`` the other end and ``link`` the link's id for
-    operations of a pair; for operations once per (relationship, near instance) ``far`` is the first of the far
-    instances and ``link`` "". No two steps with the same ``instance`` may run at the same time, whatever the edges
-    and hosts. ``call`` is the index into ``Plan.calls`` (-1 for none). ``runs_on`` is the id of the
-    Compute instance where the operation executes, "" for the orchestrator; steps with the same ``runs_on`` share
-    that host's places. ``enter`` and ``leave`` are the node states set when the step starts and when it has
-    succeeded. ``opens`` marks the first step of an instance's chain, ``closes`` the last. ``tolerant`` steps run
-    when their predecessors have ended, well or not. ``by_hand`` steps were done by somebody, and only count as done.
-    ``chain`` is the length of the longest chain of steps that depend on this one, used to choose what goes first.
-    ``reason`` is an index into ``Plan.reasons``. The job can do without ``optional`` steps: their failures make it
-    degraded at worst. What depends on a ``dispensable`` step goes on when that step itself has failed. ``condition``
-    says when it is needed. ``again`` marks the last step that removes an instance which the plan makes again, and the
-    first that does so: with this one it is as new, whatever is left of it; and the look that says whether that is to
-    be. ``gate`` is what it makes of the ends of the steps before it. What ``counts`` is a part of the lifecycle, and
-    counts as deployed whatever the workflow.
-    ``written`` is the place in the service of a filter's condition, or of a workflow's output (see
-    ``work.activities``), () for none. ``hook`` is an index into ``Plan.hooks``, or, of a step that undoes, into
-    ``Plan.undone``; -1 for none. With the start of a step that ``forms`` its instance is in the form of its call.
-    A join that is a ``barrier`` comes after everything before it has ended: nothing after it starts where something of
-    that has failed, or was not run, that the job cannot do without.
-    """
+    condition: StepCondition = StepCondition.ALWAYS
+    """What has to be so at its start; else it is not needed, and counts as done."""
+
+    gate: Gate = Gate.NONE
+    """What it makes of the ends of the steps before it."""
+
+    after_failure: bool = False
+    """It runs when the steps before it have ended, well or not."""
+
+    barrier: bool = False
+    """Only of a join: nothing after it starts before everything before it has ended, nor where something of that which
+    the job cannot do without has failed or was not run."""
+
+    optional: bool = False
+    """The job can do without it: where it fails, the job is degraded at worst."""
+
+    non_blocking: bool = False
+    """What depends on it goes on when it has failed."""
+
+
+NORMAL = StepFlow()
+"""It runs when all steps before it have ended well, and the job needs it."""
+
+
+class StepEffect(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a step means for the record of its instance, or of its pair."""
+
+    enter: str = ""
+    """The node state that is set when it starts, "" for none."""
+
+    leave: str = ""
+    """The node state that is set when it has succeeded, "" for none."""
+
+    opens: bool = False
+    """It is the first step of the chain of its instance."""
+
+    closes: bool = False
+    """It is the last step of that chain."""
+
+    replaces: bool = False
+    """Its instance is removed and made again: it is the last step that removes it, or the first that makes it, with
+    which the instance is as new, whatever is left of it; or the check that says whether it is to be replaced."""
+
+    counts: bool = False
+    """It is a part of the lifecycle, and counts as deployed whatever the workflow."""
+
+    forms: bool = False
+    """With its start the instance is in the form of its call."""
+
+
+NO_EFFECT = StepEffect()
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One step of a plan. No two steps with the same ``instance`` run at the same time, whatever the edges and hosts,
+    unless the plan overlaps."""
 
     id: str
+    """Readable, and unique in the plan, such as ``web_1.Standard.create``."""
+
     action: Action = Action.CALL
+
     instance: str = ""
+    """The instance that it belongs to, and on which its operation runs; "" for joins."""
+
     far: str = ""
+    """The other end of an operation of a pair; the first of the other ends for one that runs once for all of them."""
+
     link: str = ""
+    """The id of the link, for an operation of one pair."""
+
     call: int = -1
+    """An index into ``Plan.calls``, -1 for none."""
+
     runs_on: str = ""
-    enter: str = ""
-    leave: str = ""
-    opens: bool = False
-    closes: bool = False
-    tolerant: bool = False
-    by_hand: bool = False
+    """The id of the Compute instance where the operation runs, "" for the orchestrator; steps with the same one share
+    its capacity."""
+
     chain: int = 0
+    """The length of the longest chain of steps that depend on it, by which is chosen what goes first."""
+
     reason: int = 0
-    optional: bool = False
-    dispensable: bool = False
-    condition: StepCondition = StepCondition.ALWAYS
-    anew: bool = False
-    gate: Gate = Gate.NONE
-    counts: bool = False
+    """An index into ``Plan.reasons``."""
+
+    flow: StepFlow = NORMAL
+
+    effect: StepEffect = NO_EFFECT
+
+    by_hand: bool = False
+    """Somebody has done it, and it only counts as done."""
+
     written: tuple[str, ...] = ()
+    """The place in the service of the condition of a filter, or of the output of a workflow (see ``work.activities``),
+    () for none."""
+
     hook: int = -1
-    forms: bool = False
-    barrier: bool = False
+    """An index into ``Plan.hooks``, or, of a step that undoes, into ``Plan.undone``; -1 for none."""
 
 
 class DifferenceKind(StrEnum):
@@ -313,64 +362,116 @@ class KeptCount(msgspec.Struct, frozen=True):
     job: str = ""
 
 
+class InstanceCounts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How many instances there are to be, by node."""
+
+    wanted: dict[str, int] = {}
+
+    origins: dict[str, str] = {}
+    """Where the wanted number comes from, where that is more than the usual one."""
+
+    kept: dict[str, KeptCount] | None = None
+    """The numbers that later plans are to keep, None where the plan has nothing to say of them."""
+
+
+class PlannedRecords(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is recorded of instances besides what steps change, by their ids."""
+
+    new: tuple[Instance, ...] = ()
+    """The instances to record before the first step runs."""
+
+    absent: tuple[Instance, ...] = ()
+    """The records of instances that were found to be absent, and are new here: where the job does not come to make one,
+    its record is again what it was."""
+
+    older: dict[str, str] = {}
+    """The instances that the plan brings into another form, each with the one in which it is until a step that
+    ``forms`` it starts."""
+
+    adopted: dict[str, dict[str, Applied]] = {}
+    """What ``Action.ADOPT`` steps take over, by the instance or the pair: the operations that count as carried out as
+    they are wanted now; those without a digest are not wanted any more, and count as nothing."""
+
+    moved: dict[str, str] = {}
+    """The instances that are made again on another host, each with that host, "" for none: with the first step that
+    makes one again its record says so."""
+
+    observed: dict[str, str] = {}
+    """Digests of what the inputs of operations were when the plan was made, by the instance (``IF_OTHER_INPUTS``)."""
+
+
+class PlanSummary(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is told of a plan before it is carried out, besides its changes."""
+
+    warnings: tuple[str, ...] = ()
+
+    kept: tuple[Change, ...] = ()
+    """What stays though everything else is removed, and why."""
+
+    drifted: tuple[str, ...] = ()
+    """The instances to be removed that were found to be other than they were made."""
+
+    outages: tuple[Outage, ...] = ()
+    """The nodes of which nothing is up for a while, though instances of them were, and will be again."""
+
+    losing: tuple[str, ...] = ()
+    """The instances whose data are lost."""
+
+    lost_if: dict[str, str] = {}
+    """On what it depends that these are lost, where it is not certain."""
+
+    makers: dict[str, str] = {}
+    """Who makes the instances of a node that are made elsewhere."""
+
+    is_part: bool = False
+    """It is about a part of the service, and its success is no revision."""
+
+    left_out: tuple[Change, ...] = ()
+    """What a plan for everything would do besides, as far as that can be told."""
+
+
 class Plan(msgspec.Struct, frozen=True):
-    """Everything a job needs to decide what to do, in an order that satisfies all edges.
-
-    ``edges`` holds (before, after, reason): two indices into ``steps`` and one into ``reasons``. ``instances`` are
-    the new instances to record before the first step runs. ``capacity`` gives
-    the number of operations that may run at one time on a Compute instance (where it is not named, the job says it).
-    ``warnings`` are shown before the job starts. ``counts`` is the wanted number of instances per node, ``origins``
-    says where it comes from, where that is more than the usual one; ``kept_counts`` are those that later plans are to
-    keep, by node, None where the plan has nothing to say of them. ``kept`` is what stays though everything else is
-    removed, and why; ``drifted`` are the instances to be removed that were found to be other than they were made.
-    Steps of a plan that ``overlaps`` may run at the same time on one instance and one host; in one that ``halts``
-    nothing starts after a failure but what is there for it (``Gate.FAILED``) and what follows that. ``scopes`` are
-    those of the calls. ``makers`` says of the nodes of which instances are made elsewhere who makes them.
-
-    ``hooks`` are the lifecycle steps that the plan carries out, ``undone`` those of before that it undoes. ``older``
-    are the instances that the plan brings into another form: until a step that ``forms`` them starts they are in the
-    one in which they were, given here by their ids. ``adopted`` is what ``Action.ADOPT`` steps take over, by the
-    instance, or the pair: the operations that count as carried out as they are wanted now; those without a digest are
-    not wanted any more, and count as nothing. ``moved`` are instances that are made again on another host, each with
-    that host, "" for none: with the first step that makes it again its record says so. ``observed`` are digests of what
-    the inputs of operations were when the plan was made, by the instance (``IF_OTHER_INPUTS``). ``outages`` are the
-    nodes of which nothing is up for a while, though instances of them were, and will be again. ``losing`` are the
-    instances whose data are lost, ``lost_if`` says on what that depends where it is not certain. ``absent`` are the
-    records of instances that were found to be absent, and are new here: where the job does not come to make one, its
-    record is again what it was. A plan that ``is_part`` is about a part of the service, and its success is no revision:
-    ``left_out`` is what a plan for everything would do besides, as far as that can be told.
-    """
+    """Everything a job needs to decide what to do."""
 
     workflow: str
+
     steps: tuple[Step, ...]
+    """In an order that satisfies all edges."""
+
     edges: tuple[tuple[int, int, int], ...]
+    """(before, after, reason): two indices into ``steps``, and one into ``reasons``."""
+
     calls: tuple[OperationCall, ...]
+
     reasons: tuple[str, ...]
+
     changes: tuple[Change, ...] = ()
-    instances: tuple[Instance, ...] = ()
+    """What the plan means for each instance."""
+
     capacity: dict[str, int] = {}
-    counts: dict[str, int] = {}
-    origins: dict[str, str] = {}
-    warnings: tuple[str, ...] = ()
-    kept: tuple[Change, ...] = ()
-    drifted: tuple[str, ...] = ()
-    kept_counts: dict[str, KeptCount] | None = None
-    overlaps: bool = False
-    halts: bool = False
+    """The number of operations that may run at one time on a Compute instance; where it is not named, the job says
+    it."""
+
     scopes: tuple[Scope, ...] = ()
-    makers: dict[str, str] = {}
+    """Those of the calls."""
+
     hooks: tuple[Hook, ...] = ()
+    """The lifecycle steps that it carries out."""
+
     undone: tuple[DoneHook, ...] = ()
-    older: dict[str, str] = {}
-    adopted: dict[str, dict[str, Applied]] = {}
-    moved: dict[str, str] = {}
-    observed: dict[str, str] = {}
-    losing: tuple[str, ...] = ()
-    lost_if: dict[str, str] = {}
-    absent: tuple[Instance, ...] = ()
-    outages: tuple[Outage, ...] = ()
-    is_part: bool = False
-    left_out: tuple[Change, ...] = ()
+    """The lifecycle steps of before that it undoes."""
+
+    overlaps: bool = False
+    """Its steps may run at the same time on one instance and one host."""
+
+    halts: bool = False
+    """Nothing starts after a failure but what is there for it (``Gate.FAILED``), and what follows that."""
+
+    counts: InstanceCounts = InstanceCounts()
+
+    records: PlannedRecords = PlannedRecords()
+
+    summary: PlanSummary = PlanSummary()
 
     @property
     def is_empty(self) -> bool:
@@ -379,4 +480,4 @@ class Plan(msgspec.Struct, frozen=True):
 
     def made_again(self) -> frozenset[str]:
         """The instances that are removed and made again, or only the latter where they are gone already."""
-        return frozenset(step.instance for step in self.steps if step.anew)
+        return frozenset(step.instance for step in self.steps if step.effect.replaces)

@@ -71,7 +71,7 @@ def found_status(outcome: Outcome) -> str:
 
 def unless_ready(step: Step, outcome: Outcome, delta: Delta) -> tuple[Outcome, Delta]:
     """What has looked at an instance that is to be ready has failed as long as it does not say ok."""
-    if step.condition is not StepCondition.UNTIL_READY or outcome.status == OK or not outcome.succeeded:
+    if step.flow.condition is not StepCondition.UNTIL_READY or outcome.status == OK or not outcome.succeeded:
         return outcome, delta
     said = f": {outcome.message}" if outcome.message else ""
     message = f"it is not ready, its check says {outcome.status or UNKNOWN}{said}"

@@ -24,8 +24,8 @@ def with_rollback(plan: Plan, back: Plan) -> Plan:
     """A job's plan with the steps of a rollback after its own."""
     steps, reasons = len(plan.steps), len(plan.reasons)
     # Nothing of the job's own is made any more: what it was to move does so only where the rollback says it.
-    again = {step.instance for step in back.steps if step.anew} | {record.id for record in back.instances}
-    moved = {**{name: host for name, host in plan.moved.items() if name not in again}, **back.moved}
+    again = {step.instance for step in back.steps if step.effect.replaces} | {record.id for record in back.records.new}
+    moved = {**{name: host for name, host in plan.records.moved.items() if name not in again}, **back.records.moved}
     edges = tuple((before + steps, after + steps, reason + reasons) for before, after, reason in back.edges)
     return msgspec.structs.replace(
         plan,
@@ -36,8 +36,7 @@ def with_rollback(plan: Plan, back: Plan) -> Plan:
         capacity={**plan.capacity, **back.capacity},
         undone=plan.undone + back.undone,
         # What was to count as carried out in the form to which the job led does not in the one to which it goes back.
-        adopted=back.adopted,
-        moved=moved,
+        records=msgspec.structs.replace(plan.records, adopted=back.records.adopted, moved=moved),
     )
 
 

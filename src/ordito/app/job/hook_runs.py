@@ -79,7 +79,9 @@ def hook_runs(  # noqa: PLR0913  (what a job is)
     return HookRuns(
         plan,
         evaluator,
-        HookContexts(evaluator, lambda: {**counts, **plan.counts}, before, _removed(place, header, plan, snapshot)),
+        HookContexts(
+            evaluator, lambda: {**counts, **plan.counts.wanted}, before, _removed(place, header, plan, snapshot)
+        ),
         masking,
         job=header.id,
         root=root,

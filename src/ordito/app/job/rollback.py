@@ -103,8 +103,8 @@ class ToBase(msgspec.Struct, frozen=True):
             return WayBack(Plan(ROLLBACK, (), (), (), ()), tuple(_problems(refused)))
         replace, base = msgspec.structs.replace, self.header.base
         # Who names no form is in the job's own until that has ended; what is made now is in the one to which it leads.
-        made = tuple(replace(record, form=base) for record in back.instances)
-        back = replace(back, instances=(*made, *absent))
+        made = tuple(replace(record, form=base) for record in back.records.new)
+        back = replace(back, records=replace(back.records, new=(*made, *absent)))
         return WayBack(back, cannot_be_undone(done, back))
 
     def different(self) -> tuple[str, ...]:

@@ -277,7 +277,7 @@ class RunningJob:
     def _way_back(self) -> WayBack:
         if leads_to_base(self._header):
             return self._to_base().way_back()
-        new = frozenset(instance.id for instance in self._plan.instances)
+        new = frozenset(instance.id for instance in self._plan.records.new)
         return way_back(
             self._layout,
             self._plugins,
@@ -310,7 +310,7 @@ class RunningJob:
             self._ensemble.snapshot,
             self._ensemble.status,
             self._done,
-            self._plan.absent,
+            self._plan.records.absent,
         )
 
     def _effective(self, snapshot: Snapshot) -> Mapping[str, str]:

@@ -172,7 +172,7 @@ def _planned(
     warn_of_unheeded(known.spec.inventory, providers, read, diagnostics)
     renews, completes = _settled(made, status, diagnostics)
     forgets = any(name in status.given for name in request.inputs.forgotten)
-    renews |= forgets and made.plan.is_empty and not made.plan.is_part
+    renews |= forgets and made.plan.is_empty and not made.plan.summary.is_part
     is_new = not user.exists
     allowed = may_be_lost(may_lose, made.whole.service, known.snapshot)
     return Proposal(
@@ -198,14 +198,14 @@ def _planned(
         ),
         job=ProposedJob(told=recorded(request), renews=renews, completes=completes),
         diagnostics=tuple(diagnostics.sorted()),
-        unapproved=() if request.allow_changed else made.plan.drifted,
+        unapproved=() if request.allow_changed else made.plan.summary.drifted,
         risks=risked(made.plan, known.snapshot, named=request.changes.replaced, allowed=allowed),
     )
 
 
 def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[bool, bool]:
     """Whether a plan with nothing to do takes over the service's files, and whether it completes the last attempt."""
-    if made.plan.is_part:
+    if made.plan.summary.is_part:
         return False, False
     renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
     if renews:

@@ -64,7 +64,7 @@ def propose(request: HealRequest, known: PlanningContext) -> Proposal:
         made = make_plan(known, request.workflow, read, status.inputs, choose=choose)
     _refuse_nothing(made.plan, chosen)
     risks = risked(made.plan, known.snapshot, named=chosen, allowed=allowed)
-    unapproved = () if request.allow_changed else made.plan.drifted
+    unapproved = () if request.allow_changed else made.plan.summary.drifted
     proposal = for_deployed(known, request.workflow, read, made)
     told = told_again(msgspec.structs.replace(request, names=tuple(chosen)))
     return msgspec.structs.replace(proposal, risks=risks, unapproved=unapproved).with_job(told=told)

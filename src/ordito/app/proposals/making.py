@@ -259,7 +259,7 @@ class _Asking:
         self, service: Service, snapshot: Snapshot, plan: Plan, inputs: Mapping[str, object], ensemble: str
     ) -> None:
         self._service = service
-        self._nodes = {i.id: i.node for i in (*snapshot.instances.values(), *plan.instances)}
+        self._nodes = {i.id: i.node for i in (*snapshot.instances.values(), *plan.records.new)}
         self._static = Evaluator(service, Snapshot(), inputs)
         self._apart = anti_affinity(service)
         self._ensemble = ensemble

@@ -89,8 +89,8 @@ def _proposed(request: RetryRequest, known: PlanningContext) -> Proposal:
         job=ProposedJob(
             retries=job,
             told={**_told(record), **recorded(ChangeOptions(may_lose=tuple(dict.fromkeys(losing))))},
-            completes=plan.is_empty and not plan.is_part and workflow.forms and not is_complete(known.status),
-            on_failure="rollback" if workflow.scales and made.plan.instances else "continue",
+            completes=plan.is_empty and not plan.summary.is_part and workflow.forms and not is_complete(known.status),
+            on_failure="rollback" if workflow.scales and made.plan.records.new else "continue",
         ),
         risks=risks,
     )

@@ -80,13 +80,13 @@ def _proposed(request: RollbackRequest, known: PlanningContext, target: Rollback
         source=pinned_source(form, read, made),
         inputs=ProposedInputs(form.inputs, known.status.inputs, form.given),
         job=ProposedJob(
-            told={**recorded(request), **recorded(ChangeOptions(may_lose=made.plan.losing)), TO: target.job},
+            told={**recorded(request), **recorded(ChangeOptions(may_lose=made.plan.summary.losing)), TO: target.job},
             renews=made.plan.is_empty and not is_same(deployed, form),
             completes=made.plan.is_empty and not is_complete(known.status),
             back_to=target.number,
         ),
         diagnostics=tuple(warnings),
-        unapproved=() if request.allow_changed else made.plan.drifted,
+        unapproved=() if request.allow_changed else made.plan.summary.drifted,
         risks=risks,
     )
 

@@ -56,7 +56,7 @@ def propose(request: ScaleRequest, known: PlanningContext) -> Proposal | None:
             made = alone  # There are as many already of what is named.
     proposal = for_deployed(known, SCALE, read, made)
     _refuse_kept(request, proposal)
-    unapproved = () if request.allow_changed else made.plan.drifted
+    unapproved = () if request.allow_changed else made.plan.summary.drifted
     on_failure = "rollback" if adds(made.plan) else "continue"
     return replace(proposal, unapproved=unapproved).with_job(told=told_again(request), on_failure=on_failure)
 
@@ -139,7 +139,7 @@ def _with_another_way(refused: PlanRefused, request: ScaleRequest, *, alone: boo
 
 def adds(plan: Plan) -> bool:
     """Whether a plan makes instances."""
-    return bool(plan.instances)
+    return bool(plan.records.new)
 
 
 def scaling_of(request: ScaleRequest, service: Service, snapshot: Snapshot) -> Scaling:

@@ -36,6 +36,6 @@ def propose(request: UndeployRequest, known: PlanningContext) -> Proposal | None
                 in_place(service, options, UNDEPLOY, {}), request.part, service, known.snapshot
             ),
         )
-    unapproved = () if request.allow_changed else made.plan.drifted
+    unapproved = () if request.allow_changed else made.plan.summary.drifted
     proposal = for_deployed(known, UNDEPLOY, read, made)
     return msgspec.structs.replace(proposal, unapproved=unapproved).with_job(told=recorded(request))

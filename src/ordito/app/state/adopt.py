@@ -94,7 +94,7 @@ def _next_instance(node: str, proposal: Proposal) -> Instance:
     if node not in nodes:
         near = nearest(node, sorted(nodes))
         raise not_wanted(f'the template has no node "{node}"', f"did you mean {near[0]}?" if near else "")
-    new = {i.id: i for i in proposal.plan.instances}
+    new = {i.id: i for i in proposal.plan.records.new}
     made = next((i for i in new.values() if i.node == node), None)
     if made is None:
         raise not_wanted(f'all wanted instances of "{node}" are there', "raise its number of instances in the template")

@@ -28,7 +28,7 @@ from ordito.instances.status import effective_statuses
 from ordito.work.forms import begun
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.options import JobOptions
-from ordito.work.plan import ChangeKind, KeptCount, OperationCall, Plan, Step
+from ordito.work.plan import ChangeKind, InstanceCounts, KeptCount, OperationCall, Plan, PlannedRecords, Step
 from ordito.work.records import GivenService, GivenValue, JobClosingRecord, JobHeader, StepFinishedRecord
 
 
@@ -108,9 +108,8 @@ def write_down(
         (),
         (how.call,),
         (how.reason,),
-        counts=basis.counts,
-        kept_counts=basis.kept,
-        older=basis.older,
+        counts=InstanceCounts(basis.counts, kept=basis.kept),
+        records=PlannedRecords(older=basis.older),
     )
     records: list[StepFinishedRecord | JobClosingRecord] = []
     for number, edit in enumerate(edits):
@@ -225,11 +224,11 @@ def new_basis(known: PlanningContext, proposal: Proposal) -> EditBasis:
         pinned,
         proposal.inputs.values,
         proposal.inputs.given,
-        plan.counts,
+        plan.counts.wanted,
         proposal.setting.environment,
-        plan.kept_counts,
+        plan.counts.kept,
         proposal.source.named,
-        proposal.plan.older,
+        proposal.plan.records.older,
     )
 
 

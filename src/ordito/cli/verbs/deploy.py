@@ -60,13 +60,13 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     upgrades = result.proposal is not None and result.proposal.workflow == UPGRADE
     plan = result.proposal.plan if result.proposal is not None else None
     nothing = "Nothing to change" if upgrades else "Nothing to do"
-    what = f"what was named of {service}" if plan is not None and plan.is_part else service
+    what = f"what was named of {service}" if plan is not None and plan.summary.is_part else service
     session.note(f"{nothing}: by the record {what} is as it should be. No operation was run, no file was changed.")
-    if plan is not None and plan.is_part:
+    if plan is not None and plan.summary.is_part:
         write_left_out(plan, session.err)
     if plan is not None:
-        write_kept(plan.kept, session.err)
-    for warning in result.proposal.plan.warnings if result.proposal is not None else ():
+        write_kept(plan.summary.kept, session.err)
+    for warning in result.proposal.plan.summary.warnings if result.proposal is not None else ():
         session.note(warning)  # It says itself that it is a warning.
     if changed:
         warn_of_changed_inputs(changed, session)
@@ -161,7 +161,7 @@ def finish_undeploy(result: WorkflowResult, conversation: CliConversation, sessi
     from ordito.cli.job_view import exit_code, report_data, show_kept, suggest, warn_of_orphans, write_report
 
     report = result.report
-    staying = result.proposal.plan.kept if result.proposal is not None else ()
+    staying = result.proposal.plan.summary.kept if result.proposal is not None else ()
     if report is None:
         kept = result.proposal.orphans if result.proposal is not None else ()
         reason = "the service that was deployed has no instances" if kept else "nothing is deployed"

@@ -106,10 +106,10 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
     said = "nothing is deployed"
     if proposal is not None:
         session.diagnostics(proposal.diagnostics)
-        for warning in proposal.plan.warnings:
+        for warning in proposal.plan.summary.warnings:
             session.note(warning)  # It says itself that it is a warning.
         if workflow_of(workflow).describes:
-            what = f"{'what was named of ' if proposal.plan.is_part else ''}{proposal.service.name}"
+            what = f"{'what was named of ' if proposal.plan.summary.is_part else ''}{proposal.service.name}"
             said = f"by the record {what} is as it should be"
             if proposal.inputs.changed:
                 warn_of_changed_inputs(proposal.inputs.changed, session)

@@ -1,0 +1,68 @@
+"""Plans that versions before have written, as plain data: all fields of a plan, and of a step, were side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_STEP = {
+    "flow": {
+        "condition": "condition",
+        "gate": "gate",
+        "tolerant": "after_failure",
+        "barrier": "barrier",
+        "optional": "optional",
+        "dispensable": "non_blocking",
+    },
+    "effect": {
+        "enter": "enter",
+        "leave": "leave",
+        "opens": "opens",
+        "closes": "closes",
+        "anew": "replaces",
+        "counts": "counts",
+        "forms": "forms",
+    },
+}
+
+_PLAN = {
+    "counts": {"counts": "wanted", "origins": "origins", "kept_counts": "kept"},
+    "records": {
+        "instances": "new",
+        "absent": "absent",
+        "older": "older",
+        "adopted": "adopted",
+        "moved": "moved",
+        "observed": "observed",
+    },
+    "summary": {
+        "warnings": "warnings",
+        "kept": "kept",
+        "drifted": "drifted",
+        "outages": "outages",
+        "losing": "losing",
+        "lost_if": "lost_if",
+        "makers": "makers",
+        "is_part": "is_part",
+        "left_out": "left_out",
+    },
+}
+"""By the group: the fields that have come into it, each with its name there."""
+
+
+def step_of_former(step: Mapping[str, object]) -> dict[str, object]:
+    """A step as it is written now (``work.plan.Step``), from one of before."""
+    return _grouped(step, _STEP)
+
+
+def plan_of_former(plan: Mapping[str, object]) -> dict[str, object]:
+    """A plan as it is written now (``work.plan.Plan``), from one of before; its steps stay as they are."""
+    return _grouped(plan, _PLAN)
+
+
+def _grouped(before: Mapping[str, object], groups: Mapping[str, Mapping[str, str]]) -> dict[str, object]:
+    moved = {name for names in groups.values() for name in names}
+    found = {name: value for name, value in before.items() if name not in moved}
+    for group, names in groups.items():
+        if values := {names[name]: before[name] for name in names if name in before}:
+            found[group] = values
+    return found
