@@ -121,7 +121,7 @@ def job(file: str, folder: Path) -> dict[str, float]:
         read = read_service(file, found, network(fetch=False))
         assert not found.has_errors, found.sorted()[:3]
         note("reading")
-        made = plan("deploy", read.service, Snapshot(), {}, PlanOptions(accepts=lambda kinds: BASH in kinds))
+        made = plan("deploy", read.service, Snapshot(), {}, PlanOptions(Abilities(accepts=lambda kinds: BASH in kinds)))
     note("planning")
     with open_ensemble(str(folder), command="deploy") as ensemble:
         ids = ensemble.change_ids(time.time(), len(made.steps))
@@ -175,7 +175,7 @@ if __name__ == "__main__":
         from ordito.instances.status import effective_statuses
         from ordito.model.service import Service
         from ordito.operations.operations import PlanOperations
-        from ordito.planning.options import PlanOptions
+        from ordito.planning.options import Abilities, PlanOptions
         from ordito.planning.workflows import plan
         from ordito.work.events import Event, Listener
         from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress

@@ -82,14 +82,16 @@ def simulated(file: Path, seconds: Mapping[str, float]) -> float:
     from ordito.engine.core import Core
     from ordito.engine.messages import Start, StepEnded
     from ordito.instances.records import Snapshot
-    from ordito.planning.options import PlanOptions
+    from ordito.planning.options import Abilities, PlanOptions
     from ordito.planning.workflows import plan
     from ordito.work.options import JobOptions
     from ordito.work.plan import Action
 
     service = read_service(str(file), Diagnostics()).service
     accepts, provides = "tosca.artifacts.Implementation.Bash", "tosca.nodes.Compute"
-    options = PlanOptions(accepts=lambda kinds: accepts in kinds, provides=lambda _, kinds: provides in kinds)
+    options = PlanOptions(
+        Abilities(accepts=lambda kinds: accepts in kinds, provides=lambda _, kinds: provides in kinds)
+    )
     made = plan("deploy", service, Snapshot(), {}, options)
     core = Core(made, JobOptions(parallel=PARALLEL))
     now, running = 0.0, list[tuple[float, int]]()

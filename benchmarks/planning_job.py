@@ -20,7 +20,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.instances.records import Applied, Delta, Instance, Snapshot
 from ordito.model.resolve import resolve_service
 from ordito.model.service import COMPUTE, Service
-from ordito.planning.options import Goal, PlanOptions, Scaling
+from ordito.planning.options import Abilities, FileDigests, Goal, PlanOptions, Scaling
 from ordito.planning.workflows import plan
 from ordito.source.opening import open_package
 from ordito.work.plan import Action, Plan
@@ -86,9 +86,11 @@ def most_memory() -> float:
 def measured(workflow: str, service: Service, snapshot: Snapshot, **more: object) -> tuple[Plan, float]:
     """A plan, and the CPU seconds that it took."""
     options = PlanOptions(
-        digests={"do.sh": "5b" * 32},
-        accepts=lambda kinds: any(k.startswith("tosca.artifacts.Implementation") for k in kinds),
-        provides=lambda _, kinds: COMPUTE in kinds,
+        Abilities(
+            accepts=lambda kinds: any(k.startswith("tosca.artifacts.Implementation") for k in kinds),
+            provides=lambda _, kinds: COMPUTE in kinds,
+        ),
+        FileDigests({"do.sh": "5b" * 32}),
         **more,  # type: ignore[arg-type]
     )
     # As commands do from text to plan.

@@ -1,7 +1,5 @@
 """A second deploy: what is done is skipped by the record, what is unfinished is continued, what differs is changed."""
 
-from dataclasses import replace
-
 import msgspec
 import pytest
 
@@ -10,7 +8,7 @@ from ordito.model.service import Service
 from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending, Outcome
 from tests.support.forming import Forming
-from tests.support.runs import OPTIONS, World, codes, failing, steps_of
+from tests.support.runs import World, codes, failing, steps_of, with_files
 from tests.support.services import Requires, compute, definition, get_attribute, maintain, node, on, operation, service
 from tests.support.services import call as function
 
@@ -103,7 +101,7 @@ def test_what_the_failure_says_decides_the_status() -> None:
 def test_a_change_of_what_runs_is_carried_out_in_place() -> None:
     world = shop()
     world.run()
-    made = world.plan(options=replace(OPTIONS, digests={"scripts/configure.sh": "other"}))
+    made = world.plan(options=with_files({"scripts/configure.sh": "other"}))
     changes = {c.instance: c for c in made.changes}
     assert {name: change.kind for name, change in changes.items()} == dict.fromkeys(
         ("db_1", "web_1", "web_2"), "reconfigure"
@@ -174,17 +172,17 @@ def test_an_operation_that_is_new_on_what_runs_is_a_change() -> None:
 def test_what_failed_is_continued_with_what_was_put_right() -> None:
     world = World(service(node("a", operations=ALL)))
     world.run(answers=failing("a_1.Standard.configure"))
-    made = world.plan(options=replace(OPTIONS, digests={"scripts/configure.sh": "fixed"}))
+    made = world.plan(options=with_files({"scripts/configure.sh": "fixed"}))
     assert steps_of(made) == ["a_1.Standard.configure", "a_1.Standard.start"]
 
 
 def test_an_earlier_operation_that_changed_runs_again_but_for_create() -> None:
     world = World(service(node("a", operations=ALL)))
     world.run(answers=failing("a_1.Standard.start"))
-    made = world.plan(options=replace(OPTIONS, digests={"scripts/configure.sh": "other"}))
+    made = world.plan(options=with_files({"scripts/configure.sh": "other"}))
     # What has failed to start may have done so in part.
     assert steps_of(made) == ["a_1.Standard.stop", "a_1.Standard.configure", "a_1.Standard.start"]
-    made = world.plan(options=replace(OPTIONS, digests={"scripts/create.sh": "other"}))
+    made = world.plan(options=with_files({"scripts/create.sh": "other"}))
     assert [c.kind for c in made.changes] == ["replace"]
     assert steps_of(made)[:2] == ["a_1.Standard.stop", "a_1.Standard.delete"]
 

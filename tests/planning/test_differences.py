@@ -12,7 +12,7 @@ from ordito.model.artifacts import ANSIBLE
 from ordito.model.service import Service
 from ordito.planning.options import Deployed, Former, Forms
 from ordito.work.plan import Change
-from tests.support.runs import OPTIONS, World
+from tests.support.runs import OPTIONS, World, with_files
 from tests.support.services import Requires, call, compute, node, on, operation, service
 
 Difference = tuple[str, object, object]
@@ -26,10 +26,10 @@ def changes(
 ) -> dict[str, Change]:
     """What a plan for another form of a service says of each instance."""
     world = World(before, inputs[0])
-    world.run(options=replace(OPTIONS, digests=digests[0]))
+    world.run(options=with_files(digests[0]))
     world.service, world.inputs = after, dict(inputs[1])
     former = Former(before, inputs[0], digests[0])
-    options = replace(OPTIONS, digests=digests[1], forms=Forms(lambda _: former, base="before"))
+    options = replace(with_files(digests[1]), forms=Forms(lambda _: former, base="before"))
     return {c.instance: c for c in world.plan(options=options).changes}
 
 

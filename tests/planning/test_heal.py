@@ -9,6 +9,7 @@ import pytest
 
 from ordito.instances.records import Delta, Instance, StatusReason
 from ordito.model.service import NodeTemplate
+from ordito.planning.options import DataLoss, Healing
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.options import AUTO, INSTANCE_ONLY, WHOLE_HOST
 from ordito.work.plan import ChangeCause, Step
@@ -46,7 +47,10 @@ def heal(  # type: ignore[no-untyped-def]
     may_lose: tuple[str, ...] = (),
 ):
     options = replace(
-        OPTIONS, instances=frozenset(instances), reinstall=reinstall, scope=scope, may_lose=frozenset(may_lose)
+        OPTIONS,
+        instances=frozenset(instances),
+        healing=Healing(reinstall, scope),
+        data_loss=DataLoss(frozenset(may_lose)),
     )
     return world.run("heal", answers, options=options)
 

@@ -12,13 +12,12 @@ from ordito.planning.options import Maker, PlanOptions
 from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Step
-from tests.support.runs import OPTIONS, Answers, Reply, World, codes
+from tests.support.runs import Answers, Reply, World, able, codes, with_files
 from tests.support.services import SPAN, node, operation, service
 
 APPLICATION = "tosca.nodes.Container.Application"
 IMAGES = ("tosca.artifacts.Deployment.Image.Container.Docker", "tosca.artifacts.Deployment.Image")
-PROVIDED = replace(
-    OPTIONS,
+PROVIDED = able(
     provides=lambda _, kinds: APPLICATION in kinds,
     takes=lambda _, __, kinds: IMAGES[0] in kinds,
     maker=lambda _, __: Maker("containers", looks=True, starts=True),
@@ -76,17 +75,17 @@ def test_the_provider_stops_and_starts_what_it_has_made() -> None:
     world.run("check", looked("error"), options=PROVIDED)
     assert world.snapshot.instances["app_1"].local == "error"
     world.run("check", looked("ok"), options=PROVIDED)
-    cannot = replace(some, maker=lambda _, __: Maker("containers"))
+    cannot = able(some, maker=lambda _, __: Maker("containers"))
     assert ran(world, "stop", cannot) == ["Standard.stop"]  # Nothing does it: only the state changes.
 
 
 def test_another_image_is_another_node() -> None:
     """What a node was made from is remembered: what runs with something else is replaced."""
     world = World(service(application(artifacts=(image(),))))
-    with_digest = replace(PROVIDED, digests={"image.tar": "one"})
+    with_digest = with_files({"image.tar": "one"}, PROVIDED)
     world.run("deploy", options=with_digest)
     assert not world.plan(options=with_digest).steps
-    made = world.plan(options=replace(PROVIDED, digests={"image.tar": "two"}))
+    made = world.plan(options=with_files({"image.tar": "two"}, PROVIDED))
     assert [(c.instance, c.symbol, c.kind) for c in made.changes] == [("app_1", "-/+", "replace")]
 
 

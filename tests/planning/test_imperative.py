@@ -17,6 +17,7 @@ from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.model.imperative import Activity, Workflow
 from ordito.model.imperative import Step as Written
 from ordito.model.service import NodeTemplate, Service
+from ordito.planning.options import WrittenWorkflow
 from ordito.planning.preview import AFTER_FAILURE, preview
 from ordito.planning.workflows import plan
 from ordito.work.options import JobOptions
@@ -43,7 +44,7 @@ def planned(made: Service) -> Plan:
         for i in range(2 if n.name == "b" else 1)
     ]
     snapshot.apply(Delta(instances=tuple(records)))
-    return plan(f"workflow {NAME}", made, snapshot, {}, replace(OPTIONS, written=NAME))
+    return plan(f"workflow {NAME}", made, snapshot, {}, replace(OPTIONS, written=WrittenWorkflow(NAME)))
 
 
 def call(name: str = "Standard.configure") -> Activity:

@@ -34,9 +34,9 @@ def test_what_is_protected_stays_with_what_it_requires_though_the_template_has_l
     world.to(lost())
     after = service(node("base", operations=ALL))
     options = world.options(after)
-    spared = kept_behind(world.service, world.snapshot, options.left_behind)
+    spared = kept_behind(world.service, world.snapshot, options.orphans.nodes)
     assert spared == {"data", "under"}
-    made = world.plan("upgrade", replace(options, kept_behind=spared))
+    made = world.plan("upgrade", replace(options, orphans=msgspec.structs.replace(options.orphans, kept=spared)))
     assert kinds(made) == {"top_1": "removed"}
     assert called(made) == ["top_1.Standard.stop", "top_1.Standard.delete"]
     assert ["warning[orphaned]" in w for w in made.summary.warnings] == [True, True], made.summary.warnings
@@ -48,7 +48,7 @@ def test_what_this_ensemble_has_not_created_stays_too() -> None:
     adopted = msgspec.structs.replace(world.snapshot.instances["top_1"], created="")
     world.snapshot.apply(Delta(instances=(adopted,)))
     options = world.options(service(node("base", operations=ALL)))
-    assert kept_behind(world.service, world.snapshot, options.left_behind) == {"top", "data", "under"}
+    assert kept_behind(world.service, world.snapshot, options.orphans.nodes) == {"top", "data", "under"}
 
 
 @pytest.mark.parametrize("workflow", ["deploy", "upgrade"])

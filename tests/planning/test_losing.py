@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from ordito.instances.records import Delta, StatusReason
-from ordito.planning.options import Goal, PlanOptions, Scaling, ServicePart
+from ordito.planning.options import DataLoss, Goal, Healing, PlanOptions, Scaling, ServicePart
 from ordito.planning.refused import PlanRefused
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.options import AUTO, INSTANCE_ONLY, WHOLE_HOST, ChangeOptions
@@ -72,7 +72,9 @@ def went(world: World) -> None:
 
 
 def cut_short(world: World) -> None:
-    options = replace(OPTIONS, instances=frozenset({"db_1"}), reinstall=True, may_lose=frozenset({"db"}))
+    options = replace(
+        OPTIONS, instances=frozenset({"db_1"}), healing=Healing(reinstall=True), data_loss=DataLoss(frozenset({"db"}))
+    )
     world.run("heal", failing("db_1.Standard.create"), options=options)
     absent("db_1")(world)
 
@@ -100,7 +102,7 @@ def changes(**values: object) -> PlanOptions:
 
 
 def healing(name: str, scope: str, *, reinstall: bool = False) -> PlanOptions:
-    return replace(OPTIONS, instances=frozenset({name}), scope=scope, reinstall=reinstall)
+    return replace(OPTIONS, instances=frozenset({name}), healing=Healing(reinstall, scope))
 
 
 ASKED: Mapping[str, tuple[str, PlanOptions]] = {
@@ -173,7 +175,7 @@ def test_what_is_there_and_can_be_asked_loses_nothing_unasked(state: str, asked:
 def test_what_may_be_lost_is_made_once_more_by_the_job_that_finds_it_absent() -> None:
     world = shop()
     known(world, "db_1", local="unknown", failed={"Standard.start": "x"}, state="error")
-    plan = world.run("deploy", checks(3), options=replace(OPTIONS, may_lose=frozenset({"db"})))
+    plan = world.run("deploy", checks(3), options=replace(OPTIONS, data_loss=DataLoss(frozenset({"db"}))))
     assert (plan.summary.losing, plan.summary.lost_if) == (("db_1",), {"db_1": "if its check finds it to be absent"})
     assert "db_1.Standard.create" in world.ran
     assert world.failed == []
@@ -211,7 +213,7 @@ def test_going_back_by_itself_spares_what_lies_on_a_host_that_is_absent() -> Non
         if also:
             absent("db_1")(world)
             absent("web_1")(world)
-        plan = world.run("rollback", options=replace(OPTIONS, spares_absent=True))
+        plan = world.run("rollback", options=replace(OPTIONS, data_loss=DataLoss(spares_absent=True)))
         assert plan.summary.losing == ()
         assert world.done("create", "delete") == []
 
@@ -222,5 +224,5 @@ def test_going_back_by_itself_makes_a_host_again_that_carries_no_data(kind: str)
     database = msgspec.structs.replace(world.service.nodes["db"], kinds=(kind,))
     world.service = service(world.service.nodes["server"], database, world.service.nodes["web"])
     absent("server_1")(world)
-    world.run("rollback", options=replace(OPTIONS, spares_absent=True))
+    world.run("rollback", options=replace(OPTIONS, data_loss=DataLoss(spares_absent=True)))
     assert "db_1.Standard.create" in world.ran

@@ -12,7 +12,7 @@ from ordito.model.imperative import Workflow
 from ordito.model.lifecycle_steps import BlockType, LifecycleStep
 from ordito.model.service import Service
 from ordito.planning.lossy_steps import check_service
-from ordito.planning.options import Hooking, PlanOptions
+from ordito.planning.options import Hooking, PlanOptions, WrittenWorkflow
 from ordito.planning.refused import PlanRefused
 from ordito.work.hooks import Transition
 from ordito.work.options import ChangeOptions
@@ -93,7 +93,7 @@ def test_a_rollback_over_what_is_made_anew_is_said() -> None:
 def test_a_workflow_of_the_template_carries_out_no_steps() -> None:
     made = shop(step("m_test", "install.after"), step("m_saved", "delete.before"))
     made = msgspec.structs.replace(made, workflows={"deploy": Workflow("deploy")})
-    plan = World(made).plan(options=replace(options(made), written="deploy"))
+    plan = World(made).plan(options=replace(options(made), written=WrittenWorkflow("deploy")))
     assert not plan.hooks
     (warning,) = plan.summary.warnings
     assert 'workflow "deploy" of the template carries out no lifecycle steps: m_test' in warning

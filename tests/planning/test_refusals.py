@@ -1,7 +1,5 @@
 """What has no plan: every reason at once, each with its place and what to do next."""
 
-from dataclasses import replace
-
 import msgspec
 import pytest
 
@@ -9,7 +7,7 @@ from ordito.base.diagnostics import Diagnostic
 from ordito.planning.options import Maker, PlanOptions
 from ordito.planning.refused import PlanRefused
 from ordito.planning.workflows import plan
-from tests.support.runs import OPTIONS, World, codes
+from tests.support.runs import OPTIONS, World, able, codes
 from tests.support.services import Requires, compute, get_attribute, node, on, operation, service
 from tests.support.services import call as function
 
@@ -49,7 +47,7 @@ def test_a_node_hosted_on_and_connected_to_one_target_is_no_cycle() -> None:
 def test_no_executor_for_an_artifact() -> None:
     """R-5.4-4, R-13.2.1-1, R-13.2.4-1, R-3.6.16-7: found when the plan is made, not when the operation would run;
     removal is looked at too."""
-    options = replace(OPTIONS, accepts=lambda _: False)
+    options = able(accepts=lambda _: False)
     found = refused(World(service(node("a", operations=["create", "delete"]))), options=options)
     assert codes(found) == ["no-executor"] * 2
     assert 'no executor processes "scripts/create.sh"' in found[0].message
@@ -60,8 +58,7 @@ def test_no_executor_for_an_artifact_on_hosts_that_are_reached_in_another_way() 
     """Found when the plan is made, once for each operation and host; what runs elsewhere is not refused."""
     web = node("web", on("far"), operations=["create"], count=3)
     made = service(compute("far"), web, node("here", operations=["create"]))
-    options = replace(
-        OPTIONS,
+    options = able(
         maker=lambda name, _: Maker("acme", "acme") if name == "far" else Maker(),
         accepts_on=lambda _, protocol: protocol != "acme",
     )
@@ -72,7 +69,7 @@ def test_no_executor_for_an_artifact_on_hosts_that_are_reached_in_another_way() 
 
 
 def test_the_nearest_known_type_of_an_artifact_processes_it() -> None:
-    options = replace(OPTIONS, accepts=lambda kinds: "tosca.artifacts.Implementation.Bash" in kinds)
+    options = able(accepts=lambda kinds: "tosca.artifacts.Implementation.Bash" in kinds)
     made = World(service(node("a", operations=["create"]))).plan(options=options)
     assert made.calls[0].processor == "tosca.artifacts.Implementation.Bash"
 
@@ -88,7 +85,7 @@ def test_a_version_by_which_nothing_chooses_is_said() -> None:
     interface = msgspec.structs.replace(standard, operations={"create": operation})
     changed = msgspec.structs.replace(world.service.nodes["a"], interfaces={"Standard": interface})
     world.service = msgspec.structs.replace(world.service, nodes={"a": changed})
-    made = world.plan(options=replace(OPTIONS, accepts=lambda kinds: "my.Play" in kinds))
+    made = world.plan(options=able(accepts=lambda kinds: "my.Play" in kinds))
     assert ["artifact_version 2.9" in warning for warning in made.summary.warnings] == [True]
 
 
@@ -120,7 +117,7 @@ def test_reasons_of_different_kinds_come_together() -> None:
             node("d", operations=["create"]),
         )
     )
-    found = refused(world, options=replace(OPTIONS, accepts=lambda _: False))
+    found = refused(world, options=able(accepts=lambda _: False))
     assert set(codes(found)) == {"requirement-cycle", "count-out-of-bounds", "no-executor"}
 
 
@@ -141,7 +138,7 @@ def test_undeploy_is_not_held_up_by_what_only_concerns_deploying() -> None:
     world = World(service(compute("server"), node("a", operations=["create"])))
     world.run()
     world.service = service(compute("server"), node("a", on("server", "pre_configure_target"), operations=["create"]))
-    world.run("undeploy", options=replace(OPTIONS, accepts=lambda _: False))
+    world.run("undeploy", options=able(accepts=lambda _: False))
     assert world.existing == []
 
 

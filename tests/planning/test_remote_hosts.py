@@ -8,16 +8,16 @@ import msgspec
 import pytest
 
 from ordito.instances.records import note_of
-from ordito.planning.options import Goal, Maker, Scaling
+from ordito.planning.options import Goal, Healing, Maker, Scaling
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.options import AUTO, WHOLE_HOST
 from ordito.work.plan import Step
 from ordito.work.targets import HOST, SSH
-from tests.support.runs import OPTIONS, Answers, Reply, World, is_before
+from tests.support.runs import Answers, Reply, World, able, is_before
 from tests.support.services import Requires, capability, compute, maintain, node, on, operation, service
 
 DEPLOY = "delegate.deploy"
-REMOTE = replace(OPTIONS, maker=lambda *_: Maker("pool", SSH, looks=True))
+REMOTE = able(maker=lambda *_: Maker("pool", SSH, looks=True))
 ALL = ["create", "configure", "start", "stop", "delete"]
 
 
@@ -123,7 +123,7 @@ def test_healing_on_a_lost_host_goes_straight_to_making_all_of_it_anew(
     asked: str, checks: bool, reinstall: bool
 ) -> None:
     world = shop(checks=checks)
-    options = replace(REMOTE, instances=frozenset({asked}), reinstall=reinstall)
+    options = replace(REMOTE, instances=frozenset({asked}), healing=Healing(reinstall))
     world.run("heal", again(lost("machine_2")), options=options)
     assert not world.failed
     ran = [s for s in world.ran if not s.startswith("balancer_1.")]
@@ -155,7 +155,7 @@ def test_healing_on_a_host_that_lets_nobody_in_does_nothing(asked: str, checks: 
     world = shop(checks=checks)
     records, links = dict(world.snapshot.instances), dict(world.snapshot.links)
     scope = WHOLE_HOST if " " in asked else AUTO
-    options = replace(REMOTE, instances=frozenset(asked.split()), reinstall=reinstall, scope=scope)
+    options = replace(REMOTE, instances=frozenset(asked.split()), healing=Healing(reinstall, scope))
     world.run("heal", locked("machine_2"), options=options)
     assert {step.rpartition(".")[2] for step in world.ran} <= {"look", "check", "heal", "known", "whether", "there"}
     assert world.failed == ["machine_2.delegate.look"]

@@ -9,7 +9,7 @@ import pytest
 
 from ordito.instances.records import Delta
 from ordito.model.service import NodeTemplate
-from ordito.planning.options import ServicePart
+from ordito.planning.options import DataLoss, ServicePart
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.options import ChangeOptions
 from ordito.work.plan import Step
@@ -134,7 +134,7 @@ def test_what_keeps_data_is_not_made_anew_and_the_plan_says_so() -> None:
     assert [c.instance for c in plan.summary.kept] == ["db_1"]
     assert plan.summary.losing == ()
     assert statuses(world)["db_1"] == "error"
-    options = replace(OPTIONS, may_lose=frozenset({"db_1"}))
+    options = replace(OPTIONS, data_loss=DataLoss(frozenset({"db_1"})))
     assert world.run(answers=checks(db_1=[1, 1]), options=options).summary.losing == ("db_1",)
     assert of(world, "db_1") == ANEW
     assert set(statuses(world).values()) == {"ok"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from hypothesis import given
@@ -26,7 +27,7 @@ def rolled_back(world: World, deployed: Plan) -> RolledBack:
 
 
 def options(back: RolledBack) -> PlanOptions:
-    return PlanOptions(accepts=OPTIONS.accepts, provides=OPTIONS.provides, rolled_back=back)
+    return replace(OPTIONS, rolled_back=back)
 
 
 def shop(web: int = 1) -> Service:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import pytest
@@ -11,7 +12,7 @@ from ordito.base.sensitive import Sensitive
 from ordito.instances.evaluate import Evaluator
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Service
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import Healing, PlanOptions
 from ordito.work.invocation import Ending
 from ordito.work.plan import Plan, Step, StepCondition
 from ordito.work.telling import Telling
@@ -65,7 +66,7 @@ def of(*instances: str) -> PlanOptions:
 
 
 def replace_options(instances: frozenset[str], *, reinstall: bool = False) -> PlanOptions:
-    return PlanOptions(**{**vars(OPTIONS), "instances": instances, "reinstall": reinstall})
+    return dataclasses.replace(OPTIONS, instances=instances, healing=Healing(reinstall))
 
 
 @pytest.mark.parametrize("links", [(), LINKS])

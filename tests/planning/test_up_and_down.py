@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from ordito.instances.records import Delta, note_of
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import Healing, PlanOptions
 from ordito.planning.refused import PlanRefused
 from ordito.work.options import WHOLE_HOST
 from tests.support.runs import OPTIONS, World, assert_order, codes, failing, is_before, steps_of
@@ -40,7 +40,7 @@ def locals_of(world: World) -> dict[str, str]:
 
 
 def run(world: World, workflow: str, *instances: str, **how: object):  # type: ignore[no-untyped-def]
-    options = replace(about(*instances), scope=WHOLE_HOST)
+    options = replace(about(*instances), healing=Healing(scope=WHOLE_HOST))
     return world.run(workflow, options=options, **how)  # type: ignore[arg-type]
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from ordito.model.operation import Interface, Operation
 from ordito.model.service import LIFECYCLE, NodeTemplate, Service
-from ordito.planning.options import Former, Forms, PlanOptions
+from ordito.planning.options import FileDigests, Former, Forms, Orphans, PlanOptions
 from ordito.work.invocation import Ending
 from ordito.work.options import ChangeOptions
 from ordito.work.plan import Action, Change, Plan, Step
 from tests.support.forming import Forming
-from tests.support.runs import OPTIONS, World, steps_of
+from tests.support.runs import OPTIONS, World, able, steps_of, with_files
 from tests.support.services import Requires, compute, maintain, node, on, operation, service
 from tests.support.services import script as file_of
 
@@ -31,7 +31,7 @@ class Running:
     ) -> None:
         self.world = World(before, inputs)
         self.digests = dict(digests or {})
-        self.world.run(options=replace(OPTIONS, digests=self.digests))
+        self.world.run(options=with_files(self.digests))
         assert not self.world.failed
         self.former = Former(before, dict(inputs or {}), self.digests)
 
@@ -53,7 +53,7 @@ class Running:
         forms = Forms(former=lambda form: self.former if form == BEFORE else None, base=BEFORE)
         options = replace(
             options,
-            digests=self.digests if digests is None else digests,
+            files=FileDigests(self.digests if digests is None else digests),
             forms=forms,
             changes=changes or ChangeOptions(prune="last"),
         )
@@ -252,7 +252,7 @@ def test_what_the_template_has_lost_is_removed_last() -> None:
     running = Running(made("1.sh", cache))
     plan = running.plan(
         left(made("1.sh", cache), made("2.sh"), "cache"),
-        options=replace(OPTIONS, left_behind=frozenset({"cache"})),
+        options=replace(OPTIONS, orphans=Orphans(frozenset({"cache"}))),
     )
     assert kinds(plan) == {"a_1": "reconfigure", "cache_1": "removed"}
     assert called(plan) == [
@@ -264,7 +264,9 @@ def test_what_the_template_has_lost_is_removed_last() -> None:
         "cache_1.Standard.delete",
     ]
     assert plan.counts.wanted == {"a": 1, "cache": 0}
-    assert running.plan(options=replace(OPTIONS, left_behind=frozenset({"cache"})), changes=ChangeOptions()).changes
+    assert running.plan(
+        options=replace(OPTIONS, orphans=Orphans(frozenset({"cache"}))), changes=ChangeOptions()
+    ).changes
 
 
 def test_more_and_fewer_are_a_class_of_their_own() -> None:
@@ -330,14 +332,14 @@ def test_what_linked_is_looked_at_though_what_made_cannot_be_run_any_more() -> N
     odd = ("own.Odd", "tosca.artifacts.Implementation")
     made_oddly = msgspec.structs.replace(operation("create"), implementation=file_of("create.odd", odd))
     forming = Forming(linked_by(made_oddly, 1, "add_target"))
-    forming.run("upgrade", options=replace(forming.options(forming.service), accepts=lambda _: True))
+    forming.run("upgrade", options=able(forming.options(forming.service), accepts=lambda _: True))
     forming.current = "job1"
     forming.forms["job1"] = Former(forming.service)
     left = forming.differs(linked_by("create", 2, "add_target"))
     assert "front_1.Standard.create" in called(left)
     # One is in the earlier form, and the other one in that which is removed.
     after = linked_by(made_oddly, 2, "add_target")
-    forming.run("upgrade", middle_fails, options=replace(forming.options(after), accepts=lambda _: True))
+    forming.run("upgrade", middle_fails, options=able(forming.options(after), accepts=lambda _: True))
     forming.forms["job2"] = Former(after)
     forms = Forms(forming.forms.get)
     removed = forming.plan("undeploy", replace(OPTIONS, forms=forms))

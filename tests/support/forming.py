@@ -9,10 +9,10 @@ from ordito.base.masking import Masking
 from ordito.model.left_behind import Left, with_left_behind
 from ordito.model.service import Service
 from ordito.operations.operations import FormedOperations, PlanOperations
-from ordito.planning.options import Former, Forms, PlanOptions
+from ordito.planning.options import Former, Forms, Orphans, PlanOptions
 from ordito.work.options import ChangeOptions
 from ordito.work.plan import Plan
-from tests.support.runs import OPTIONS, Answers, World, always_well
+from tests.support.runs import Answers, World, always_well, with_files
 
 PRUNED = ChangeOptions(prune="last")
 
@@ -44,7 +44,8 @@ class Forming(World):
         wanted = Former(service, dict(self.inputs), given)
         is_same = before == wanted
         forms = Forms(self.forms.get, base="" if is_same else self.current)
-        return replace(OPTIONS, digests=given, forms=forms, changes=changes, left_behind=self.left)
+        orphans = Orphans(self.left)
+        return replace(with_files(given), forms=forms, changes=changes, orphans=orphans)
 
     def to(
         self,

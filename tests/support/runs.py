@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
+
+import msgspec
 
 from ordito.base.diagnostics import Diagnostic
 from ordito.instances.records import Delta, Snapshot
 from ordito.model.service import COMPUTE, Service
 from ordito.operations.operations import FormedOperations, PlanOperations
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import Abilities, FileDigests, PlanOptions
 from ordito.planning.workflows import plan
 from ordito.work.forms import begun
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import Action, Gate, Plan, Step
 
 OPTIONS = PlanOptions(
-    accepts=lambda kinds: any(k.startswith("tosca.artifacts.Implementation.") for k in kinds),
-    provides=lambda _, kinds: COMPUTE in kinds,
+    Abilities(
+        accepts=lambda kinds: any(k.startswith("tosca.artifacts.Implementation.") for k in kinds),
+        provides=lambda _, kinds: COMPUTE in kinds,
+    )
 )
+
+
+def able(options: PlanOptions = OPTIONS, **abilities: object) -> PlanOptions:
+    """The same options where other things can be carried out."""
+    return replace(options, abilities=msgspec.structs.replace(options.abilities, **abilities))
+
+
+def with_files(contents: Mapping[str, str], options: PlanOptions = OPTIONS) -> PlanOptions:
+    """The same options where artifact files have these contents."""
+    return replace(options, files=FileDigests(contents))
+
 
 Reply = Outcome | Ending | dict[str, object] | None
 Answers = Callable[[Step, str], Reply]

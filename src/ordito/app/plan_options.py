@@ -9,7 +9,7 @@ from ordito.app.services.left_behind import ServiceWithOrphans
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import Vault
 from ordito.executors.interpreters import lacking_here
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import Abilities, FileDigests, Orphans, PlanOptions
 
 
 def plan_options(
@@ -17,14 +17,14 @@ def plan_options(
 ) -> PlanOptions:
     """The options that every plan for a service has; ``digests`` are those of the files that it names itself."""
     return PlanOptions(
-        digests={**digests, **whole.digests},
-        names=whole.names,
-        accepts=plugins.accepts,
-        provides=plugins.provides,
-        maker=plugins.maker,
-        accepts_on=plugins.accepts,
-        takes=plugins.takes,
-        lacking=lacking_here,
-        left_behind=whole.nodes,
-        digest_key=Vault(layout).digest_key,
+        Abilities(
+            accepts=plugins.accepts,
+            accepts_on=plugins.accepts,
+            takes=plugins.takes,
+            provides=plugins.provides,
+            maker=plugins.maker,
+            lacking=lacking_here,
+        ),
+        FileDigests({**digests, **whole.digests}, whole.names, Vault(layout).digest_key),
+        orphans=Orphans(whole.nodes),
     )

@@ -67,12 +67,12 @@ def _before(member: PlannedInstance) -> list[int]:
 def is_older(draft: Draft, member: PlannedInstance) -> bool:
     """Whether an instance is, by its record, in another form than the plan's, and the service still has its node."""
     name = draft.forms.name_of(member.record)
-    is_joined = not member.record.form and member.template.name in draft.options.left_behind
+    is_joined = not member.record.form and member.template.name in draft.options.orphans.nodes
     return bool(name) and not is_joined and not _is_left(draft, member)
 
 
 def _is_left(draft: Draft, member: PlannedInstance) -> bool:
-    return member.template.name in draft.options.left_behind and not member.falls
+    return member.template.name in draft.options.orphans.nodes and not member.falls
 
 
 def form(draft: Draft) -> None:
@@ -134,7 +134,7 @@ def forget_leftovers(draft: Draft) -> None:
             member.goes
             or draft.is_left_out(member)
             or member.fate in (Fate.ANEW, Fate.NEW)
-            or member.template.name in draft.options.left_behind
+            or member.template.name in draft.options.orphans.nodes
         ):
             continue
         failed = _failed(draft, member, pairs)

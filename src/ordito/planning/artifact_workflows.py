@@ -27,7 +27,7 @@ def external(
     """Add the step that carries out a workflow as a whole; gives its number."""
     artifact = workflow.implementation
     assert artifact is not None
-    processor = processor_of(artifact, draft.options.accepts)
+    processor = processor_of(artifact, draft.options.abilities.accepts)
     if not processor:
         draft.diagnostics.error(
             "no-processor",

@@ -371,7 +371,7 @@ class Calls:
         where nothing does."""
         if is_unfilled(artifact):
             return ""
-        accepts = self._options.accepts
+        accepts = self._options.abilities.accepts
         named = (f"{ARTIFACTS}{kind}@{artifact.version}" for kind in artifact.kinds if kind != PLACING)
         placing = (PLACING,) if artifact.deploy_path else ()
         return next((kind for kind in (*named, *placing) if accepts((kind,))), "")
@@ -380,7 +380,7 @@ class Calls:
         """The nearest type of an implementation that some executor processes."""
         if artifact.kinds[:1] == (PLACING,):
             return self.deploying(artifact)
-        accepts = self._options.accepts
+        accepts = self._options.abilities.accepts
         # Who looks for processors reads what is installed, which plans of nothing but scripts do without.
         asked = (
             of

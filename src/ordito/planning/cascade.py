@@ -51,11 +51,11 @@ def _take_turns(draft: Draft, node: NodeTemplate) -> None:
     that are not up begin, what is only continued among them: they are down already."""
     options = draft.options
     members = draft.of_node.get(node.name, [])
-    if options.at_once or len(members) < 2:
+    if options.turns.never or len(members) < 2:
         return
     portion = options.unavailable(node)
     is_usual = not portion.amount
-    if is_usual and not (options.rolls and any(m.was_up and m.falls for m in members)):
+    if is_usual and not (options.turns.by_itself and any(m.was_up and m.falls for m in members)):
         return
     most = (USUAL if is_usual else portion).of(sum(m.fate is not Fate.NEW for m in members))
     taking = [m for m in members if m.fate in CHANGED or m.is_down_already]

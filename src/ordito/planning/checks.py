@@ -181,7 +181,11 @@ def check_executors(draft: Draft) -> None:
             continue
         seen.add((step.call, node))
         call = draft.calls.all[step.call]
-        if call.artifact and call.processor and not draft.options.accepts_on((call.processor,), protocols[node]):
+        if (
+            call.artifact
+            and call.processor
+            and not draft.options.abilities.accepts_on((call.processor,), protocols[node])
+        ):
             draft.diagnostics.error(
                 "no-executor",
                 f'no executor processes "{call.artifact}" (artifact type {call.processor}) on "{node}", which is'
@@ -254,7 +258,7 @@ def check_interpreters(draft: Draft) -> None:
     said: set[tuple[str, str]] = set()
     for number in sorted(here):
         call = draft.calls.all[number]
-        why = draft.options.lacking(call.processor, call.version)
+        why = draft.options.abilities.lacking(call.processor, call.version)
         if why and (call.artifact, why) not in said:
             said.add((call.artifact, why))
             draft.diagnostics.error(

@@ -25,7 +25,7 @@ from ordito.work.plan import ChangeKind
 
 def choose_instances(draft: Draft) -> None:
     """Bring every node to its wanted number of instances, hosts before what they host."""
-    sparing = spared(draft) if draft.options.spares_absent else frozenset()
+    sparing = spared(draft) if draft.options.data_loss.spares_absent else frozenset()
     for node in draft.ordered:
         _choose(draft, node, sparing)
     _warn_of_unknown(draft)
@@ -48,7 +48,7 @@ def all_instances(draft: Draft) -> None:
 
 def _warn_of_left_behind(draft: Draft) -> None:
     options = draft.options
-    for name in sorted(options.left_behind - options.pruned):
+    for name in sorted(options.orphans.nodes - options.pruned):
         if ids := draft.snapshot.ids_of(name):
             spared = options.prunes
             draft.diagnostics.warning(
@@ -92,7 +92,7 @@ def _choose(draft: Draft, node: NodeTemplate, sparing: frozenset[str]) -> None:
             lost.append(record)
         elif host is not None and host.goes and not _moves(node, host):
             member = leaving(draft, record, node, f"its host {host.id} is removed")
-            member.kind = ChangeKind.REMOVED if node.name in draft.options.left_behind else ChangeKind.SCALE
+            member.kind = ChangeKind.REMOVED if node.name in draft.options.orphans.nodes else ChangeKind.SCALE
             draft.put(member)
         else:
             staying.append(record)
@@ -119,7 +119,7 @@ def _moves(node: NodeTemplate, host: PlannedInstance) -> bool:
 
 def _surplus(draft: Draft, record: Instance, node: NodeTemplate, there_are: int) -> PlannedInstance:
     """An instance that is one too many, or one of a node that the template has lost."""
-    if node.name in draft.options.left_behind:
+    if node.name in draft.options.orphans.nodes:
         member = leaving(draft, record, node, GONE)
         member.kind = ChangeKind.REMOVED
     else:

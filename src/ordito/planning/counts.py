@@ -28,7 +28,7 @@ def counts(draft: Draft) -> None:
         if node.name in pruned:
             draft.counts[node.name], draft.origins[node.name] = 0, GONE
             continue
-        if node.name in draft.options.left_behind:
+        if node.name in draft.options.orphans.nodes:
             draft.counts[node.name] = len(draft.snapshot.ids_of(node.name))
             draft.origins[node.name] = "what exists"
             if node.name in draft.options.kept:

@@ -40,7 +40,7 @@ def decide(draft: Draft) -> None:
     """Decide for every instance that is to stay what becomes of it, and from where on."""
     classes = Classes(draft)
     for node in draft.ordered:
-        if node.name in draft.options.left_behind:
+        if node.name in draft.options.orphans.nodes:
             continue
         entries = draft.recipes.making(node).install
         draft.recipes.removing(node)  # What could not be removed again is refused now.
@@ -302,7 +302,7 @@ def _compare(
 
 def _is_kept(draft: Draft, entry: SequencedOperation) -> bool:
     """Whether an operation belongs to a relationship that is kept as it was made, with the files of that time."""
-    return entry.relationship is not None and entry.relationship.target in draft.options.left_behind
+    return entry.relationship is not None and entry.relationship.target in draft.options.orphans.nodes
 
 
 def is_lacking(record: Instance) -> bool:

@@ -76,14 +76,14 @@ class Differences:
             # The same, together with what was left behind.
             options = self._options
             digests = Digests(
-                form.service, form.inputs, options.digests, Diagnostics(), options.digest_key, options.names
+                form.service, form.inputs, options.files.contents, Diagnostics(), options.files.key, options.files.names
             )
             return DeclaredBefore(form.service, digests)
         deployed = self._options.deployed() or Deployed()
         service = deployed.service
         if service is None:
             return DeclaredBefore(None, None)
-        key = self._options.digest_key
+        key = self._options.files.key
         return DeclaredBefore(service, Digests(service, deployed.inputs, deployed.digests, Diagnostics(), key))
 
     def between(self, number: int, before: Content | None, form: Formed) -> tuple[Difference, ...]:

@@ -82,7 +82,9 @@ class FormsOfPlan:
         forms = options.forms
         self._base = "" if forms.base == forms.own else forms.base
         lost = options.pruned
-        digests = Digests(service, inputs, options.digests, diagnostics, options.digest_key, options.names, lost)
+        digests = Digests(
+            service, inputs, options.files.contents, diagnostics, options.files.key, options.files.names, lost
+        )
         self.own = self._form(OWN, service, inputs, digests, forms.own, diagnostics, lost)
 
     @property
@@ -104,7 +106,7 @@ class FormsOfPlan:
         if former is None or record.node not in former.service.nodes:
             return self.own
         # What the template has lost is part of the service as it was deployed last.
-        is_joined = not record.form and record.node in self._options.left_behind
+        is_joined = not record.form and record.node in self._options.orphans.nodes
         return self.own if is_joined else former
 
     def name_of(self, record: Instance) -> str:
@@ -129,7 +131,7 @@ class FormsOfPlan:
         """A form that is only looked at: what of it could not be carried out is not reported."""
         if form.name not in self._unheard:
             options = self._options
-            own = Former(form.service, form.inputs, options.digests, options.names)
+            own = Former(form.service, form.inputs, options.files.contents, options.files.names)
             former = own if form is self.own else options.forms.former(form.name)
             self._unheard[form.name] = self._of_former(form.name, former, Diagnostics()) if former is not None else form
         return self._unheard[form.name]
@@ -147,9 +149,7 @@ class FormsOfPlan:
     def _of_former(self, name: str, former: Former, said: Diagnostics) -> Formed:
         # What was wrong with an earlier form is nobody's business any more, save that its operations can be run.
         ignored = Diagnostics()
-        digests = Digests(
-            former.service, former.inputs, former.digests, ignored, self._options.digest_key, former.names
-        )
+        digests = Digests(former.service, former.inputs, former.digests, ignored, self._options.files.key, former.names)
         return self._form(name, former.service, former.inputs, digests, name, said)
 
     def _form(

@@ -227,7 +227,7 @@ def _makers(draft: Draft, calls: list[int]) -> dict[str, str]:
     found: dict[str, str] = {}
     for call in (draft.calls.all[number] for number in calls):
         if call.interface == DELEGATE and call.operation == PROVIDE:
-            maker = draft.options.maker(call.owner, draft.service.nodes[call.owner].kinds)
+            maker = draft.options.abilities.maker(call.owner, draft.service.nodes[call.owner].kinds)
             if maker.looks:
                 found[call.owner] = maker.name
     return found

@@ -64,7 +64,7 @@ def stay(draft: Draft) -> None:
 
 def preconditions(draft: Draft) -> None:
     """Transform: what the workflow asks for must hold, of every instance of every target, before anything runs."""
-    workflow = draft.service.workflows[draft.options.written]
+    workflow = draft.service.workflows[draft.options.written.name]
     conditions: ConditionEvaluator | None = None
     for precondition in workflow.preconditions:
         conditions = conditions or _conditions(draft)
@@ -109,15 +109,17 @@ def _refuse(draft: Draft, workflow: Workflow, precondition: Precondition, why: s
 
 def written(draft: Draft) -> None:
     """Transform: the steps of the workflow that is asked for."""
-    workflow = draft.service.workflows[draft.options.written]
+    workflow = draft.service.workflows[draft.options.written.name]
     draft.overlaps, draft.halts = True, not draft.workflow.removes
     begin = draft.join("begin", draft.why("the beginning of the workflow"))
     scope = -1
-    if draft.options.given:
-        draft.scopes.append(Scope(workflow.name, dict(draft.options.given)))
+    if draft.options.written.inputs:
+        draft.scopes.append(Scope(workflow.name, dict(draft.options.written.inputs)))
         scope = 0
     weaving = _Weaving(draft)
-    setting = ActivitySetting("", (), scope=scope, after_failure=draft.workflow.removes, carried=draft.options.carried)
+    setting = ActivitySetting(
+        "", (), scope=scope, after_failure=draft.workflow.removes, carried=draft.options.written.carried
+    )
     weaving.workflow(workflow, setting, begin, NO_FILTERS)
 
 

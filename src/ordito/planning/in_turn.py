@@ -28,7 +28,7 @@ FREE = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.ANEW})
 
 def is_free(draft: Draft, member: PlannedInstance) -> bool:
     """Whether an instance goes down only once what it requires has been changed."""
-    if member.is_nested or draft.options.at_once:
+    if member.is_nested or draft.options.turns.never:
         return False
     return member.fate in FREE and draft.is_forming
 

@@ -42,9 +42,9 @@ def _kept_for_itself(draft: Draft) -> Iterator[tuple[PlannedInstance, ChangeCaus
 
 def why_kept(draft: Draft, member: PlannedInstance) -> ChangeCause:
     """Why an instance is not removed, ``NONE`` if it may be."""
-    if member.template.settings.protected and not draft.options.include_protected:
+    if member.template.settings.protected and not draft.options.removal.protected:
         return ChangeCause.PROTECTED
-    is_other = member.record.is_unmanaged and not draft.options.include_unmanaged
+    is_other = member.record.is_unmanaged and not draft.options.removal.unmanaged
     return ChangeCause.UNMANAGED if is_other else ChangeCause.NONE
 
 

@@ -35,7 +35,7 @@ def links(draft: Draft) -> None:
     for node in draft.ordered:
         recipe = draft.recipes.making(node)
         for pairs in recipe.link:
-            is_lost = not draft.options.left_behind.isdisjoint((node.name, pairs.relationship.target))
+            is_lost = not draft.options.orphans.nodes.isdisjoint((node.name, pairs.relationship.target))
             if is_lost and not draft.options.pruned.isdisjoint((node.name, pairs.relationship.target)):
                 continue
             before = draft.linking
@@ -145,7 +145,7 @@ def _of_no_form(draft: Draft, source: PlannedInstance, falling: Formed, linking:
         found += draft.forms.unlinking(node, key, job_of(change))
     if not source.goes:
         _forget(source, {key for key in begun if not draft.forms.own.requires(node, key)})
-    return tuple(p for p in found if p.relationship.target not in draft.options.left_behind - draft.options.pruned)
+    return tuple(p for p in found if p.relationship.target not in draft.options.orphans.nodes - draft.options.pruned)
 
 
 def _drop(source: PlannedInstance, unlink: tuple[Pairs, ...]) -> None:

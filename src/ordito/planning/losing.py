@@ -35,7 +35,7 @@ def holds_data(draft: Draft, member: PlannedInstance) -> bool:
 def at_stake(draft: Draft, members: Iterable[PlannedInstance]) -> Iterator[PlannedInstance]:
     """Those of some instances whose data are lost when they are removed, or made once more, and of which nobody has
     said that they may be."""
-    may = draft.options.may_lose
+    may = draft.options.data_loss.permitted
     return (m for m in members if holds_data(draft, m) and may.isdisjoint((m.id, m.template.name)))
 
 

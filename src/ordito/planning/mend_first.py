@@ -27,7 +27,7 @@ def mend_first(draft: Draft) -> None:
     """Ask and repair first, where every instance that is asked for can be asked or repaired: else all is replaced in
     any case."""
     chosen = [m for m in draft.members.values() if m.id in (draft.options.instances or ())]
-    if draft.options.reinstall or not all(may_be_spared(draft, member) for member in chosen):
+    if draft.options.healing.reinstall or not all(may_be_spared(draft, member) for member in chosen):
         _hosts_first(draft, {}, len(draft.steps))
         return
     draft.mends_first = True

@@ -206,75 +206,166 @@ class Acting(msgspec.Struct, frozen=True):
 NOT_ACTING = Acting()
 
 
+class Abilities(msgspec.Struct, frozen=True):
+    """What can be carried out with the executors and the providers that there are."""
+
+    accepts: Callable[[Sequence[str]], bool] = _nobody
+    """Whether some executor processes an artifact of these types (the type and its ancestors)."""
+
+    accepts_on: Callable[[Sequence[str], str], bool] = _anywhere
+    """Whether one does so on hosts that are reached by a protocol."""
+
+    takes: Callable[[str, Sequence[str], Sequence[str]], bool] = _takes_all
+    """Whether the provider of a node template, given its name, its type and the ancestors, does something with an
+    artifact of such and such types."""
+
+    provides: Callable[[str, Sequence[str]], bool] = _no_provider
+    """Whether some provider makes a node template, given its name, its type and the ancestors."""
+
+    maker: Callable[[str, Sequence[str]], Maker] = _no_maker
+    """Who that is."""
+
+    lacking: Callable[[str, str], str] = _nothing_lacking
+    """Why this machine has no interpreter for a kind of script in a version, "" where it has."""
+
+
+class FileDigests(msgspec.Struct, frozen=True):
+    """The contents of the files of the service, and by which digests are made."""
+
+    contents: Mapping[str, str] = {}
+    """The content digest of each artifact file, by ``Artifact.file``."""
+
+    names: Mapping[str, str] = {}
+    """What files of what the template has lost were called when it was deployed."""
+
+    key: Callable[[], bytes] = bytes
+    """Gives the key of digests of sensitive values."""
+
+
+class Orphans(msgspec.Struct, frozen=True):
+    """The nodes that the template has lost and whose instances exist, and what these require and of which nothing
+    exists any more: they are part of the service as they were deployed, and deploying leaves them alone."""
+
+    nodes: frozenset[str] = frozenset()
+
+    kept: frozenset[str] = frozenset()
+    """Those of them that are not removed whatever is said."""
+
+
+class Healing(msgspec.Struct, frozen=True):
+    """How instances are healed."""
+
+    reinstall: bool = False
+    """They are neither checked, repaired nor restarted first."""
+
+    scope: str = AUTO
+    """How far healing goes at most."""
+
+
+class DataLoss(msgspec.Struct, frozen=True):
+    """What becomes of instances that keep data."""
+
+    permitted: frozenset[str] = frozenset()
+    """The instances, and nodes, whose data may be lost."""
+
+    spares_absent: bool = False
+    """What was found to be absent is not made once more, and nobody is asked about it."""
+
+
+class Removal(msgspec.Struct, frozen=True):
+    """What undeploying includes that it keeps else."""
+
+    protected: bool = False
+
+    unmanaged: bool = False
+    """What this ensemble has not created."""
+
+
+class WrittenWorkflow(msgspec.Struct, frozen=True):
+    """A workflow of the template that is planned."""
+
+    name: str = ""
+    """"" for none."""
+
+    inputs: Mapping[str, object] = {}
+    """As ``get_input`` finds them."""
+
+    carried: Carried = NOTHING_CARRIED
+    """What an earlier job has carried out of it."""
+
+
+class Turns(msgspec.Struct, frozen=True):
+    """Whether what is changed goes down some at a time."""
+
+    by_itself: bool = True
+    """Nodes of which all instances would be down at once take turns, though nobody has said so."""
+
+    never: bool = False
+    """All that is changed goes down before any of it comes up, whatever is said."""
+
+
 @dataclass(frozen=True)
 class PlanOptions:
-    """What planning is told by its caller.
+    """What planning is told by its caller."""
 
-    ``digests`` gives the content digest of each artifact file, by ``Artifact.file``, ``names`` what files of what the
-    template has lost were called when it was deployed. ``accepts`` says whether some executor processes an artifact of
-    these types (the type and its ancestors), ``accepts_on`` whether one does so on hosts reached by a protocol;
-    ``provides`` whether some provider makes a node template, given its name, its type and the ancestors, ``maker`` who
-    that is, and ``takes`` whether that one does something with an artifact of such and such types.
-    ``lacking`` says why this machine has no interpreter for a kind of script in a version, "" where it has.
-    ``allow_large``
-    permits more than ``MOST_PAIRS`` link operations of one requirement; with ``force`` nothing
-    is skipped because it was done before. ``deployed`` gives what was deployed last, None for nothing; it is asked at
-    most once, and only where what is wanted differs from that.
-    ``left_behind`` names the nodes that the template has lost and whose instances exist, and what these require and of
-    which nothing exists any more: they are part of the service as they were deployed, and deploying leaves them alone.
-    ``kept_behind`` are those of them that are not removed whatever is said.
-    ``instances`` are those that a workflow is about which is not about all, None for all; with
-    ``reinstall`` what is to be healed is neither checked, repaired nor restarted first; ``scope`` says how far healing
-    goes at most, and ``may_lose`` names instances, and nodes, whose data may be lost. With
-    ``spares_absent`` what keeps data and was found to be absent is not made once more, and nobody is asked about it.
-    Undeploying keeps what is protected and what this ensemble has not created, unless that is to be included.
-    ``kept`` are the numbers of instances that were set by scaling, by node.
-    ``rolled_back`` is for ``ROLLBACK`` alone, ``run`` and ``scaling`` for `run` and `scale`.
-    ``acting`` is the trigger whose actions are planned. ``written`` is the name of the workflow of the template that is
-    planned, "" for none, and ``given`` its inputs, as ``get_input`` finds them; ``carried`` is what an earlier job has
-    carried out of it.
-    ``part`` is what of the service is deployed, upgraded or undeployed, None for all of it.
-    ``forms`` are the earlier forms of the service, ``hooking`` which lifecycle steps there are. ``changes`` says how
-    what runs is changed, with what becomes of what the template has lost said. Nodes of which all instances would be
-    down at once take turns if this ``rolls``; with ``at_once`` all that is changed goes down before any of it comes up,
-    whatever is said. ``digest_key`` gives the key of digests of sensitive values.
-    """
+    abilities: Abilities = field(default_factory=Abilities)
 
-    digests: Mapping[str, str] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
-    accepts: Callable[[Sequence[str]], bool] = _nobody
-    provides: Callable[[str, Sequence[str]], bool] = _no_provider
-    maker: Callable[[str, Sequence[str]], Maker] = _no_maker
-    takes: Callable[[str, Sequence[str], Sequence[str]], bool] = _takes_all
-    accepts_on: Callable[[Sequence[str], str], bool] = _anywhere
-    lacking: Callable[[str, str], str] = _nothing_lacking
-    allow_large: bool = False
-    left_behind: frozenset[str] = frozenset()
-    kept_behind: frozenset[str] = frozenset()
-    force: bool = False
-    deployed: Callable[[], Deployed | None] = _nothing
-    instances: frozenset[str] | None = None
-    reinstall: bool = False
-    scope: str = AUTO
-    may_lose: frozenset[str] = frozenset()
-    spares_absent: bool = False
-    include_protected: bool = False
-    include_unmanaged: bool = False
-    rolled_back: RolledBack = NOTHING_ROLLED_BACK
-    run: OperationRun = NO_RUN
-    kept: Mapping[str, KeptCount] = field(default_factory=dict)
-    scaling: Scaling = NOT_SCALED
-    acting: Acting = NOT_ACTING
-    written: str = ""
-    given: Mapping[str, object] = field(default_factory=dict)
-    carried: Carried = NOTHING_CARRIED
+    files: FileDigests = field(default_factory=FileDigests)
+
     forms: Forms = field(default_factory=Forms)
-    changes: ChangeOptions = field(default_factory=ChangeOptions)
-    at_once: bool = False
-    rolls: bool = True
-    hooking: Hooking = field(default_factory=Hooking)
-    digest_key: Callable[[], bytes] = bytes
+    """The earlier forms of the service."""
+
+    deployed: Callable[[], Deployed | None] = _nothing
+    """Gives what was deployed last, None for nothing; it is asked at most once, and only where what is wanted differs
+    from that."""
+
+    orphans: Orphans = field(default_factory=Orphans)
+
+    kept: Mapping[str, KeptCount] = field(default_factory=dict)
+    """The numbers of instances that were set by scaling, by node."""
+
+    instances: frozenset[str] | None = None
+    """Those that a workflow is about which is not about all, None for all."""
+
     part: ServicePart | None = None
+    """What of the service is deployed, upgraded or undeployed, None for all of it."""
+
+    changes: ChangeOptions = field(default_factory=ChangeOptions)
+    """How what runs is changed, with what becomes of what the template has lost said."""
+
+    turns: Turns = field(default_factory=Turns)
+
+    force: bool = False
+    """Nothing is skipped because it was done before."""
+
+    allow_large: bool = False
+    """More than ``MOST_PAIRS`` link operations of one requirement are permitted."""
+
+    data_loss: DataLoss = field(default_factory=DataLoss)
+
+    hooking: Hooking = field(default_factory=Hooking)
+    """Which lifecycle steps there are."""
+
+    healing: Healing = field(default_factory=Healing)
+    """For `heal`."""
+
+    removal: Removal = field(default_factory=Removal)
+    """For `undeploy`."""
+
+    scaling: Scaling = NOT_SCALED
+    """For `scale`."""
+
+    run: OperationRun = NO_RUN
+    """For `run`."""
+
+    written: WrittenWorkflow = field(default_factory=WrittenWorkflow)
+    """For `workflow run`, and for a workflow that the template has in the place of one that is made."""
+
+    acting: Acting = NOT_ACTING
+    """The trigger whose actions are planned."""
+
+    rolled_back: RolledBack = NOTHING_ROLLED_BACK
+    """For the rollback of a job."""
 
     @property
     def prunes(self) -> bool:
@@ -286,7 +377,7 @@ class PlanOptions:
         """The nodes that the template has lost and whose instances are removed."""
         if not self.prunes:
             return frozenset()
-        lost = self.left_behind - self.kept_behind
+        lost = self.orphans.nodes - self.orphans.kept
         return lost if self.part is None else lost & self.part.nodes
 
     def unavailable(self, node: NodeTemplate) -> Portion:

@@ -95,7 +95,7 @@ def without_steps(draft: Draft) -> None:
         named = listed([step.id for step in left_out], MOST_NAMED)
         draft.diagnostics.warning(
             "steps-left-out",
-            f'workflow "{draft.options.written}" of the template carries out no lifecycle steps: {named}',
+            f'workflow "{draft.options.written.name}" of the template carries out no lifecycle steps: {named}',
             left_out[0].span,
             hint="remove that workflow, or have it do what they would do",
         )

@@ -141,7 +141,7 @@ def can_be_looked_at(draft: Draft, member: PlannedInstance) -> bool:
     if HOST in draft.snapshot.attributes.get(member.id, {}):
         return True
     if draft.recipes.is_delegated(node):
-        return draft.options.maker(node.name, node.kinds).looks
+        return draft.options.abilities.maker(node.name, node.kinds).looks
     return node.is_compute and bool(draft.recipes.protocol(node))
 
 

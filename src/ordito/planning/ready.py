@@ -64,7 +64,7 @@ def can_be_asked(draft: Draft, member: PlannedInstance) -> bool:
     node = member.template
     if maintaining(node, CHECK) is not None:
         return True
-    return draft.recipes.is_delegated(node) and draft.options.maker(node.name, node.kinds).looks
+    return draft.recipes.is_delegated(node) and draft.options.abilities.maker(node.name, node.kinds).looks
 
 
 def _changes(draft: Draft, member: PlannedInstance) -> bool:

@@ -133,13 +133,13 @@ class Recipes:
     def is_delegated(self, node: NodeTemplate) -> bool:
         """Whether a provider makes the node: it does not exist yet, one can, and the template implements none of the
         operations that would, or has an image that the provider takes in the place of a ``create``."""
-        if node.existing or not self._options.provides(node.name, node.kinds):
+        if node.existing or not self._options.abilities.provides(node.name, node.kinds):
             return False
         every = self._implemented.of(node.interfaces)
         if not any(kind in LIFECYCLE_TYPES for kind, _ in every):
             return True
         images = (o.implementation for _, o in every.get((STANDARD, "create"), NONE) if is_image(o))
-        takes = self._options.takes
+        takes = self._options.abilities.takes
         return any(image is not None and takes(node.name, node.kinds, image.kinds) for image in images)
 
     def _check_image(self, node: NodeTemplate) -> None:
@@ -216,7 +216,7 @@ class Recipes:
 
     def _protocol(self, node: NodeTemplate) -> str:
         if self.is_delegated(node):
-            return self._options.maker(node.name, node.kinds).protocol
+            return self._options.abilities.maker(node.name, node.kinds).protocol
         if node.existing and any(name.startswith(PREFIX) for name in node.attributes):
             return SSH  # A host of the inventory that was selected.
         endpoint = node.capabilities.get(ENDPOINT) if makes_itself(node) else None
@@ -260,7 +260,7 @@ class Recipes:
 
     def _move(self, node: NodeTemplate, operation: str, stage: Stage) -> SequencedOperation:
         """What starts or stops an instance that a provider has made."""
-        if self._options.maker(node.name, node.kinds).starts:
+        if self._options.abilities.maker(node.name, node.kinds).starts:
             call = self._calls.of_moving(node, operation)
             key = self._calls.all[call].key
             return SequencedOperation(call, key, key, stage, ORCHESTRATOR, delegated=True)
@@ -300,12 +300,12 @@ class Recipes:
         kinds = operation.implementation.kinds if operation.implementation is not None else ()
         if host is None or not host.is_compute or MACHINE_IMAGE not in kinds or not self.is_delegated(host):
             return False
-        return self._options.takes(host.name, host.kinds, kinds)
+        return self._options.abilities.takes(host.name, host.kinds, kinds)
 
     def _is_deployed(self, node: NodeTemplate, operation: Operation) -> bool:
         """Whether an artifact of a node is deployed by an operation of its own."""
         kinds = operation.implementation.kinds if operation.implementation is not None else ()
-        taken = self.is_delegated(node) and self._options.takes(node.name, node.kinds, kinds)
+        taken = self.is_delegated(node) and self._options.abilities.takes(node.name, node.kinds, kinds)
         return is_deployed(node, operation, self._calls, self._diagnostics, taken=taken)
 
     def _begun_by(self, node: NodeTemplate, row: LifecycleRow, interface: str) -> tuple[str, ...]:

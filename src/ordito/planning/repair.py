@@ -141,7 +141,7 @@ def _asked(draft: Draft, broken: Mapping[str, PlannedInstance], around: _Around)
     found: dict[str, PlannedInstance] = {}
     for member in draft.members.values():
         node, record = member.template, member.record
-        stays = member.fate is Fate.KEEP and record.state == STARTED and node.name not in draft.options.left_behind
+        stays = member.fate is Fate.KEEP and record.state == STARTED and node.name not in draft.options.orphans.nodes
         if not stays or member.id in broken or draft.is_left_out(member):
             continue
         host = draft.host_of(member)

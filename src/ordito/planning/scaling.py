@@ -74,7 +74,7 @@ class _Scaler:
 
     def _shares(self, node: NodeTemplate, staying: list[Instance]) -> list[str]:
         """The host of each instance that there is one more of because its host is new."""
-        if node.host is None or node.name in self._draft.options.left_behind:
+        if node.host is None or node.name in self._draft.options.orphans.nodes:
             return []  # Of what the template has lost nothing is made any more.
         hosts = [m for m in self._draft.of_node.get(node.host.target, ()) if not m.goes]
         new = [m.id for m in hosts if m.fate is Fate.NEW]
@@ -147,7 +147,7 @@ class _Scaler:
         """What is wanted of the node from now on: of one that is not scaled what was wanted before."""
         draft = self._draft
         kept = draft.options.kept.get(node.name)
-        if node.name in draft.options.left_behind:
+        if node.name in draft.options.orphans.nodes:
             draft.counts[node.name] = number
             if kept is not None:
                 self._kept[node.name] = kept

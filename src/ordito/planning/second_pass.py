@@ -27,20 +27,20 @@ WHETHER = "an input of its configure may be another value then"
 
 def second_pass(draft: Draft) -> None:
     """Have instances configured again, if that is needed, whose nodes are configured with what is changed."""
-    if not draft.workflow.forms or draft.options.at_once:
+    if not draft.workflow.forms or draft.options.turns.never:
         return
     changing = {m.template.name for m in draft.members.values() if m.fate in CHANGED}
     if not changing:
         return
     evaluator = Evaluator(draft.service, draft.snapshot, draft.inputs)
     for node in draft.ordered:
-        found = _configures(draft, node) if node.name not in draft.options.left_behind else None
+        found = _configures(draft, node) if node.name not in draft.options.orphans.nodes else None
         if found is None or changing.isdisjoint(_reads(node, found[1])):
             continue
         for member in draft.of_node.get(node.name, ()):
             if _stays(member):
                 member.fate, member.reason, member.is_conditional = Fate.RECONFIGURE, WHETHER, True
-                key = draft.options.digest_key
+                key = draft.options.files.key
                 draft.observed[member.id] = observed(evaluator, found[1], node.name, member.id, key)
                 changing.add(node.name)
 

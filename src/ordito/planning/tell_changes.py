@@ -58,11 +58,11 @@ class Told(msgspec.Struct, frozen=True):
 def tell_changes(draft: Draft) -> None:
     """Plan what tells of changes, for the relationships that have operations for it."""
     evaluator = Evaluator(draft.service, draft.snapshot, draft.static.inputs)
-    telling = Telling(draft.service, draft.snapshot, evaluator, draft.options.digest_key)
+    telling = Telling(draft.service, draft.snapshot, evaluator, draft.options.files.key)
     concerned = [r for node in draft.ordered for r in node.requirements if telling.operations(r)]
     if not concerned:
         return
-    gone = draft.options.left_behind
+    gone = draft.options.orphans.nodes
     plans = _Plans(draft, telling)
     # Sources hear of targets that may have been told of theirs; only then targets hear of sources.
     for side, those in ((Side.SOURCE, concerned), (Side.TARGET, concerned[::-1])):

@@ -54,7 +54,7 @@ def widening(laying: Laying) -> Callable[[Draft], None]:
     """The transform that plans to heal what is asked for, as far as ``PlanOptions.scope`` says."""
 
     def heal(draft: Draft) -> None:
-        asked, scope = sorted(draft.options.instances or ()), draft.options.scope
+        asked, scope = sorted(draft.options.instances or ()), draft.options.healing.scope
         hosts = {name: outermost(draft, name) for name in asked}
         if scope == WHOLE_HOST or any(_takes_host(draft, *pair) for pair in hosts.items()):
             _heal_whole(draft, laying)
@@ -75,7 +75,7 @@ def _takes_host(draft: Draft, asked: str, host: str) -> bool:
         return False
     member = PlannedInstance(record, draft.service.nodes[record.node], Fate.KEEP, "")
     is_down = not record.exists or not (member.is_up or _can_say(draft, member))
-    return asked == host or (is_down and draft.options.scope == AUTO)
+    return asked == host or (is_down and draft.options.healing.scope == AUTO)
 
 
 def _can_say(draft: Draft, host: PlannedInstance) -> bool:
@@ -90,7 +90,7 @@ def _heal_whole(draft: Draft, laying: Laying) -> None:
     for name in sorted(draft.options.instances or ()):
         make_anew(draft, absent, outermost(draft, name), name, SHARES)
     for member in draft.members.values():
-        member.is_mended = not draft.options.reinstall
+        member.is_mended = not draft.options.healing.reinstall
     if _laid(draft, laying):
         spare_absent(draft)
         _ask_afterwards(draft, draft.members.values())
@@ -167,7 +167,7 @@ class Widening:
         self._laying = laying
         self._roots = roots
         self._why = why
-        self._reinstalls = draft.options.reinstall
+        self._reinstalls = draft.options.healing.reinstall
         self._presumed = presumed
         reason = draft.why("all that it requires is up before anything is done about it")
         self.begin = {root: draft.join(f"{root}.begin", reason) for root in roots}

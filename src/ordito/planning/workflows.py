@@ -40,7 +40,7 @@ from ordito.planning.kept_attributes import warn_of_kept_attributes
 from ordito.planning.links import links, unlinks
 from ordito.planning.lossy_steps import check_lossy
 from ordito.planning.mapped import mapped
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import PlanOptions, Turns
 from ordito.planning.part import all_of_part, check_part, is_partial, left_out, taken_along, with_needed
 from ordito.planning.phases import phases, removal_phases, without_steps
 from ordito.planning.placement import check_placement
@@ -319,10 +319,10 @@ def _planned(
     draft = _drafted(name, transforms, service, snapshot, inputs, options)
     if draft.rolls and _has_cycle(draft):
         # What nobody has asked to take turns need not.
-        draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, rolls=False))
+        draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, turns=Turns(by_itself=False)))
     if _has_cycle(draft) and takes_turns(draft):
         # What has to go down all at once cannot take turns: then everything goes down before anything comes up.
-        draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, at_once=True))
+        draft = _drafted(name, transforms, service, snapshot, inputs, replace(options, turns=Turns(never=True)))
         warn_of_no_turns(draft)
     check_interpreters(draft)
     if not draft.diagnostics.has_errors:
@@ -366,4 +366,4 @@ def _transforms(name: str, options: PlanOptions) -> tuple[Transform, ...] | None
     """What makes the plan of a workflow; None where there is no such workflow."""
     if options.acting.trigger:
         return TRIGGERED
-    return OVERRIDDEN.get(name, WRITTEN) if options.written else WORKFLOWS.get(name)
+    return OVERRIDDEN.get(name, WRITTEN) if options.written.name else WORKFLOWS.get(name)

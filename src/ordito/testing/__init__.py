@@ -39,7 +39,7 @@ from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import COMPUTE, Service
 from ordito.operations.operations import PlanOperations
-from ordito.planning.options import Goal, Maker, PlanOptions, Scaling
+from ordito.planning.options import Abilities, Goal, Maker, PlanOptions, Scaling
 from ordito.planning.workflows import plan
 from ordito.work.events import Event, Listener, StepFailed
 from ordito.work.invocation import Ending, Executor, InDoubt, Invocation, Outcome, Printed, Progress, Started
@@ -376,10 +376,7 @@ class MemoryEnsemble:
             return Maker() if found is None else Maker(found.name, found.protocol)
 
         return PlanOptions(
-            accepts=accepts,
-            accepts_on=accepts,
-            provides=self._providers.provides,
-            maker=maker,
+            Abilities(accepts=accepts, accepts_on=accepts, provides=self._providers.provides, maker=maker),
             instances=frozenset(about) if about else None,
             scaling=Scaling(tuple(Goal(node, count) for node, count in scale.items())),
         )

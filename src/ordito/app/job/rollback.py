@@ -20,7 +20,7 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.status import Status
 from ordito.instances.records import Delta, Instance, Snapshot
-from ordito.planning.options import Former, Forms, Hooking, RolledBack
+from ordito.planning.options import DataLoss, Former, Forms, Hooking, RolledBack
 from ordito.planning.refused import PlanRefused
 from ordito.planning.roll_back import cannot_be_taken_back, made
 from ordito.planning.undo_hooks import cannot_be_undone
@@ -139,7 +139,7 @@ class ToBase(msgspec.Struct, frozen=True):
             forms=Forms(self._former, base=header.id, own=header.base),
             changes=ChangeOptions(prune=EARLY),
             hooking=hooking,
-            spares_absent=spares,
+            data_loss=DataLoss(spares_absent=spares),
         )
         return plan(ROLLBACK, whole.service, snapshot, form.inputs, options)
 

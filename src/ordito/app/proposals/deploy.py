@@ -36,7 +36,7 @@ from ordito.ensemble.job_history import read_job
 from ordito.ensemble.status import Status, is_complete
 from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import DataLoss, PlanOptions
 from ordito.planning.refused import PlanRefused
 from ordito.planning.static_inputs import check_operation_inputs
 from ordito.providers.pool.provider import NAME as POOL
@@ -149,7 +149,7 @@ def _planned(
     may_lose = request.changes.may_lose
 
     def tells(service: Service, options: PlanOptions) -> PlanOptions:
-        options = dataclasses.replace(options, may_lose=may_be_lost(may_lose, service, known.snapshot))
+        options = dataclasses.replace(options, data_loss=DataLoss(may_be_lost(may_lose, service, known.snapshot)))
         prunes = workflow_of(request.workflow).prunes
         return changing(options, request.changes, prunes, request.hooks.which, strict=request.hooks.strict)
 

@@ -24,7 +24,7 @@ from ordito.instances.records import Instance, Snapshot, StatusReason
 from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.model.service import Service
 from ordito.planning.mend_first import KNOWN, WHETHER
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import DataLoss, Healing, PlanOptions
 from ordito.work.options import AUTO, WHOLE_HOST
 from ordito.work.plan import Action, ChangeCause, Plan
 from ordito.work.probes import CHECK, HEAL, maintaining
@@ -56,9 +56,8 @@ def propose(request: HealRequest, known: PlanningContext) -> Proposal:
             return replace(
                 options,
                 instances=frozenset(chosen),
-                reinstall=request.reinstall,
-                scope=request.scope,
-                may_lose=allowed,
+                healing=Healing(request.reinstall, request.scope),
+                data_loss=DataLoss(allowed),
             )
 
         made = make_plan(known, request.workflow, read, status.inputs, choose=choose)

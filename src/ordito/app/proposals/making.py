@@ -32,7 +32,7 @@ from ordito.instances.records import Snapshot
 from ordito.model.service import NodeTemplate, Service
 from ordito.operations.delegating import anti_affinity
 from ordito.planning.keep import kept_behind
-from ordito.planning.options import Deployed, Hooking, PlanOptions
+from ordito.planning.options import Deployed, Hooking, PlanOptions, Removal
 from ordito.planning.refused import PlanRefused
 from ordito.planning.workflows import plan
 from ordito.work.hooks import Block, Transition
@@ -58,6 +58,10 @@ def _as_told(_: Service, options: PlanOptions) -> PlanOptions:
     return options
 
 
+KEPT = Removal()
+"""What undeploying keeps is kept."""
+
+
 def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     known: PlanningContext,
     workflow: str,
@@ -67,8 +71,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     allow_large: bool = False,
     force: bool = False,
     instances: frozenset[str] | None = None,
-    include_protected: bool = False,
-    include_unmanaged: bool = False,
+    removal: Removal = KEPT,
     reset_counts: bool = False,
     choose: Callable[[Service, PlanOptions], PlanOptions] = _as_told,
 ) -> MadePlan:
@@ -89,12 +92,11 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
         told,
         allow_large=allow_large,
         force=force,
-        kept_behind=behind,
+        orphans=msgspec.structs.replace(told.orphans, kept=behind),
         deployed=lambda: _deployed(forms),
         forms=forms.of_plan(own),
         instances=instances,
-        include_protected=include_protected,
-        include_unmanaged=include_unmanaged,
+        removal=removal,
         kept={} if reset_counts else told.kept,
         hooking=for_workflow(hooking_of(known.place.layout, read, measured, whole.blocks), known, workflow),
     )

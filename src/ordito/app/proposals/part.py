@@ -18,10 +18,10 @@ def with_part(options: PlanOptions, given: PartOptions, service: Service, snapsh
     way of its own to do it, which is for everything."""
     if given.is_all:
         return options
-    if options.written:
+    if options.written.name:
         raise Refused(
             "own-workflow-whole",
-            f'workflow "{options.written}" of the template does this, and it is not for a part of the service',
+            f'workflow "{options.written.name}" of the template does this, and it is not for a part of the service',
             f"leave out {' '.join(words(given))}",
         )
     names = InstanceNames(service, snapshot, deleted=True)

@@ -36,7 +36,7 @@ from ordito.ensemble.revisions import TO
 from ordito.ensemble.status import deployed_form, is_complete
 from ordito.model.circumstances import Circumstances
 from ordito.model.service import Service
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import DataLoss, PlanOptions, WrittenWorkflow
 from ordito.source.remote import Network
 from ordito.work.hooks import DoneHook
 from ordito.work.options import ChangeOptions, HookOptions
@@ -115,7 +115,7 @@ def _rest(
             found = rest_of_workflow(known.place, record, service, options)
             if workflow.describes:
                 found = changing(found, changes, workflow.prunes, hooks.which, strict=hooks.strict)
-                found = dataclasses.replace(found, may_lose=may_be_lost(losing, service, known.snapshot))
+                found = dataclasses.replace(found, data_loss=DataLoss(may_be_lost(losing, service, known.snapshot)))
             return with_part(found, part, service, known.snapshot)
 
         return rest
@@ -284,7 +284,7 @@ def rest_of_workflow(place: Place, record: RecordedJob, service: Service, option
     if found is None and not is_written(workflow):
         return options
     written = found.name if found is not None else workflow.removeprefix(NAMED)
-    return replace(options, written=written, given=record.head.arguments, carried=_carried(place, record))
+    return replace(options, written=WrittenWorkflow(written, record.head.arguments, _carried(place, record)))
 
 
 def _carried(place: Place, record: RecordedJob) -> Carried:

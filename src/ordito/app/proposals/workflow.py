@@ -12,7 +12,7 @@ from ordito.app.requests import TemplateWorkflowRequest
 from ordito.app.services.workflows import bound_inputs, given_values, workflow_named
 from ordito.base.collector import paused_collector
 from ordito.model.service import Service
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import PlanOptions, WrittenWorkflow
 
 
 def propose(request: TemplateWorkflowRequest, known: PlanningContext) -> Proposal:
@@ -25,7 +25,7 @@ def propose(request: TemplateWorkflowRequest, known: PlanningContext) -> Proposa
 
         def choose(service: Service, options: PlanOptions) -> PlanOptions:
             workflow = workflow_named(service, request.name)
-            return replace(options, written=request.name, given=bound_inputs(workflow, values, service))
+            return replace(options, written=WrittenWorkflow(request.name, bound_inputs(workflow, values, service)))
 
         made = make_plan(known, request.workflow, read, known.status.inputs, choose=choose)
     return for_deployed(known, request.workflow, read, made)

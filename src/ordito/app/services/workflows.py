@@ -15,7 +15,7 @@ from ordito.base.suggest import nearest
 from ordito.model.imperative import Workflow
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
-from ordito.planning.options import PlanOptions
+from ordito.planning.options import PlanOptions, WrittenWorkflow
 from ordito.work.workflows import ALIASES, WORKFLOWS
 
 OVERRIDES: Mapping[str, tuple[str, ...]] = {name: (name, alias) for alias, name in ALIASES.items()}
@@ -93,4 +93,4 @@ def in_place(service: Service, options: PlanOptions, workflow: str, values: Mapp
     if found is None:
         return options
     own = {name: value for name, value in values.items() if name in found.inputs}
-    return replace(options, written=found.name, given=bound_inputs(found, own, service))
+    return replace(options, written=WrittenWorkflow(found.name, bound_inputs(found, own, service)))
