@@ -76,7 +76,7 @@ def test_what_runs_in_a_container_that_goes_away_is_lost_and_nothing_more_starts
         status, lost = await heard.end
         assert status is None
         assert NAME in lost
-        with pytest.raises(Unreachable, match=f"{NAME} .*not there any more; `ordito heal host_1`"):
+        with pytest.raises(Unreachable, match=f"{NAME} .*no longer exists; `ordito heal host_1`"):
             await connector.start(TARGET, ["true"], Heard())
         await connector.close()
 

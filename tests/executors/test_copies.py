@@ -87,7 +87,7 @@ def test_two_instances_do_not_take_each_other_s_copy(place: Place) -> None:
     ("placement", "says"),
     [
         (FilePlacement("nowhere.zip"), "the artifact nowhere.zip is not there"),
-        (FilePlacement("../secret"), "lies outside of the service"),
+        (FilePlacement("../secret"), "is outside of the service"),
         (FilePlacement("run.sh", "relative/path"), "the path must be absolute"),
         (FilePlacement("https://example.org/x.zip"), "is at an address, not in the service"),
         (FilePlacement("run.sh", "/proc/nowhere/x"), "cannot be copied to /proc/nowhere/x"),

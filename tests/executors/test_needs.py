@@ -80,7 +80,7 @@ def test_bash_is_at_least_of_the_version(bin_folder: Path, place: Place) -> None
     assert place.run("[[ a == a ]]", needs=ImplementationNeeds("3.2")).outcome.ending is Ending.SUCCEEDED
     assert "Bash 99" in place.run("true", needs=ImplementationNeeds("99")).outcome.message
     assert "#!" in place.run("#!/bin/sh\ntrue", needs=ImplementationNeeds("4")).outcome.message
-    assert "names no version" in place.run("true", needs=ImplementationNeeds("latest")).outcome.message
+    assert "is not a version" in place.run("true", needs=ImplementationNeeds("latest")).outcome.message
     assert lacking(("tosca.artifacts.Implementation.Bash",), "4", {"PATH": str(bin_folder)}) == ""
     assert "Python 3.98" in lacking(("tosca.artifacts.Implementation.Python",), "3.98", {"PATH": str(bin_folder)})
 
@@ -241,7 +241,7 @@ def test_a_template_is_filled_beside_the_script(place: Place) -> None:
         ("a\n\n{{ port +", "templates/app.conf.j2:3: "),
         ("{{ ''.__class__ }}", "templates/app.conf.j2:1: "),
         ("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "makes more work"),
-        ("\udce4", "is no UTF-8 text"),
+        ("\udce4", "is not UTF-8 text"),
     ],
 )
 def test_a_template_that_cannot_be_filled_is_said_with_its_line(place: Place, text: str, said: str) -> None:

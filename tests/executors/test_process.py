@@ -305,7 +305,7 @@ def test_cancel_ends_a_step_and_says_so(place: Place) -> None:
     ran = asyncio.run(run())
     assert (ran.outcome.ending, ran.outcome.message) == (
         Ending.CANCELLED,
-        "in doubt: it was ended while it was at work",
+        "in doubt: it was ended while it was running",
     )
 
 

@@ -316,7 +316,7 @@ def test_standard_input_is_empty(place: Place) -> None:
         ("", {"environment": {"A=B": ""}}, 'no environment can carry a variable named "A=B"'),
         ("", {"environment": {"A": "\ud800"}}, 'the variable "A" holds half a surrogate pair'),
         ("", {"dependencies": ("lib/nowhere",)}, "the artifact lib/nowhere is not there"),
-        ("", {"dependencies": ("../outside",)}, "lies outside of the service"),
+        ("", {"dependencies": ("../outside",)}, "is outside of the service"),
         ("", {"environment": {f"V{n}": "x" * 100_000 for n in range(40)}}, "Argument list too long"),
     ],
 )

@@ -1,4 +1,4 @@
-"""One attempt to carry out an invocation: what is made for it, its process, and what is cleaned up after it."""
+"""One attempt to carry out an invocation: preparing its files, its process, and cleaning up."""
 
 from __future__ import annotations
 
@@ -50,22 +50,30 @@ ENDED_BY_US = frozenset({Ending.CANCELLED, Ending.TIMED_OUT})
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What an executor gives to each attempt: the basic variables, the folder of all slots, files of variables that
-    several share, patience, who takes care of a child process that stays behind, and what watches descriptors."""
+    """What an executor gives to each attempt."""
 
     base: Mapping[str, str]
+    """The basic variables of the environment."""
+
     area: str
+    """The folder of all work directories."""
+
     shared: EnvironmentFiles
+    """The files of variables that several steps share."""
+
     patience: ProcessTimeouts
     left: Callable[[int], None]
+    """Called with the id of a child process that outlives its operation."""
+
     watch: Watch
+    """Watches descriptors."""
 
 
 class LocalAttempt:
-    """Runs one invocation in a slot.
+    """Runs one invocation in a work directory.
 
-    ``begin`` starts it; ``stream`` then gets its output and, last, None when it has ended; ``finish`` cleans up and
-    gives the outcome.
+    ``begin`` starts it; ``stream`` then gets its output and, at its end, None; ``finish`` cleans up and returns the
+    outcome.
     """
 
     def __init__(
@@ -91,7 +99,7 @@ class LocalAttempt:
         self._tail = Tail()
 
     async def begin(self) -> Started | Outcome:
-        """Prepare and start it; the outcome where it cannot be started."""
+        """Prepare and start it; returns the outcome if it cannot be started."""
         try:
             command = await self._prepared()
             if self._cancelled:
@@ -106,13 +114,14 @@ class LocalAttempt:
             raise
 
     async def finish(self) -> Outcome:
-        """Clean up after the process has ended; its outcome."""
+        """Clean up after the process has ended; returns the outcome."""
         if self._finishing is None:
             self._finishing = asyncio.create_task(self._finish())
         return await asyncio.shield(self._finishing)
 
     async def finish_unless_slow(self) -> Outcome | None:
-        """The same without waiting for what is slow: then None, and the stream gets another None when that is done."""
+        """Like ``finish``, without waiting for slow work: if there is some, returns None, and the stream gets another
+        None when it is done."""
         if self._finishing is not None:
             return await self.finish()
         self._drop_own_copies()
@@ -140,25 +149,25 @@ class LocalAttempt:
         return outcome
 
     def _drop_own_copies(self) -> None:
-        """Remove its own copies of artifacts, unless it has left somebody who was told where they are."""
+        """Remove its own copies of artifacts, unless a daemon that it has started knows their paths."""
         is_alone = self._own and self._process is not None and not self._process.has_left_group
         if is_alone and not Path(self.slot.work).is_symlink():
             remove(folder_of_copies(self.slot.work))
 
     @property
     def _has_made_files(self) -> bool:
-        """Whether files were made for it that have to be removed."""
+        """Whether files were made for it that must be removed."""
         return bool(self._copies or self._files or self._shared)
 
     async def end(self, ending: Ending) -> None:
-        """End it with everything it started; returns when that is done."""
+        """End it with everything that it started; returns when that is done."""
         self._cancelled = True
         task = self._process.end(ending) if self._process else None
         if task is not None:
             await asyncio.shield(task)
 
     def resume(self) -> None:
-        """There is room for output again."""
+        """Go on reading output: there is room for it again."""
         if self._process is not None:
             self._process.resume()
 
@@ -185,7 +194,7 @@ class LocalAttempt:
         self._write(slot.unexported, environment.unexported)
         make = command_for(invocation.processor)
         if make is None:
-            raise Unusable(f"nothing here runs {invocation.artifact} ({invocation.processor})")
+            raise Unusable(f"no executor runs {invocation.artifact} ({invocation.processor})")
         script = StartableScript(invocation, path, head, slot, environment)
         # Which version an interpreter has is asked of itself, and takes a while.
         return make(script) if invocation.needs is None else await in_thread(make, script)
@@ -219,7 +228,7 @@ class LocalAttempt:
         return await in_thread(build, invocation.root, invocation.artifact, dependencies, tree, texts)
 
     def _with_documents(self) -> Invocation:
-        """The invocation with the paths of its documents, which are written."""
+        """Write the documents of the invocation; returns it with their paths."""
         invocation, paths = self.invocation, {}
         for name, text in invocation.documents.items():
             paths[name] = f"{self.slot.path}/{name}.json"
@@ -246,7 +255,7 @@ class LocalAttempt:
         return self._process.started(self.slot.path)
 
     def _why(self, error: OSError | ValueError) -> str:
-        """Why a process could not be started, in words."""
+        """Why a process could not be started, for people."""
         artifact = self.invocation.artifact
         if problem := unfit_variable({**self.invocation.environment, **self.invocation.large}):
             return f"{artifact} was not started: {problem}"
@@ -276,7 +285,7 @@ class LocalAttempt:
     # ----------------------------------------------------------------------------------------------- after it has run
 
     async def _clean(self) -> None:
-        """Leave the slot as the next step expects it, but for the result; note if that cannot be done."""
+        """Clean the work directory for the next step, but keep the result; remember if that failed."""
         kept = [c.target for c in self._copies if not c.remove and c.target.startswith(f"{self.slot.work}/")]
         if self._copies:
             await in_thread(remove_copies, self._copies, self.slot)
@@ -297,8 +306,8 @@ class LocalAttempt:
 
 
 def _found(invocation: Invocation) -> tuple[str, bytes]:
-    """The path of an artifact, and its first bytes where it is a script. What a processor of artifacts takes may be no
-    file at all: then it is what the artifact calls it."""
+    """The path of an artifact, and its first bytes if it is a script. The artifact of an artifact processor need not be
+    a file: then the path is what the template says."""
     root, artifact, processor = invocation.root, invocation.artifact, invocation.processor
     if processor.startswith(ARTIFACTS) and not os.path.lexists(f"{root}/{artifact}"):
         return artifact, b""
@@ -307,7 +316,7 @@ def _found(invocation: Invocation) -> tuple[str, bytes]:
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do something slow with files apart from the loop; it comes to its end also where the caller is cancelled."""
+    """Do slow work with files outside of the event loop; it is completed even if the caller is cancelled."""
     task = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
     try:
         return await asyncio.shield(task)

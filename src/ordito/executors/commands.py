@@ -1,4 +1,4 @@
-"""How a kind of script is started: the command line around it."""
+"""The command lines that start each kind of script."""
 
 # Paths are texts here: they come as texts, and go to the kernel.
 # ruff: noqa: PTH119, PTH120
@@ -30,11 +30,11 @@ PYTHON_RUNNER = str(Path(__file__).with_name("python_runner.py"))
 PACKAGES_RUNNER = str(Path(__file__).with_name("packages_runner.py"))
 
 HEAD = 4096
-"""Bytes of a script that are looked at for its ``#!`` line."""
+"""How many bytes of a script are read for its ``#!`` line."""
 
 
 class StartableScript(msgspec.Struct, frozen=True):
-    """A script ready to be started: ``path`` is where it runs, ``head`` its first bytes."""
+    """A script that is ready to start: ``path`` is where it runs, ``head`` its first bytes."""
 
     invocation: Invocation
     path: str
@@ -49,7 +49,7 @@ class StartableScript(msgspec.Struct, frozen=True):
 
 
 def read_head(path: str, artifact: str) -> bytes:
-    """A script's first bytes; ``Unusable`` where it cannot be read."""
+    """The first bytes of a script; raises ``Unusable`` if it cannot be read."""
     try:
         found = os.stat(path)  # noqa: PTH116
         return _head(path, found.st_ino, found.st_mtime_ns, found.st_size)
@@ -66,7 +66,8 @@ def _head(path: str, *version: int) -> bytes:  # noqa: ARG001  (a file that is w
 
 
 def shell_command(script: StartableScript) -> ProcessCommand:
-    """bash or sh around a shell script; another interpreter that its ``#!`` line names runs it as it is."""
+    """The command of a shell script: bash or sh with a wrapper; another interpreter of its ``#!`` line runs it
+    directly."""
     artifact, environment = script.invocation.artifact, script.environment.variables
     try:
         interpreter = interpreter_of(script.head)
@@ -91,7 +92,7 @@ def shell_command(script: StartableScript) -> ProcessCommand:
 
 
 def python_command(script: StartableScript) -> ProcessCommand:
-    """``python3`` from PATH, else the interpreter of this process, around a Python script."""
+    """The command of a Python script: ``python3`` from PATH, else the interpreter of this process, with a wrapper."""
     invocation, environment = script.invocation, script.environment
     path = environment.variables["PATH"]
     program = find_python(script.version, path) if script.version else shutil.which("python3", path=path)
@@ -113,8 +114,8 @@ def python_command(script: StartableScript) -> ProcessCommand:
 
 
 def _packages(script: StartableScript) -> list[str]:
-    """What comes before a Python script that requires packages: it makes, or finds, the virtual environment, and goes
-    on as the Python in that."""
+    """The words before the command of a Python script that requires packages: the program finds or creates the virtual
+    environment, and continues as the Python in it."""
     needs = script.invocation.needs
     if needs is None or not needs.requirements:
         return []
@@ -137,7 +138,7 @@ COMMANDS: dict[str, MakeCommand] = {
     "tosca.artifacts.Implementation.Bash": shell_command,
     "tosca.artifacts.Implementation.Python": python_command,
 }
-"""The kinds of artifact that run on this machine; types derived from these are run alike."""
+"""The kinds of artifact that run on this machine; types derived from these run in the same way."""
 
 
 def _identity(invocation: Invocation) -> tuple[str, str, str]:
@@ -145,7 +146,8 @@ def _identity(invocation: Invocation) -> tuple[str, str, str]:
 
 
 def _program(interpreter: Interpreter, environment: dict[str, str]) -> str | None:
-    """The interpreter's file: as it is named, else by its name in PATH, as systems put it at different places."""
+    """The file of an interpreter: the named path, else the same name in PATH, because systems differ in where they put
+    it."""
     if "/" in interpreter.program and os.access(interpreter.program, os.X_OK):
         return interpreter.program
     return shutil.which(interpreter.name, path=environment["PATH"])
@@ -194,8 +196,8 @@ fi
 
 
 def placing_words(invocation: Invocation, path: str) -> list[str]:
-    """The program and its arguments that put the artifact which lies at a path to where it belongs, or remove it.
-    ``Unusable`` where no place is named."""
+    """The program and arguments that put the artifact at ``path`` into its place, or remove it. Raises ``Unusable`` if
+    it names no place."""
     data = invocation.data or {}
     to = str(data.get("deploy_path", ""))
     if not to:
@@ -205,6 +207,6 @@ def placing_words(invocation: Invocation, path: str) -> list[str]:
 
 
 def placing_command(script: StartableScript) -> ProcessCommand:
-    """The same as a command of this machine."""
+    """The command of this machine that puts an artifact into its place, or removes it."""
     words = placing_words(script.invocation, script.path)
     return ProcessCommand(SHELL, words, script.environment.variables, script.slot.work)

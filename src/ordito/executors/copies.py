@@ -25,11 +25,11 @@ _numbers = itertools.count(1)
 
 
 class Unusable(Exception):
-    """A file that an operation needs and that cannot be given to it; the text says which and why."""
+    """An operation cannot get a file that it needs; the text says which and why."""
 
 
 class CopyJob(msgspec.Struct, frozen=True):
-    """A copy to make: absolute paths, and the folders (outermost first) that have to be made for it."""
+    """A copy to make: absolute paths, and the folders (outermost first) that must be made for it."""
 
     source: str
     target: str
@@ -38,7 +38,8 @@ class CopyJob(msgspec.Struct, frozen=True):
 
 
 class _Pending(msgspec.Struct, frozen=True):
-    """What must be removed if nobody comes to it: the content of a slot's ``copies.json``."""
+    """Copies that must be removed if this process dies before it removes them: the content of ``copies.json`` of a work
+    directory."""
 
     job: str
     step: str
@@ -46,33 +47,36 @@ class _Pending(msgspec.Struct, frozen=True):
 
 
 def in_tree(root: str, file: str) -> str:
-    """The absolute path of a file of the service; ``Unusable`` where it is not one, or is not there."""
+    """The absolute path of a file of the service; raises ``Unusable`` if it is outside of the service or does not
+    exist."""
     path = path_in_tree(root, file)
     if not os.path.lexists(path):
-        raise Unusable(f"the artifact {file} is not there; it was looked for at {path}")
+        raise Unusable(f"the artifact {file} is not there; it was expected at {path}")
     return path
 
 
 @lru_cache(maxsize=1_024)
 def path_in_tree(root: str, file: str) -> str:
-    """The absolute path at which a file of the service lies, if it is there; ``Unusable`` where it is not one."""
+    """The absolute path of a file of the service, whether or not it exists; raises ``Unusable`` if it is outside of the
+    service."""
     if "://" in file:
         raise Unusable(f"the artifact {file} is at an address, not in the service; put a copy of it into the service")
     path = os.path.normpath(os.path.join(root, file))
     if not path.startswith(f"{root.rstrip('/')}/"):
-        raise Unusable(f"the artifact {file} lies outside of the service; it must be below the folder of the service")
+        raise Unusable(f"the artifact {file} is outside of the service; it must be in the folder of the service")
     return path
 
 
 def planned_copies(files: Sequence[FilePlacement], root: str, scratch: str) -> list[CopyJob]:
-    """What to copy where; raises ``Unusable``."""
+    """The copies to make; raises ``Unusable``."""
     return [_planned(placement, root, scratch) for placement in files]
 
 
 def make_copies(copies: Sequence[CopyJob], job: str, step: str, slot: WorkDirectory) -> None:
-    """Make the copies in this order; raises ``Unusable`` after having removed those already made.
+    """Make the copies in this order; if one fails, removes those already made and raises ``Unusable``.
 
-    What lies outside of the slot and must go is noted in the slot first, so that it goes also if this process dies.
+    Copies outside of the work directory that must be removed later are noted in the work directory first, so that they
+    are removed even if this process dies.
     """
     pending = tuple(copy for copy in copies if copy.remove and not copy.target.startswith(f"{slot.path}/"))
     if pending:
@@ -90,7 +94,7 @@ def make_copies(copies: Sequence[CopyJob], job: str, step: str, slot: WorkDirect
 
 
 def remove_copies(copies: Sequence[CopyJob], slot: WorkDirectory) -> None:
-    """Remove the copies that are to be removed, and the folders made for them where nothing else is in them."""
+    """Remove the copies that are to be removed, and the folders made for them if they hold nothing else."""
     for copy in reversed(copies):
         if copy.remove:
             _remove(copy)
@@ -99,7 +103,7 @@ def remove_copies(copies: Sequence[CopyJob], slot: WorkDirectory) -> None:
 
 
 def remove_pending_copies(job: str, step: str, slot: WorkDirectory) -> bool:
-    """Remove what a process that died has left of a step's copies; whether the slot was that step's."""
+    """Remove the copies of a step that a dead process has left; returns whether the work directory was that step's."""
     try:
         pending = msgspec.json.decode(look_at(slot.copies).data, type=_Pending)
     except msgspec.DecodeError:
@@ -111,7 +115,7 @@ def remove_pending_copies(job: str, step: str, slot: WorkDirectory) -> bool:
 
 
 def copy_file(source: str, target: str, *, follow_symlinks: bool = True) -> None:
-    """Copy a file in one move: whoever looks at the target sees the old file or the whole new one."""
+    """Copy a file atomically: a reader of the target sees the old file or the whole new one."""
     if os.path.isdir(target):
         raise IsADirectoryError(21, "there is a folder of that name", target)
     partial = f"{target}.{os.getpid()}.{next(_numbers)}.partial"
@@ -127,7 +131,7 @@ def copy_file(source: str, target: str, *, follow_symlinks: bool = True) -> None
 
 
 def copy_tree(source: str, target: str) -> None:
-    """Copy a file, or a folder with everything in it, into what may be there already."""
+    """Copy a file, or a folder with everything in it; an existing target folder is merged."""
     if not os.path.isdir(source):
         copy_file(source, target)
         return
@@ -162,7 +166,7 @@ def _make(copy: CopyJob) -> None:
 
 
 def _remove(copy: CopyJob) -> None:
-    """Remove a copy, and nothing that others have put beside it or into it."""
+    """Remove a copy, but nothing that others have put beside it or into it."""
     folders = list(copy.folders)
     if os.path.isdir(copy.source):
         folders.append(copy.target)
@@ -184,7 +188,7 @@ def _unlink(path: str) -> None:
 
 
 def _inside(folder: str) -> Iterator[tuple[str, bool]]:
-    """Everything in a folder, relative to it, and whether it is a folder; a folder before what is in it."""
+    """The relative path of everything in a folder, and whether it is a folder; a folder comes before its content."""
     folders = [""]
     for relative in folders:
         with os.scandir(f"{folder}/{relative}") as entries:
@@ -204,14 +208,14 @@ def _inside(folder: str) -> Iterator[tuple[str, bool]]:
 
 LARGEST = 16 << 20
 MOST_FILES = 1_000
-"""What of one artifact is copied at most."""
+"""How many files of one artifact are copied at most."""
 
 QUICK = 64 << 10
-"""Bytes that are copied sooner than a thread is woken up for it."""
+"""Up to this number of bytes, copying is faster than waking up a thread for it."""
 
 
 class OwnFile(msgspec.Struct, frozen=True):
-    """What there is of an artifact: absolute paths, its mode, and how large it is if it is a file."""
+    """One file or folder of an artifact: absolute paths, its mode, and its size if it is a file."""
 
     source: str
     target: str
@@ -225,7 +229,8 @@ class OwnFile(msgspec.Struct, frozen=True):
 
 
 def own_files(placements: Iterable[FilePlacement], root: str, work: str) -> list[OwnFile]:
-    """The copies to make in a working directory, of what is there; raises ``Unusable`` for what lies elsewhere."""
+    """The copies to make in a working directory, of files that exist; raises ``Unusable`` for files outside of the
+    service."""
     found: list[OwnFile] = []
     for placement in placements:
         source = path_in_tree(root, placement.file)
@@ -239,7 +244,7 @@ def own_files(placements: Iterable[FilePlacement], root: str, work: str) -> list
 
 
 def are_quick(files: Sequence[OwnFile]) -> bool:
-    """Whether they are copied within a moment."""
+    """Whether copying them takes only a moment."""
     return not any(file.is_folder for file in files) and sum(file.size for file in files) <= QUICK
 
 
@@ -255,7 +260,7 @@ def make_own_copies(files: Iterable[OwnFile]) -> None:
 
 
 def folder_of_copies(work: str) -> str:
-    """Where they lie in a working directory."""
+    """The folder of the copies in a working directory."""
     return f"{work}/{OWN_COPIES}"
 
 
@@ -279,8 +284,8 @@ def _make_own(file: OwnFile) -> None:
 
 
 def _own_inside(folder: str) -> Iterable[tuple[str, int, int]]:
-    """What is in a folder, a folder before what is in it: paths relative to it, modes and sizes; of more than is copied
-    only the beginning."""
+    """The content of a folder, each folder before its own content: relative paths, modes and sizes; cut off at
+    ``MOST_FILES``."""
     found: list[tuple[str, int, int]] = []
     folders = [""]
     for relative in folders:

@@ -1,7 +1,7 @@
-"""The environment of an operation: a few basic variables of this machine, and what the invocation says.
+"""The environment of an operation: a few basic variables of this machine, and those of the invocation.
 
-Nothing else of the orchestrator's own environment reaches an operation, so that it runs the same from a terminal,
-from a service manager and from a scheduled job.
+An operation gets nothing else of the orchestrator's own environment, so that it runs in the same way from a terminal, a
+service manager and a scheduled job.
 """
 
 # Paths are texts here: they come as texts, go to the kernel, and there may be very many.
@@ -26,19 +26,19 @@ BASE_NAMES = (
     *("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"),
     *("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY"),
 )
-"""The variables taken over from this process, where they are set, and with them all that begin ``LC_``."""
+"""The variables that are taken from this process if they are set, with all that begin with ``LC_``."""
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 LONGEST_VARIABLE = 128 * 1024 - 1
-"""Bytes of ``NAME=value`` that Linux takes (MAX_ARG_STRLEN without the NUL); a longer one cannot be handed to a
-program at all."""
+"""The most bytes of ``NAME=value`` that Linux accepts (MAX_ARG_STRLEN without the NUL); no program can get a longer
+one."""
 
 SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 def base_environment(own: Mapping[str, str]) -> dict[str, str]:
-    """The basic variables, from a process's own environment; PATH gets a sane value where it is missing."""
+    """The basic variables, from a process's own environment; a missing PATH gets a usual value."""
     base = {name: value for name in BASE_NAMES if (value := own.get(name)) is not None}
     base.update((name, value) for name, value in own.items() if name.startswith("LC_"))
     if not base.get("PATH"):
@@ -49,10 +49,10 @@ def base_environment(own: Mapping[str, str]) -> dict[str, str]:
 class ProcessEnvironment:
     """What an operation sees.
 
-    ``variables`` are handed to the process. ``file`` is the text of ``$ORDITO_ENVIRONMENT_FILE``, "" where none is
-    needed or the shared one will do, and ``unexported`` that of a second file in the same format, with variables that
-    are longer than Linux takes: shell and Python operations find those among their variables all the same, only
-    programs they start do not. ``given`` are the names that came from the invocation.
+    ``variables`` are given to the process. ``file`` is the text of ``$ORDITO_ENVIRONMENT_FILE``, "" if none is needed
+    or the shared one suffices. ``unexported`` is the text of a second file in the same format, with variables that are
+    too long for Linux: shell and Python operations still find those among their variables, but programs that they start
+    do not. ``given`` are the names that came from the invocation.
     """
 
     __slots__ = ("file", "given", "unexported", "variables")
@@ -60,8 +60,8 @@ class ProcessEnvironment:
     def __init__(
         self, invocation: Invocation, base: Mapping[str, str], *, scratch: str, outputs: str, file: str, shared: str
     ) -> None:
-        """``file`` is where the operation's own file will be, ``shared`` one with all of ``invocation.large``, "" where
-        there is none."""
+        """``file`` is the path of the operation's own file, ``shared`` the path of one with all of
+        ``invocation.large``, "" for none."""
         given = _placed(invocation.environment, scratch)
         # Only a value of at least a quarter of the limit can exceed it: four bytes are the most a character takes.
         too_long = {
@@ -84,9 +84,9 @@ class ProcessEnvironment:
 
 
 def environment_file(variables: Mapping[str, str]) -> str:
-    """Variables as a text that any shell can source: one ``NAME='value'`` each, the value quoted for the shell.
+    """Variables as a text that any shell can source: ``NAME='value'`` for each, the value quoted for the shell.
 
-    A name that no shell takes is kept in a comment, ``# {"name": "value"}``, on one line, in JSON.
+    A variable whose name no shell accepts is kept in a comment of one line, as JSON: ``# {"name": "value"}``.
     """
     lines = ['# Variables that did not fit the environment. To have them: . "$ORDITO_ENVIRONMENT_FILE"']
     for name, value in variables.items():
@@ -100,7 +100,7 @@ def environment_file(variables: Mapping[str, str]) -> str:
 
 
 def unfit_variable(variables: Mapping[str, str]) -> str:
-    """Why no process can be given these variables, in words; "" where one can."""
+    """Why no process can get these variables, for people; "" if one can."""
     for name, value in variables.items():
         if "\0" in name or "\0" in value:
             return f'the variable "{_shown(name)}" holds a NUL byte, which no environment can carry'
@@ -109,7 +109,7 @@ def unfit_variable(variables: Mapping[str, str]) -> str:
         try:
             os.fsencode(name + value)
         except UnicodeEncodeError:
-            return f'the variable "{_shown(name)}" holds half a surrogate pair, which is no text'
+            return f'the variable "{_shown(name)}" holds half a surrogate pair, which is not valid text'
     return ""
 
 
@@ -118,7 +118,7 @@ def _shown(name: str) -> str:
 
 
 def _placed(variables: Mapping[str, str], scratch: str) -> dict[str, str]:
-    """The variables with the scratch folder's path where its placeholder stood."""
+    """The variables with the path of the scratch folder in place of its placeholder."""
     return {n: v.replace(SCRATCH, f"{scratch}/") if SCRATCH in v else v for n, v in variables.items()}
 
 
@@ -128,11 +128,12 @@ def _placed(variables: Mapping[str, str], scratch: str) -> dict[str, str]:
 # would cost n files of n entries.
 
 KEPT = 8
-"""Files that nobody uses at the moment are kept for steps to come if they are among so many that were used last."""
+"""How many unused files are kept for later steps, those that were used last."""
 
 
 class EnvironmentFile:
-    """A file of variables. ``path`` is "" where steps cannot share one, as a value names the step's scratch folder."""
+    """A file of variables. ``path`` is "" if steps cannot share one, because a value contains the step's scratch
+    folder."""
 
     __slots__ = ("is_kept", "path", "users", "variables")
 
@@ -145,9 +146,10 @@ class EnvironmentFile:
 
 
 class EnvironmentFiles:
-    """The shared files of one executor, ``<base>/<job>/environment-<n>``. They go with the job's slots at the latest.
+    """The shared files of one executor, ``<base>/<job>/environment-<n>``. They are removed with the job's work
+    directories at the latest.
 
-    Mappings are told apart by identity, so they must not be changed after they were handed over.
+    Mappings are compared by identity, so they must not be changed after they were given.
     """
 
     def __init__(self, base: str) -> None:
@@ -156,8 +158,7 @@ class EnvironmentFiles:
         self._made = 0
 
     def take(self, job: str, variables: Mapping[str, str]) -> EnvironmentFile:
-        """The file of these variables, to be given back when its user has ended; the job has a folder already.
-
+        """The file of these variables, to be given back when its user has ended; the folder of the job exists already.
         Raises ``ValueError`` for a variable that no environment can carry, ``OSError`` if the file cannot be written.
         """
         key = job, id(variables)
@@ -170,12 +171,12 @@ class EnvironmentFiles:
         return file
 
     def give_back(self, file: EnvironmentFile) -> None:
-        """One user less."""
+        """One user of the file has ended."""
         file.users -= 1
         _remove_unneeded(file)
 
     def clear(self) -> None:
-        """Keep nothing; files that are in use go when they are given back."""
+        """Keep no files; those that are in use are removed when they are given back."""
         for key in list(self._kept):
             self._drop(key)
 
@@ -194,8 +195,8 @@ class EnvironmentFiles:
 
 
 def write_private(path: str, text: str, mode: int = 0o400) -> None:
-    """Write a file that nobody changes, and nobody else may read: it may hold secrets. What was there before, from a
-    process that died, is replaced."""
+    """Write a file that is never changed, and that no other user may read, as it may hold secrets. A file that a dead
+    process has left is replaced."""
     content = text.encode("utf-8", "surrogateescape")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)

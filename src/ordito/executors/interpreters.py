@@ -1,8 +1,9 @@
 """Interpreters by their versions (``artifact_version``, TOSCA 1.3 §3.6.7, §13.2.1).
 
-A Python script that says 3.11 is run by a Python 3.11, of 3.11.4 or later where it says 3.11.4; one that says 3 by any
-Python 3. A Bash script that says 4.4 is run by Bash 4.4 or any later one. What is called so is not believed: each
-interpreter is asked which one it is, once. On other hosts the same names are tried in the same order (``finding``).
+A Python script with version 3.11 is run by a Python 3.11; with 3.11.4, by a Python 3.11.4 or a later 3.11; with 3, by
+any Python 3. A Bash script with version 4.4 is run by Bash 4.4 or any later one. The name of a program does not prove
+its version: each interpreter is asked for it once. On other hosts the same names are tried in the same order
+(``finding``).
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from ordito.executors.copies import Unusable
 from ordito.executors.environment import base_environment
 
 OLDEST = (3, 7)
-"""The oldest Python by which operations can be run: what is around a script needs it."""
+"""The oldest Python that can run operations: the wrapper of scripts needs it."""
 
 LIMIT = 10.0
-"""Seconds for an interpreter to say which one it is."""
+"""Seconds within which an interpreter must say its version."""
 
 _VERSION = re.compile(r"(\d{1,6})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?(?:\..*)?", re.ASCII)
 
@@ -34,26 +35,26 @@ Version = tuple[int, ...]
 
 
 def version_of(text: str) -> Version:
-    """The numbers of a version as it is written, one to three; ``Unusable`` for what is none."""
+    """The one to three numbers of a written version; raises ``Unusable`` if it is not a version."""
     found = _VERSION.fullmatch(text.strip())
     if found is None:
-        raise Unusable(f'artifact_version "{text}" names no version of an interpreter: write 3.11, for example')
+        raise Unusable(f'artifact_version "{text}" is not a version of an interpreter; write 3.11, for example')
     return tuple(int(part) for part in found.groups() if part is not None)
 
 
 def python_names(wanted: Version) -> tuple[str, ...]:
-    """What a Python of a version may be called, the best name first."""
+    """The names that a Python of a version may have, the best name first."""
     exact = (f"python{wanted[0]}.{wanted[1]}",) if len(wanted) > 1 else ()
     return (*exact, f"python{wanted[0]}", "python")
 
 
 def is_python(wanted: Version, found: Version) -> bool:
-    """Whether a Python is of a version: the same language, and no older."""
+    """Whether a Python fits a version: the same language, and not older."""
     return found[: min(2, len(wanted))] == wanted[:2] and found >= wanted
 
 
 def find_python(version: str, path: str) -> str:
-    """The Python of this machine for a version, looked for in PATH; ``Unusable`` where there is none."""
+    """The Python of this machine for a version, searched in PATH; raises ``Unusable`` if there is none."""
     wanted = version_of(version)
     if wanted[:2] < OLDEST and wanted != OLDEST[:1]:
         oldest = ".".join(map(str, OLDEST))
@@ -69,7 +70,7 @@ def find_python(version: str, path: str) -> str:
 
 
 def find_bash(version: str, program: str, path: str) -> str:
-    """That program, if it is a Bash of at least that version; ``Unusable`` where it is not."""
+    """That program, if it is a Bash of at least that version; else raises ``Unusable``."""
     wanted = version_of(version)
     if not program.rpartition("/")[2].endswith("bash"):
         raise Unusable(f'artifact_version "{version}" asks for a version of bash, and its "#!" line for {program}')
@@ -81,8 +82,8 @@ def find_bash(version: str, program: str, path: str) -> str:
 
 
 def finding(version: str) -> str:
-    """The text for any POSIX shell that finds the Python for a version ("" for any) in PATH, puts its name into
-    ``$python``, and leaves that empty where there is none."""
+    """A text for any POSIX shell that finds the Python for a version ("" for any) in PATH and puts its name into
+    ``$python``, which stays empty if there is none."""
     wanted = version_of(version) if version else OLDEST[:1]
     low = max(wanted, OLDEST)
     asked = f"import sys; v = sys.version_info; sys.exit(v[:{min(2, len(wanted))}] != {wanted[:2]!r} or v < {low!r})"
@@ -94,13 +95,13 @@ def finding(version: str) -> str:
 
 
 def lacking_here(kind: str, version: str) -> str:
-    """The same for operations of this process, whose variables are its own."""
+    """Like ``lacking``, with the environment of this process."""
     return lacking((kind,), version, base_environment(os.environ))
 
 
 def lacking(kinds: Sequence[str], version: str, environment: Mapping[str, str]) -> str:
-    """Why this machine has no interpreter for an artifact of these types and this version, in words; "" where it has
-    one. What has no version is looked for when it is run."""
+    """Why this machine has no interpreter for an artifact of these types and this version, for people; "" if it has
+    one. Without a version, the interpreter is searched for only when the script runs."""
     path = environment["PATH"]
     try:
         if version and "tosca.artifacts.Implementation.Python" in kinds:
@@ -113,7 +114,7 @@ def lacking(kinds: Sequence[str], version: str, environment: Mapping[str, str]) 
 
 
 def _programs(names: Sequence[str], path: str) -> list[str]:
-    """The files of these names in PATH, by name and then by folder."""
+    """The files of these names in PATH, sorted by name, then by folder."""
     folders = [folder for folder in path.split(os.pathsep) if folder]
     found = (shutil.which(name, path=folder) for name in names for folder in folders)
     return list(dict.fromkeys(program for program in found if program))
@@ -129,7 +130,7 @@ def _named(what: str, found: Version) -> str:
 
 
 def _ask(program: str, words: Sequence[str], path: str) -> Version | None:
-    """Which version an interpreter says to be; None for one that does not answer."""
+    """The version that an interpreter says it has; None if it does not answer."""
     try:
         changed = os.stat(program).st_mtime_ns  # noqa: PTH116
     except OSError:

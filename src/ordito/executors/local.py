@@ -31,21 +31,21 @@ class LocalExecutor:
     """The executor for bash, sh and Python scripts on this machine (TOSCA 1.3 §4.2, §13.2).
 
     Each operation is a process that leads a session of its own, with its output in a pipe, no standard input, and a
-    working directory that nobody else uses. It ends when that process ends; daemons it leaves behind live on. Timeout
-    and cancel end its processes, those in other sessions too, and leave nothing behind.
+    working directory that nobody else uses. It ends when that process ends; daemons that it has started live on. A
+    timeout or a cancelled job ends all its processes, also those in other sessions.
 
-    The result of an operation stays in its slot until a step uses it that was handed over after the outcome was told,
-    or until ``close``: should this process die before the outcome was written down, ``settle`` finds it.
+    The result of an operation stays in its work directory until a later step uses that, or until ``close``: if this
+    process dies before the outcome is recorded, ``settle`` finds it.
     """
 
     def __init__(
         self, base: str | os.PathLike[str], *, grace: float = 10.0, linger: float = 1.0, settling: float = SETTLING
     ) -> None:
-        """``base`` is the folder of the scratch slots; it must belong to one executor at a time.
+        """``base`` is the folder of the work directories; it must belong to one executor at a time.
 
-        ``grace``: seconds between TERM and KILL. ``linger``: seconds for which output that a daemon holds open is
-        read after the end of its operation. ``settling``: seconds for which an operation that is found running after a
-        crash may come to its end by itself.
+        ``grace``: seconds between TERM and KILL. ``linger``: seconds for which output that a daemon holds open is read
+        after the end of its operation. ``settling``: seconds that an operation that still runs after a crash gets to
+        end by itself.
         """
         self._slots = Slots(str(Path(base).resolve()), has_results=True)
         self._patience = ProcessTimeouts(grace, linger)
@@ -64,19 +64,19 @@ class LocalExecutor:
         self._caring: list[Callable[[], None]] = []
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
-        """Whether an artifact of these types (the type and its ancestors) is a shell or a Python script, or a workflow
-        that a processor carries out; on this machine only. What has a processor of artifacts runs here wherever it is
-        to have its effect: the processor reaches the host by itself."""
+        """Whether an artifact of these types (the type and its ancestors) is a shell or Python script, or a workflow
+        that a processor carries out; on this machine only. An artifact with an artifact processor always runs here: the
+        processor reaches the host by itself."""
         here = (k for k in processor_kinds if not protocol or k.startswith(ARTIFACTS))
         return any(command_for(kind) is not None for kind in here)
 
     def batch_key(self, invocation: Invocation) -> str:
-        """What is started together is handed over together, which saves a task for each; save what is prepared slowly:
-        nothing else waits for that."""
+        """Steps that start together are given to ``run`` together, which saves a task for each; those that are slow to
+        prepare get a key of their own, so that no other step waits for them."""
         return invocation.step if invocation.files or invocation.dependencies else ""
 
     async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
-        """Run invocations at the same time; all are ended if the iteration is given up."""
+        """Run invocations at the same time; all are ended if the caller stops iterating."""
         stream: Stream[tuple[LocalAttempt, Printed | None]] = Stream()
         attempts: set[LocalAttempt] = set()
         try:
@@ -115,13 +115,13 @@ class LocalExecutor:
             await attempt.end(Ending.CANCELLED)
 
     async def settle(self, doubt: InDoubt) -> Outcome | None:
-        """Find out, after a crash, about a step that was started; nothing of it runs afterwards, save daemons of one
+        """Find out, after a crash, how a started step ended; nothing of it runs afterwards, except daemons of a step
         that has ended.
 
-        Where the crash came before the process was written down, it is found all the same. The
-        outcome is known if the operation came to its end. If it did not, or cannot say so (a script that replaced
-        itself by ``exec``, an interpreter that is no shell), what still runs of it is ended, and None returned. If
-        something cannot be ended, the step has failed, and its outcome says what is to be done.
+        The process is found even if the crash came before it was recorded. The outcome is known if the operation
+        reached its end. If it did not, or leaves no result (a script that replaced itself by ``exec``, an interpreter
+        that is no shell), what still runs of it is ended, and None returned. If something cannot be ended, the step has
+        failed, and its outcome says what to do.
         """
         job, step, attempt, outputs, started = doubt.job, doubt.step, doubt.attempt, doubt.outputs, doubt.started
         leader = started if started and (started.boot, started.machine) == (boot_id(), machine()) else None
@@ -147,7 +147,7 @@ class LocalExecutor:
         return outcome
 
     def close(self) -> None:
-        """Remove all scratch folders; for when all outcomes are durable and nothing runs any more."""
+        """Remove all work directories; call it when all outcomes are durable and nothing runs any more."""
         for stop in self._caring:
             stop()
         self._caring.clear()
@@ -182,13 +182,13 @@ class LocalExecutor:
             loop.call_soon(self._slots.release, attempt.invocation.job, attempt.slot)
 
     def _drop_results(self, job: str, step: str) -> None:
-        """An earlier attempt's result must not be taken for the result of the next one."""
+        """Remove the results of earlier attempts, so that none is taken for the result of the next one."""
         for slot in self._slots.of(job):
             if is_result_of(slot, job, step):
                 blank_or_remove(slot.result)
 
     def _remove_copies(self, job: str, step: str) -> None:
-        """Remove the copies that an operation that is settled had asked to be removed."""
+        """Remove the copies of a settled operation that are to be removed."""
         for slot in self._slots.of(job):
             remove_pending_copies(job, step, slot)
 
@@ -202,8 +202,8 @@ class LocalExecutor:
         return next((outcome for outcome in found if outcome is not None), None)
 
     async def _await_result(self, marker: Marker, attempt: int, outputs: Sequence[str]) -> Outcome | None:
-        """The result of a step, as soon as it is there; None when nothing of the step runs any more without having
-        left one, or patience ends."""
+        """The result of a step as soon as it is there; None if the step has ended without a result, or takes too
+        long."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._settling
         pause = SETTLE_PAUSE
@@ -217,7 +217,7 @@ class LocalExecutor:
             pause = min(2 * pause, LONGEST_SETTLE_PAUSE)
 
     async def _let_end(self, leader: Started) -> None:
-        """Wait for a main process that has written its result to end; daemons are not touched."""
+        """Wait until a main process that has written its result has ended; daemons are not touched."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._patience.grace
         while is_alive(leader.pid, leader.start_time):
@@ -227,7 +227,7 @@ class LocalExecutor:
             await asyncio.sleep(SETTLE_PAUSE)
 
     def _take_care_of(self, pid: int) -> None:
-        """Take notice of the end of a child that outlives its operation."""
+        """Wait in the background for a child process that outlives its operation."""
         with contextlib.suppress(OSError):
             self._caring.append(reap_when_ended(self._watch, pid))
 
@@ -247,6 +247,6 @@ def _unended(processes: Sequence[Process]) -> str:
 
 
 def local_executors(base: str | os.PathLike[str], area: str = "") -> tuple[Executor, ...]:
-    """The executors for this machine; below ``base`` each has a folder for scratch files that is its alone;
-    ``area`` is a word that tells what this ensemble has on other hosts from what others have there."""
+    """The executors for this machine; below ``base`` each has its own folder for scratch files; ``area`` is the name
+    below which this ensemble keeps its files on other hosts."""
     return (LocalExecutor(base), AnsibleExecutor(Path(base).with_name("playbooks")).for_ensemble(area))

@@ -1,4 +1,4 @@
-"""Short commands on this machine, for those who make and look after hosts."""
+"""Short commands on this machine, for providers and checks of hosts."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from collections.abc import Sequence
 from ordito.work.targets import HostTarget, Ran, Unreachable
 
 MOST = 4 * 1024 * 1024
-"""Bytes of either output that are kept."""
+"""How many bytes of each output are kept."""
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
-"""The exit statuses by which a shell says that there is no such program, or that it cannot be run."""
+"""The exit statuses by which a shell says that a program does not exist, or cannot be run."""
 
 _CHUNK = 65_536
 
 
 class LocalHands:
     """Runs programs as processes of this machine, each in a session of its own, with the environment of this one:
-    programs that speak to a service need what the user has set for them."""
+    programs that use a service need the variables that the user has set for them."""
 
     async def run(
         self, target: HostTarget | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
     ) -> Ran:
-        """See ``work.targets.Hands``; a program that does not exist ends with 127, as a shell says it."""
+        """See ``work.targets.Hands``; a program that does not exist gives the status 127, as in a shell."""
         _here(target)
         source = _source(given)
         try:
@@ -52,7 +52,7 @@ class LocalHands:
         return Ran(status if status >= 0 else 128 - status, out, err)
 
     async def reach(self, target: HostTarget, timeout: float) -> None:
-        """This machine needs no reaching, and others are not reached from here."""
+        """Does nothing for this machine; raises ``Unreachable`` for others."""
         _here(target)
 
 
@@ -62,8 +62,8 @@ def _here(target: HostTarget | None) -> None:
 
 
 def _source(given: bytes) -> int:
-    """Standard input as a file in memory: it can be as large as it likes without anybody writing to it meanwhile, and a
-    program that opens ``/dev/stdin`` finds it too."""
+    """Standard input as a file in memory: its size does not matter, nobody has to write to it while the program runs,
+    and a program that opens ``/dev/stdin`` can read it, too."""
     source = os.memfd_create("ordito-given", os.MFD_CLOEXEC)
     with os.fdopen(os.dup(source), "wb") as file:
         file.write(given)
@@ -72,7 +72,7 @@ def _source(given: bytes) -> int:
 
 
 async def _read(stream: asyncio.StreamReader | None) -> bytes:
-    """The first bytes of an output, which is read to its end."""
+    """The first ``MOST`` bytes of an output, which is read to its end."""
     parts: list[bytes] = []
     size = 0
     while stream is not None and (data := await stream.read(_CHUNK)):
@@ -83,7 +83,7 @@ async def _read(stream: asyncio.StreamReader | None) -> bytes:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End what has not ended by itself, and what it has started."""
+    """End a process that has not ended by itself, and what it has started."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

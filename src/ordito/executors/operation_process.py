@@ -1,4 +1,4 @@
-"""One operation's process, from its start to its end, on the event loop: no thread, no child watcher.
+"""The process of one operation, from its start to its end, on the event loop: no thread, no child watcher.
 
 RUNNING    --process ends-------> LINGERING   a daemon may still hold its output open
 RUNNING    --timeout, cancel----> ENDING      its processes are being ended
@@ -28,7 +28,7 @@ from ordito.work.invocation import Ending, Started
 
 
 class ProcessPhase(Enum):
-    """Where a process is in its life."""
+    """The phases in the life of a process."""
 
     RUNNING = "running"
     LINGERING = "lingering"
@@ -37,34 +37,47 @@ class ProcessPhase(Enum):
 
 
 class ProcessTimeouts(msgspec.Struct, frozen=True):
-    """Seconds: between asking processes to end and making them; for output that a daemon still holds open."""
+    """How long is waited for what, in seconds."""
 
     grace: float = 10.0
+    """Between TERM and KILL."""
+
     linger: float = 1.0
+    """For the end of output that a daemon still holds open."""
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How a process ended: by itself (``ending`` is None) or because it was ended, with which status (negative: the
-    signal that killed it), after how many seconds. ``unended`` are ids of processes that could not be ended."""
+    """How a process ended."""
 
     status: int
+    """Its exit status; negative: the signal that killed it."""
+
     seconds: float
+    """How long it ran."""
+
     ending: Ending | None = None
+    """Why it was ended; None if it ended by itself."""
+
     unended: tuple[int, ...] = ()
+    """The ids of processes that could not be ended."""
 
 
 class ProcessListener(msgspec.Struct, frozen=True):
-    """Who is told about a process: ``printed`` takes a piece of output and says whether more is welcome, ``ended`` is
-    called once and last, ``left`` gets the id of a child that lives on to read what a daemon prints."""
+    """The callbacks of a process."""
 
     printed: Callable[[bytes], bool]
+    """Takes a piece of output; returns whether more is welcome."""
+
     ended: Callable[[Ended], None]
+    """Called once, and last."""
+
     left: Callable[[int], None]
+    """Called with the id of a child process that goes on reading what a daemon prints."""
 
 
 class OperationProcess:
-    """A process that leads a session of its own, with its output in a pipe. Started when it is made; ``OSError`` and
-    ``ValueError`` (a variable that no environment can carry) where it cannot be."""
+    """A process that leads a session of its own, with its output in a pipe. The constructor starts it, and raises
+    ``OSError`` or ``ValueError`` (a variable that no environment can carry) if it cannot."""
 
     def __init__(
         self,
@@ -98,21 +111,22 @@ class OperationProcess:
             self._timer = self._loop.call_later(timeout, self.end, Ending.TIMED_OUT)
 
     def started(self, slot: str) -> Started:
-        """What is needed to find this very process again."""
+        """What is needed to find this process again."""
         return Started(self._pid, self._start_time, boot_id(), machine(), slot)
 
     def resume(self) -> None:
-        """There is room for output again."""
+        """Go on reading output: there is room for it again."""
         self._pipe.resume()
 
     @property
     def pid(self) -> int:
-        """Its id, which is that of its process group, too."""
+        """Its id, which is also the id of its process group."""
         return self._pid
 
     @property
     def has_left_group(self) -> bool:
-        """Whether, after its end, a process of its group lives on: its working directory must not be used again."""
+        """Whether a process of its group lives on after its end, so that its working directory must not be used
+        again."""
         try:
             os.killpg(self._pid, 0)
         except ProcessLookupError:
@@ -122,8 +136,8 @@ class OperationProcess:
         return True
 
     def end(self, ending: Ending) -> asyncio.Task[None] | None:
-        """End it with everything it started, for this reason; the task that does so, None if it has ended by itself
-        (then what a daemon still prints is waited for no longer)."""
+        """End it with everything that it started, for this reason; returns the task that does so. None if it has ended
+        by itself; then output of a daemon is no longer waited for."""
         if self._phase is ProcessPhase.RUNNING:
             # It may have ended already, and the loop had no time to notice.
             self._process_ended()
@@ -168,14 +182,14 @@ class OperationProcess:
         self._let_go(tuple(p.pid for p in unended))
 
     def _has_ended_itself(self) -> bool:
-        """Take the status where the process has ended before anybody has told it to: that end is its own."""
+        """Take the status if the process has already ended by itself; returns whether it has."""
         if not self._reap(os.WNOHANG):
             return False
         self._ending = None
         return True
 
     def _let_go(self, unended: tuple[int, ...] = ()) -> None:
-        """End with the output still held open: by a daemon, or by a process that could not be found."""
+        """Stop reading output that is still held open by a daemon, or by a process that could not be found."""
         self._pipe.drain()
         if self._phase is not ProcessPhase.ENDED:
             reader = self._pipe.let_go()
@@ -207,14 +221,14 @@ class OperationProcess:
             os.close(output)
 
     def _reap(self, options: int = 0) -> bool:
-        """Take the status of the process when it has ended; whether it has."""
+        """Take the status of the process if it has ended; returns whether it has."""
         pid, status = os.waitpid(self._pid, options)
         if pid:
             self._status = os.waitstatus_to_exitcode(status)
         return pid != 0
 
     def _open_pidfd(self) -> int:
-        """A descriptor that can be read when the process ends; without one it may not run."""
+        """Open a descriptor that becomes readable when the process ends; if that fails, the process is killed."""
         try:
             return os.pidfd_open(self._pid)
         except OSError:
@@ -232,16 +246,17 @@ class OperationProcess:
 
 @functools.cache
 def _nothing() -> int:
-    """A descriptor of /dev/null to read from, one for all operations."""
+    """A descriptor of /dev/null for reading, shared by all operations."""
     return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
 
 
 @functools.cache
 def _keep_descriptors_here() -> None:
-    """Mark what this process inherited as its own, once, and have no pipe take the place of a missing stream.
+    """Mark inherited descriptors as not to be passed on, once, and make sure that no pipe gets the number of a missing
+    standard stream.
 
-    Everything Python opens is closed in a new process anyway. With the few descriptors that are not, marked likewise,
-    a new process need not walk through all descriptors of this one to close them.
+    Everything that Python opens is closed in a new process anyway. When the few other descriptors are marked in the
+    same way, a new process need not go through all descriptors of this one to close them.
     """
     while (spare := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) <= 2:
         pass
@@ -256,17 +271,17 @@ def _keep_descriptors_here() -> None:
 
 SHORTEST_PAUSE = 0.01
 LONGEST_PAUSE = 0.25
-"""Seconds between two looks at the process table; each pause is twice as long as the one before."""
+"""The most seconds between two reads of the process table; each pause is twice as long as the one before."""
 
 KILL_PATIENCE = 30.0
-"""Seconds after which a process that was killed and is still there is given up: it hangs inside the kernel."""
+"""Seconds after which a killed process that still exists is given up: it hangs in the kernel."""
 
 
 async def end_processes(marker: Marker, grace: float, is_over: Callable[[], bool] = lambda: False) -> list[Process]:
-    """TERM to every process of a step, after ``grace`` seconds KILL; returns when they are gone.
+    """Send TERM to every process of a step, and KILL after ``grace`` seconds; returns when they are gone.
 
-    Processes that appear meanwhile are ended as well. What is returned did not even end when it was killed.
-    ``is_over`` is asked right before the first TERM: where it says so, nothing is ended.
+    Processes that appear meanwhile are ended as well. Returns those that did not end even when killed. If ``is_over``
+    returns True right before the first TERM, nothing is ended.
     """
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -298,7 +313,7 @@ TAIL_BYTES = 32_768
 
 
 class Tail:
-    """Keeps the end of what is printed, as far as it may hold the last lines."""
+    """Keeps the last lines of output."""
 
     __slots__ = ("_data",)
 
@@ -310,7 +325,7 @@ class Tail:
         self._data = (self._data + data)[-TAIL_BYTES:]
 
     def lines(self) -> tuple[str, ...]:
-        """The last lines, without their ends."""
+        """The last lines, without line ends."""
         if not self._data:
             return ()
         lines = [line.decode(errors="replace").removesuffix("\r") for line in self._data.split(b"\n")]

@@ -1,4 +1,4 @@
-"""From how a process ended and what it left behind to the outcome of its operation."""
+"""The outcome of an operation, from how its process ended and the files that it has left."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def outcome_of(invocation: Invocation, ended: Ended, slot: WorkDirectory, tail: 
 def outcome_from(
     invocation: Invocation, ended: Ended, result_file: LeftFile, outputs_file: LeftFile, path: str, tail: Sequence[str]
 ) -> Outcome:
-    """The outcome of an operation from what it left: its result file, and ``$ORDITO_OUTPUTS``, which is at ``path``."""
+    """The outcome of an operation from the files that it has left: its result file, and ``$ORDITO_OUTPUTS``, which is
+    at ``path``."""
     result = None
     if tells_result(invocation):
         result = read_result(result_file.data, *_identity(invocation))
@@ -55,7 +56,7 @@ def outcome_from(
 def outcome_left_behind(
     job: str, step: str, attempt: int, slot: WorkDirectory, outputs: Sequence[str]
 ) -> Outcome | None:
-    """The outcome of an operation that ended while nobody looked; None where the slot does not tell."""
+    """The outcome of an operation that ended unobserved; None if its work directory has no result."""
     result = read_result(look_at(slot.result).data, job, step, attempt)
     if result is None or result.status is None:
         return None
@@ -63,18 +64,18 @@ def outcome_left_behind(
 
 
 def tells_result(invocation: Invocation) -> bool:
-    """Whether something is looked for in the result file: reading it costs more than the rest."""
+    """Whether the result file is needed: reading it costs more than everything else."""
     return bool(invocation.outputs or (invocation.needs is not None and invocation.needs.requirements))
 
 
 def outcome_found(doubt: InDoubt, status: int, result_file: LeftFile, outputs_file: LeftFile, path: str) -> Outcome:
-    """The outcome of an operation whose exit status is known, and that ended while nobody looked."""
+    """The outcome of an operation that ended unobserved, and whose exit status is known."""
     result = read_result(result_file.data, doubt.job, doubt.step, doubt.attempt)
     return _found(status, result, read_reported(outputs_file, path), doubt.outputs)
 
 
 def _found(status: int, result: Result | None, reported: Reported, outputs: Sequence[str]) -> Outcome:
-    """The outcome of an operation that ended with a status while nobody looked."""
+    """The outcome of an operation that ended unobserved with this status."""
     problem = (result.problem if result else "") or reported.problem
     return Outcome(
         Ending.FAILED if status or problem else Ending.SUCCEEDED,
@@ -88,14 +89,14 @@ def _found(status: int, result: Result | None, reported: Reported, outputs: Sequ
 
 
 def is_result_of(slot: WorkDirectory, job: str, step: str) -> bool:
-    """Whether a slot holds a result of this step, complete or not."""
+    """Whether a work directory holds a result of this step, complete or not."""
     wanted = "\0".join(header(job, step, "")).encode()
     return look_at(slot.result, len(wanted)).data.startswith(wanted)
 
 
 def _judge(invocation: Invocation, ended: Ended, result: Result | None, reported: Reported) -> tuple[Ending, str]:
     if ended.ending is not None:
-        message = "in doubt: it was ended while it was at work"
+        message = "in doubt: it was ended while it was running"
         if ended.ending is Ending.TIMED_OUT:
             message = f"timed out after {invocation.timeout:g} s"
         if ended.unended:

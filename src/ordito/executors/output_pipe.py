@@ -1,13 +1,13 @@
-"""The pipe that an operation prints into, and what becomes of it when the operation ends and a daemon stays.
+"""The pipe that an operation prints into, and what happens to it when the operation ends and a daemon lives on.
 
-The operation's end of the pipe is opened for reading *and* writing, so that the operation itself keeps the pipe from
-being broken: a daemon that goes on printing after we have let go, or after we have died, gets no SIGPIPE. The reader
-sees the end of the output as ever when nobody has that end open any more.
+The operation's end of the pipe is opened for reading *and* writing, so that the pipe is never broken: a daemon that
+goes on printing after we have stopped reading, or have died, gets no SIGPIPE. The reader sees the end of the output as
+usual when no process has that end open any more.
 
-A pipe that nobody reads would fill up, and the daemon would hang at its 64 KiB of unread output. So where somebody
-still holds the pipe when we let go of it, it is handed to a ``cat`` that throws away what comes and ends with the last
-process that could write to it. (Only after a crash of the orchestrator is there no reader; then a running operation
-may have to wait for room, until it is settled.)
+A pipe that nobody reads would fill up, and the daemon would hang at 64 KiB of unread output. So if a process still
+holds the pipe when we stop reading, a ``cat`` takes over, which discards the output and ends with the last process that
+could write to it. (Only after a crash of the orchestrator there is no reader; then a running operation may have to wait
+for room until it is settled.)
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ PIECE = 65_536
 class OutputPipe:
     """The reading end of an operation's pipe, on the event loop.
 
-    ``printed`` takes a piece of output and says whether more is welcome now; ``ended`` is called when nobody holds the
-    operation's end open any more.
+    ``printed`` takes a piece of output and returns whether more is welcome now; ``ended`` is called when no process
+    holds the operation's end open any more.
     """
 
     __slots__ = ("_descriptor", "_ended", "_is_reading", "_printed", "_watch")
@@ -42,7 +42,7 @@ class OutputPipe:
         self._is_reading = False
 
     def open(self) -> int:
-        """Open it; the descriptor to give to the operation, which the caller closes after that."""
+        """Open it; returns the descriptor for the operation, which the caller closes after the start."""
         self._descriptor, other = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             # A pipe opened by its name gets flags of its own: the operation's end waits for room as programs expect.
@@ -57,17 +57,17 @@ class OutputPipe:
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody may still print into it, and we would hear it."""
+        """Whether we still read, and a process may still print into it."""
         return self._descriptor >= 0
 
     def resume(self) -> None:
-        """Read again after a reader had enough."""
+        """Read on after ``printed`` has wanted no more."""
         if self.is_open and not self._is_reading:
             self._watch.add(self._descriptor, self._take)
             self._is_reading = True
 
     def drain(self) -> None:
-        """Read what is in the pipe now, welcome or not; at most what fits into a pipe."""
+        """Read what is in the pipe now, even if it is not welcome; at most what fits into a pipe."""
         if not self.is_open:
             return
         left = fcntl.fcntl(self._descriptor, fcntl.F_GETPIPE_SZ)
@@ -75,7 +75,7 @@ class OutputPipe:
             left -= size
 
     def let_go(self) -> int | None:
-        """Stop listening; the id of the process that listens from now on if somebody still holds the pipe."""
+        """Stop reading; returns the id of the process that reads on, if a process still holds the pipe."""
         if not self.is_open:
             return None
         descriptor = self._detach()
@@ -85,12 +85,12 @@ class OutputPipe:
             os.close(descriptor)
 
     def close(self) -> None:
-        """Stop listening, whoever may print."""
+        """Stop reading, even if a process may still print."""
         if self.is_open:
             os.close(self._detach())
 
     def _take(self) -> int:
-        """Read one piece; its size, 0 if there was none."""
+        """Read one piece; returns its size, 0 if there was none."""
         try:
             data = os.read(self._descriptor, PIECE)
         except BlockingIOError:
@@ -112,7 +112,7 @@ class OutputPipe:
 
 
 def reap_when_ended(watch: Watch, pid: int) -> Callable[[], None]:
-    """Take notice of the end of a child process when it comes; what is returned stops that."""
+    """Wait in the background for the end of a child process; the returned function stops that."""
     descriptor = os.pidfd_open(pid)
 
     def stop() -> None:
@@ -133,7 +133,7 @@ def reap_when_ended(watch: Watch, pid: int) -> Callable[[], None]:
 
 
 def _throw_away(descriptor: int) -> int | None:
-    """Start a process that reads a pipe until its end; None where there is no program for it."""
+    """Start a process that reads a pipe until its end; None if there is no program for it."""
     program = shutil.which("cat")
     if program is None:
         return None
@@ -155,8 +155,8 @@ def _throw_away(descriptor: int) -> int | None:
 
 
 class Watch:
-    """Calls back, on the running loop, when a descriptor can be read. A call may come for nothing: who is called must
-    not wait."""
+    """Calls back, on the running loop, when a descriptor can be read. A call may come without anything to read, so the
+    callback must not block."""
 
     def __init__(self) -> None:
         self._callbacks: dict[int, Callable[[], object]] = {}
@@ -164,7 +164,7 @@ class Watch:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, descriptor: int, callback: Callable[[], object]) -> None:
-        """Call whenever there is something to read, until ``remove``."""
+        """Call ``callback`` whenever there is something to read, until ``remove``."""
         if self._epoll is None:
             self._epoll = select.epoll()
         loop = asyncio.get_running_loop()
@@ -176,7 +176,7 @@ class Watch:
         self._callbacks[descriptor] = callback
 
     def remove(self, descriptor: int) -> None:
-        """Call no more; before the descriptor is closed."""
+        """Stop calling; to be used before the descriptor is closed."""
         if self._epoll is None or self._callbacks.pop(descriptor, None) is None:
             return
         self._epoll.unregister(descriptor)
@@ -200,18 +200,19 @@ class Watch:
 T = TypeVar("T")
 
 MOST_BYTES = 1024 * 1024
-"""Bytes of output that may wait to be taken; then the operations have to wait until some is taken."""
+"""Bytes of output that may wait to be read; when there are more, the operations have to wait."""
 
 
 class PausableSource(Protocol):
-    """Something that can stop telling for a while."""
+    """A source of items that can pause."""
 
     def resume(self) -> None:
-        """There is room again."""
+        """Go on: there is room again."""
 
 
 class Stream(Generic[T]):
-    """Items go in from callbacks of the loop and come out in order; each weighs some bytes of memory."""
+    """A queue: callbacks of the loop put items in, and they come out in order; the weight of an item is its bytes of
+    memory."""
 
     def __init__(self) -> None:
         self._items: deque[tuple[T, int]] = deque()
@@ -228,15 +229,15 @@ class Stream(Generic[T]):
 
     @property
     def is_full(self) -> bool:
-        """Whether no more output should be put in."""
+        """Whether no more output should be put in for now."""
         return self._bytes >= MOST_BYTES
 
     def hold(self, source: PausableSource) -> None:
-        """Have a source called when there is room again."""
+        """Call ``resume`` of a source when there is room again."""
         self._held.append(source)
 
     async def get(self) -> T:
-        """The next item, when there is one. Only one may wait at a time."""
+        """Wait for the next item. Only one task may wait at a time."""
         while not self._items:
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter

@@ -1,16 +1,17 @@
-"""Gives a Python operation the packages that it requires. Started by the interpreter of the operation, on its machine.
+"""Gives a Python operation the packages that it requires. The interpreter of the operation runs this file, on its
+machine.
 
 ``python3 -B packages_runner.py SETTINGS RUNNER ...``: SETTINGS is a JSON object with ``job``, ``step``, ``attempt``,
-``result`` (path of the result file), ``requirements`` (paths of files that pip reads) and ``cache`` (the folder for
-what is kept, "" for the usual one). It makes a virtual environment for these files and this interpreter, or finds the
-one that was made before, and becomes ``RUNNER ...`` as the Python in it.
+``result`` (path of the result file), ``requirements`` (paths of files that pip reads) and ``cache`` (the cache folder,
+"" for the usual one). It finds or makes the virtual environment for these files and this interpreter, and becomes
+``RUNNER ...`` with the Python in it.
 
     <cache>/ordito/python/<key>/         a virtual environment; complete where it holds the file ``complete``
                           <key>.lock     locked by who makes it, and, shared, by everything that runs in it
 
 The key is a digest of the files, of those that they name (``-r``, ``-c``, folders of packages) and of the interpreter.
-An environment is made at its final place, since it knows where it is; if that is interrupted, it is replaced. Those
-that were not used for longest are removed when there are too many, unless something runs in them.
+An environment is made at its final place, because it contains its own path; if that is interrupted, it is made again.
+When there are too many, the least recently used ones are removed, unless something runs in them.
 
 This file uses the standard library only, nothing of this package, and no syntax newer than Python 3.7.
 """
@@ -33,21 +34,21 @@ from collections.abc import Iterator
 from typing import Any
 
 MOST = 20
-"""Environments that are kept."""
+"""How many environments are kept."""
 
 DEEPEST = 20
-"""Files of requirements that name each other, at most so deep."""
+"""How deep files of requirements may name each other."""
 
 COMPLETE = "complete"
 _OPTION = re.compile(r"(?:^|\s)(-[rcf]|--requirement|--constraint|--find-links)(?:\s*=\s*|\s*)(\S+)")
 
 
 class NoEnvironment(Exception):
-    """There is no environment; the text says why, for people."""
+    """The environment cannot be made; the text says why, for people."""
 
 
 def main() -> None:
-    """Find or make the environment, then become what is to run in it."""
+    """Find or make the environment, then become the program that runs in it."""
     settings = json.loads(sys.argv[1])
     try:
         folder, lock = environment(settings["requirements"], settings["cache"])
@@ -92,8 +93,8 @@ def environment(files: list[str], cache: str) -> tuple[str, int]:
 
 
 def locked(folder: str, how: int) -> int | None:
-    """A descriptor of the environment's lock, held; None where somebody removed it meanwhile, or holds it and is not to
-    be waited for."""
+    """A descriptor that holds the lock of the environment; None if another process has removed it meanwhile, or holds
+    it and ``how`` says not to wait."""
     lock = os.open(folder + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, how)
@@ -107,12 +108,12 @@ def locked(folder: str, how: int) -> int | None:
 
 
 def is_complete(folder: str) -> bool:
-    """Whether an environment was made to its end."""
+    """Whether an environment is complete."""
     return os.path.exists(os.path.join(folder, COMPLETE))
 
 
 def remove_old(base: str, own: str) -> None:
-    """Remove the environments that were not used for longest, as far as there are too many and nothing runs in them."""
+    """Remove the least recently used environments if there are too many, except those in which something runs."""
     locks = [path for path in glob.glob(os.path.join(glob.escape(base), "*.lock")) if path != own + ".lock"]
     for path in sorted(locks, key=_used, reverse=True)[MOST - 1 :]:
         folder = path[: -len(".lock")]
@@ -134,7 +135,7 @@ def _used(path: str) -> float:
 
 
 def make(folder: str, files: list[str]) -> None:
-    """Make an environment with what the files require."""
+    """Make an environment with the packages that the files require."""
     if os.path.isdir(folder):
         shutil.rmtree(folder)
     called = ", ".join(os.path.basename(file) for file in files)
@@ -143,7 +144,7 @@ def make(folder: str, files: list[str]) -> None:
     python = os.path.join(folder, "bin", "python")
     if status != 0 or not os.path.exists(python):
         hint = "install its module venv (the package python3-venv on Debian)"
-        raise NoEnvironment(f"{sys.executable} makes no virtual environments: {last(said)}; {hint}")
+        raise NoEnvironment(f"{sys.executable} cannot make virtual environments: {last(said)}; {hint}")
     command = [*pip(python), "install", "--no-input", "--disable-pip-version-check", "--no-warn-script-location"]
     for file in files:
         command += ["--requirement", file]
@@ -156,7 +157,8 @@ def make(folder: str, files: list[str]) -> None:
 
 
 def pip(python: str) -> list[str]:
-    """What calls pip for an environment: the interpreter's own, else the one that comes with every Python."""
+    """The words that run pip for an environment: the interpreter's own pip, else the one that comes with every
+    Python."""
     found = re.match(r"(\d+)\.(\d+)", own_pip())
     if found and (int(found.group(1)), int(found.group(2))) >= (22, 3):
         return [sys.executable, "-m", "pip", "--python", python]
@@ -173,7 +175,7 @@ def pip(python: str) -> list[str]:
 
 
 def own_pip() -> str:
-    """The version of the pip that the interpreter has, "" for none; one that does not know that is as good as none."""
+    """The version of the interpreter's pip, "" if it has none, or one that does not know its version."""
     try:
         from importlib import metadata
 
@@ -183,7 +185,7 @@ def own_pip() -> str:
 
 
 def run(command: list[str], folder: str = "/", *, shown: bool = False) -> tuple[int, str]:
-    """Run a program in a folder: its exit code, and what it printed, which is ``shown`` as it comes."""
+    """Run a program in a folder; returns its exit code and its output, which is also printed at once if ``shown``."""
     process = subprocess.Popen(
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
@@ -198,7 +200,7 @@ def run(command: list[str], folder: str = "/", *, shown: bool = False) -> tuple[
 
 
 def last(said: str) -> str:
-    """The line that says most of what went wrong."""
+    """The line of the output that says most about what went wrong."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     wrong = [line for line in lines if line.lower().startswith("error")]
     return (wrong or lines or ["it says nothing"])[-1]
@@ -208,7 +210,7 @@ def last(said: str) -> str:
 
 
 def key_of(files: list[str]) -> str:
-    """What tells this environment from all others."""
+    """The key of an environment, which no other one has."""
     found = hashlib.sha256()
     whole = (os.path.realpath(sys.executable), sys.version, *contents(files))
     for part in whole:
@@ -217,8 +219,8 @@ def key_of(files: list[str]) -> str:
 
 
 def contents(files: list[str]) -> Iterator[str]:
-    """What the environment depends on: the texts of files of requirements, of those that they name in turn, and what
-    lies in the folders of packages that they name."""
+    """What the environment depends on: the texts of files of requirements and of those that they name in turn, and the
+    files in folders of packages that they name."""
     waiting = [(file, 0) for file in files]
     seen = set()
     for path, depth in waiting:
@@ -249,14 +251,14 @@ def named(text: str) -> Iterator[tuple[str, str]]:
 
 
 def listed(folder: str) -> Iterator[str]:
-    """The files of a folder of packages, with their sizes."""
+    """The files in a folder of packages, with their sizes."""
     if os.path.isdir(folder):
         for name in sorted(os.listdir(folder)):
             yield f"{name} {os.path.getsize(os.path.join(folder, name))}"
 
 
 def write_result(settings: Any, problem: str) -> None:
-    """The result of an operation that could not be begun; `result_files.py` describes it."""
+    """Write the result of an operation that could not start; `result_files.py` describes the format."""
     identity = [settings["job"], settings["step"], settings["attempt"]]
     fields = ["ordito-result/1", *identity, "", "1", "!" + problem, *identity, ""]
     descriptor = os.open(settings["result"], os.O_WRONLY | os.O_CREAT, 0o600)

@@ -1,9 +1,9 @@
 """Asks a rule of policies. Started as a program, by the interpreter that Ordito runs with.
 
 ``python3 -I -B policy_rule_runner.py SETTINGS``: SETTINGS is a JSON object with ``rule`` (where it is found,
-``module:attribute``) and ``path`` (where modules are looked for). What the rule is given stands in the standard input.
-What it says, True or False or a map with ``acts`` and ``said``, goes to the standard output as JSON; what it prints
-itself goes to the standard error. Whatever it raises is its failure.
+``module:attribute``) and ``path`` (where modules are searched for). The argument of the rule is read from the standard
+input. Its answer, True or False or a map with ``acts`` and ``said``, goes to the standard output as JSON; what it
+prints itself goes to the standard error. If it raises anything, it has failed.
 """
 
 # It is a program of its own, which uses the standard library and the rule only.
@@ -31,7 +31,7 @@ def main() -> None:
     said = rule(call)  # type: ignore[operator]
     ruling = dict(said) if isinstance(said, Mapping) else {"acts": said}
     if not isinstance(ruling.get("acts"), bool):
-        raise TypeError(f"{settings['rule']} gave {said!r}, and True or False is needed")
+        raise TypeError(f"{settings['rule']} returned {said!r}, not True or False")
     os.write(answer, json.dumps({"acts": ruling["acts"], "said": str(ruling.get("said", ""))}).encode())
 
 

@@ -1,8 +1,8 @@
-"""Rules of policies: programs of others that are asked whether a trigger is to act (§12.1.1).
+"""Rules of policies: programs of plug-ins that decide whether a trigger acts (§12.1.1).
 
 A rule is a Python function that a distribution offers by an entry point of the group ``ordito.policy_rules`` whose name
-is the full name of a policy type. It runs in a process of its own, so that it can be ended. `docs/plugins.md` says what
-it is given.
+is the full name of a policy type. It runs in a process of its own, so that it can be ended. `docs/plugins.md` describes
+its argument.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ GROUP = "ordito.policy_rules"
 RUNNER = str(Path(__file__).with_name("policy_rule_runner.py"))
 
 LIMIT = 30.0
-"""Seconds that a rule may take: other commands wait meanwhile."""
+"""Seconds that a rule may take; other commands wait meanwhile."""
 
 MOST_SAID = 200
-"""Characters of what a rule that failed has printed, from the end, that are repeated to people."""
+"""How many of the last characters that a failed rule has printed are shown."""
 
 
 class Ruling(msgspec.Struct, frozen=True):
-    """What a rule says: whether to act, and in words why not."""
+    """The answer of a rule: whether to act, and why not, for people."""
 
     acts: bool
     said: str = ""
@@ -36,8 +36,8 @@ class Ruling(msgspec.Struct, frozen=True):
 
 @cache
 def policy_rules() -> Mapping[str, str]:
-    """The rules that are installed, by policy type: where each is found, ``module:attribute``. Of several for one type
-    the first by its place counts, so that it is the same one each time."""
+    """The installed rules by policy type, each as ``module:attribute``. Of several for one type the first in
+    alphabetical order counts, so that it is always the same one."""
     # It brings half of the library along, and hardly any command needs it.
     from importlib.metadata import entry_points
 
@@ -46,12 +46,12 @@ def policy_rules() -> Mapping[str, str]:
 
 
 def rule_for(kinds: Sequence[str]) -> str:
-    """The type whose rule is asked about policies of these types, the type itself first; "" for none."""
+    """The first of these types that has a rule (the type itself comes first); "" for none."""
     return next((kind for kind in kinds if kind in policy_rules()), "")
 
 
 def ask_rule(kind: str, call: Mapping[str, object], limit: float = LIMIT) -> Ruling:
-    """Ask the rule of a policy type. One that fails, or does not answer in time, permits nothing."""
+    """Ask the rule of a policy type. A rule that fails, or does not answer in ``limit`` seconds, permits nothing."""
     import subprocess
 
     settings = {"rule": policy_rules()[kind], "path": [str(Path(place).absolute()) for place in sys.path]}

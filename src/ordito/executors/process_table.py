@@ -1,11 +1,10 @@
-"""The machine's process table: who runs, what belongs to a step, and signals that never hit a stranger.
+"""The machine's process table: which processes run, which belong to a step, and signals that never hit another process.
 
-A step's processes are found in four ways, because each alone may miss some: by process group and session (a process
-that was given another environment), by the marker variables in their environment (a process that opened a session
-of its own), by the number that they were started with (`spawn.py`; one that did both, and whose parent has ended), and
-by parentage (where limits do not allow that number). The kernel gives out process ids again and again, so
-a process is known by its id *and* its start time, and a signal goes through a pidfd after the start time was read
-again.
+A step's processes are found in four ways, because each alone may miss some: by process group and session (finds a
+process with another environment), by the marker variables in their environment (finds one in a session of its own), by
+the number that they were started with (`spawn.py`; finds one that has changed both, and whose parent has ended), and by
+their parents (if limits do not allow that number). The kernel uses process ids again, so a process is identified by its
+id *and* its start time, and a signal goes through a pidfd after the start time was read again.
 """
 
 # Paths are texts here: they come as texts, go to the kernel, and there may be very many.
@@ -31,11 +30,11 @@ STEP = "ORDITO_STEP"
 OUTPUTS = "ORDITO_OUTPUTS"
 
 GONE = frozenset("ZXx")
-"""States of a process that runs no more: a zombie only waits for its parent to look at it."""
+"""States of a process that no longer runs: a zombie only waits for its parent."""
 
 
 PIECE = 4_096
-"""Bytes; more than a process has in its ``stat`` and ``limits``."""
+"""Bytes to read at once; more than ``stat`` and ``limits`` of a process have."""
 
 
 class Process(msgspec.Struct, frozen=True):
@@ -50,11 +49,11 @@ class Process(msgspec.Struct, frozen=True):
 
 
 class Marker(msgspec.Struct, frozen=True):
-    """What tells the processes of one step from all others.
+    """Identifies the processes of one step.
 
-    ``area`` is the absolute folder of all slots: job ids of two ensembles may be equal, their folders are not.
-    ``leader`` and ``leader_start`` are the id and start time of the step's main process, which leads a session and a
-    process group; 0 where they are unknown.
+    ``area`` is the absolute folder of all work directories: two ensembles may have equal job ids, but never the same
+    folder. ``leader`` and ``leader_start`` are the id and start time of the step's main process, which leads a session
+    and a process group; 0 if they are unknown.
     """
 
     job: str
@@ -65,12 +64,12 @@ class Marker(msgspec.Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """The number that processes of the step bear; so large that it limits nothing."""
+        """The number that marks the processes of the step; so large that it limits nothing."""
         digest = blake2b(f"{self.area}\0{self.job}\0{self.step}".encode("utf-8", "surrogateescape"), digest_size=7)
         return int.from_bytes(digest.digest()) | 1 << 56
 
     def in_environment(self, environment: bytes) -> bool:
-        """Whether an environment (``NAME=value`` entries that end with NUL) was given to a process of the step."""
+        """Whether an environment (``NAME=value`` entries that end with NUL) is that of a process of the step."""
         entries = b"\0" + environment
         return (
             f"\0{STEP}={self.step}\0".encode() in entries
@@ -81,7 +80,7 @@ class Marker(msgspec.Struct, frozen=True):
 
 @cache
 def boot_id() -> str:
-    """The id of this run of the machine's kernel."""
+    """The boot id of the machine's kernel."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
@@ -92,7 +91,7 @@ def machine() -> str:
 
 
 def look_up(pid: int) -> Process | None:
-    """The process with this id; None where there is none (a zombie is one)."""
+    """The process with this id; None if there is none (a zombie counts as one)."""
     return _process(pid, f"/proc/{pid}/stat")
 
 
@@ -106,20 +105,21 @@ def _process(pid: int, path: str) -> Process | None:
 
 
 def is_alive(pid: int, start_time: int) -> bool:
-    """Whether that very process still runs."""
+    """Whether the process with this id and start time still runs."""
     process = look_up(pid)
     return process is not None and process.start_time == start_time and process.state not in GONE
 
 
 def now() -> int:
-    """This moment on the clock that start times are read from."""
+    """The present time on the clock of start times."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) * _TICKS // 1_000_000_000
 
 
 def start_time(pid: int, earliest: int, latest: int) -> int:
-    """The start time of a child that was started between two moments; 0 where nobody can say.
+    """The start time of a child that was started between two times; 0 if it is unknown.
 
-    Mostly they are the same, and nothing has to be asked: the process table is slow to tell of a process that begins.
+    Usually the two times are equal, and nothing has to be read: the process table is slow for a process that has just
+    begun.
     """
     if earliest == latest and _clock_tells():
         return earliest
@@ -129,7 +129,7 @@ def start_time(pid: int, earliest: int, latest: int) -> int:
 
 @cache
 def _clock_tells() -> bool:
-    """Whether ``now`` is what the kernel writes into its process table, which a thread of our own shows."""
+    """Whether ``now`` gives the same times as the process table, which is tried with a thread of our own."""
     seen: list[Process | None] = []
     earliest = now()
     thread = threading.Thread(target=lambda: seen.append(_process(0, "/proc/thread-self/stat")))
@@ -143,7 +143,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def processes_of(marker: Marker) -> list[Process]:
-    """All running processes of a step, this process itself never among them."""
+    """All running processes of a step, never this process itself."""
     everybody = list(_all())
     # The id of a group is not given out again while the group has members: if a younger process has it now, the
     # group is empty, and the new one is a stranger's.
@@ -165,7 +165,7 @@ def processes_of(marker: Marker) -> list[Process]:
 
 
 def send(processes: Iterable[Process], number: signal.Signals) -> None:
-    """Signal these very processes; those that are gone, or that we may not signal, are passed over."""
+    """Send a signal to exactly these processes; those that are gone, or that we may not signal, are skipped."""
     for process in processes:
         with contextlib.suppress(OSError):
             descriptor = os.pidfd_open(process.pid)
@@ -184,7 +184,7 @@ def _belongs(process: Process, marker: Marker, group: int, number: int) -> bool:
 
 
 def _number(process: Process) -> int:
-    """The number that a process bears, 0 for none."""
+    """The number that marks a process, 0 for none."""
     limits = _short(f"/proc/{process.pid}/limits")
     found = _FILE_LOCKS.search(limits)
     return int(found[1]) if found else 0
@@ -200,7 +200,7 @@ def _all() -> Iterator[Process]:
 
 
 def _read(path: str) -> bytes:
-    """A file of /proc; empty where the process is gone or hides it from us."""
+    """A file of /proc; empty if the process is gone or the file is hidden from us."""
     try:
         with open(path, "rb", buffering=0) as file:
             return file.readall()
@@ -209,7 +209,7 @@ def _read(path: str) -> bytes:
 
 
 def _short(path: str) -> bytes:
-    """A file of /proc that the kernel gives in one piece: this is done for every operation."""
+    """A small file of /proc, read at once: this is done for every operation."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -1,9 +1,10 @@
 """Runs a processor of workflows. Started as a program, by the interpreter that Ordito runs with.
 
 ``python3 -I -B processor_runner.py SETTINGS``: SETTINGS is a JSON object with ``job``, ``step``, ``attempt``,
-``result`` (path of the result file), ``call`` (path of the file with what the processor is given), ``processor`` (where
-it is found, ``module:attribute``) and ``path`` (where modules are looked for). What it gives back, a map of outputs or
-None, is written to the result file, whose format `result_files.py` describes. Whatever it raises is its failure.
+``result`` (path of the result file), ``call`` (path of the file with the argument of the processor), ``processor``
+(where it is found, ``module:attribute``) and ``path`` (where modules are searched for). What it returns, a map of
+outputs or None, is written to the result file, whose format `result_files.py` describes. If it raises anything, it has
+failed.
 """
 
 # It is a program of its own, which uses the standard library and the processor only.
@@ -20,7 +21,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Run the processor that the command line names, then end with its status."""
+    """Run the processor that the command line names, then exit with its status."""
     settings = json.loads(sys.argv[1])
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -43,7 +44,7 @@ def _write(settings: dict[str, Any], status: int, fields: list[str]) -> None:
 
 
 def _run(settings: dict[str, Any]) -> tuple[int, list[str]]:
-    """The exit status, and the fields of the outputs."""
+    """Run the processor; returns the exit status and the fields of the outputs."""
     module, _, attribute = settings["processor"].partition(":")
     try:
         with open(settings["call"], encoding="utf-8") as file:
@@ -53,7 +54,7 @@ def _run(settings: dict[str, Any]) -> tuple[int, list[str]]:
             process = getattr(process, name)
         outputs = process(call)  # type: ignore[operator]
         if outputs is not None and not isinstance(outputs, Mapping):
-            raise TypeError(f"{settings['processor']} gave {type(outputs).__name__}, and a map of outputs is needed")
+            raise TypeError(f"{settings['processor']} returned {type(outputs).__name__}, not a map of outputs")
         return 0, [text for name, value in (outputs or {}).items() for text in (str(name), "json", _json(value))]
     except SystemExit as end:
         if end.code is None:

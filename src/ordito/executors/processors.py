@@ -1,10 +1,10 @@
-"""Processors: programs of others that carry out workflows written in languages of their own (§7.3.8), and that do
-something with artifacts of types of their own: implementations of operations, packages, images (§13.2.1).
+"""Processors: programs of plug-ins that carry out workflows in other languages (§7.3.8), or handle artifacts of other
+types: implementations of operations, packages, images (§13.2.1).
 
 A processor is a Python function that a distribution offers by an entry point of the group
-``ordito.workflow_processors``, or ``ordito.artifact_processors``, whose name is the full name of an artifact type. That
-of a processor of artifacts may end in ``@`` and the version of artifacts that it is for. It runs in a process of its
-own, as operations do, so that it can be ended, and found again after a crash. `docs/plugins.md` says what it is given.
+``ordito.workflow_processors``, or ``ordito.artifact_processors``, whose name is the full name of an artifact type. The
+name for an artifact processor may end in ``@`` and the version of artifacts that it is for. It runs in a process of its
+own, as operations do, so that it can be ended, and found again after a crash. `docs/plugins.md` describes its argument.
 """
 
 # ruff: noqa: PTH118, PTH120
@@ -33,19 +33,19 @@ GROUP = "ordito.workflow_processors"
 ARTIFACT_GROUP = "ordito.artifact_processors"
 RUNNER = str(Path(__file__).with_name("processor_runner.py"))
 CALL = "workflow-call.json"
-"""What the processor is given, in its working directory."""
+"""The file with the argument of the processor, in its working directory."""
 
 
 @cache
 def processors() -> Mapping[str, str]:
-    """The processors that are installed, by artifact type: where each is found, ``module:attribute``. Of several for
-    one type the first by its place counts, so that it is the same one each time."""
+    """The installed workflow processors by artifact type, each as ``module:attribute``. Of several for one type the
+    first in alphabetical order counts, so that it is always the same one."""
     return _offered(GROUP)
 
 
 @cache
 def artifact_processors() -> Mapping[str, str]:
-    """The same of processors of artifacts, by ``type`` or ``type@version``."""
+    """The installed artifact processors, by ``type`` or ``type@version``."""
     return _offered(ARTIFACT_GROUP)
 
 
@@ -58,7 +58,7 @@ def _offered(group: str) -> Mapping[str, str]:
 
 
 def command_for(kind: str) -> MakeCommand | None:
-    """How what is of a kind is started; None for what nothing here understands."""
+    """How an artifact of a kind is started; None if nothing here runs it."""
     known = COMMANDS.get(kind)
     if known is not None:
         return known
@@ -68,11 +68,10 @@ def command_for(kind: str) -> MakeCommand | None:
 
 
 def processor_for(kind: str) -> str:
-    """Where the processor is found that a kind asks for, which begins with ``PROCESSES`` or ``ARTIFACTS``; "" where
-    there is none.
+    """The processor for a kind that begins with ``PROCESSES`` or ``ARTIFACTS``, as ``module:attribute``; "" for none.
 
-    For a version 4.2.1 it is the one for 4.2.1, else for 4.2, else for 4, else the one that names no version. Where no
-    version is asked for it is the one without, else the one for the highest version.
+    For a version 4.2.1 it is the processor for 4.2.1, else for 4.2, else for 4, else the one without a version. If no
+    version is asked for, it is the one without a version, else the one for the highest version.
     """
     if kind.startswith(PROCESSES):
         return processors().get(kind.removeprefix(PROCESSES), "")
@@ -89,13 +88,13 @@ def processor_for(kind: str) -> str:
 
 
 def _by_number(offering: str) -> list[tuple[int, str]]:
-    """Versions in the order of their numbers, not of their letters."""
+    """A sort key that orders versions as numbers, not as text."""
     parts = offering.rpartition("@")[2].split(".")
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def processor_command(script: StartableScript) -> ProcessCommand:
-    """The interpreter of this process around a processor, with all that it is given in a file."""
+    """The command of a processor: the interpreter of this process, with the argument of the processor in a file."""
     invocation, slot = script.invocation, script.slot
     call: dict[str, object] = {
         **(invocation.data or {}),
@@ -123,7 +122,7 @@ def processor_command(script: StartableScript) -> ProcessCommand:
 
 
 def _described(target: HostTarget | None) -> dict[str, object] | None:
-    """How a host is reached, with all that it takes; None for this machine."""
+    """How a host is reached, as plain data; None for this machine."""
     if target is None:
         return None
     return {"protocol": target.protocol, "name": target.name, "settings": revealed(dict(target.settings))}

@@ -1,11 +1,11 @@
-"""Runs a Python operation. Started as a program by the interpreter of the operation, which need not be ours.
+"""Runs a Python operation. The interpreter of the operation, which need not be ours, runs this file as a program.
 
 ``python3 -B python_runner.py SETTINGS SCRIPT``: SETTINGS is a JSON object with ``job``, ``step``, ``attempt``,
-``result`` (path of the result file), ``outputs`` (names wanted back), ``base`` (variables that are no inputs),
-perhaps ``given`` (those that are, where nobody knows which others there will be) and ``source`` (a file of variables
-that are too long for an environment, "" for none). The script runs as ``__main__`` with its inputs as globals, and
-finds ``sys.argv``, ``sys.path[0]`` and ``__file__`` as if it had been started alone.
-When it ends, its outputs and its exit status are written to the result file, whose format `result_files.py` describes.
+``result`` (path of the result file), ``outputs`` (names wanted back), ``base`` (variables that are no inputs), perhaps
+``given`` (the names of the inputs, if there may be other variables that nobody knows) and ``source`` (a file of
+variables that are too long for an environment, "" for none). The script runs as ``__main__`` with its inputs as
+globals, and sees the same ``sys.argv``, ``sys.path[0]`` and ``__file__`` as if it were started directly. When it ends,
+its outputs and its exit status are written to the result file, whose format `result_files.py` describes.
 
 This file uses the standard library only, nothing of this package, and no syntax newer than Python 3.7.
 """
@@ -30,7 +30,7 @@ _PLAIN = re.compile(r"[^'\"\n]+")
 
 
 def main() -> None:
-    """Run the script named on the command line, then end with its status."""
+    """Run the script that the command line names, then exit with its status."""
     settings = json.loads(sys.argv[1])
     script = sys.argv[2]
     # With a pipe for its output Python would keep lines back until the end.
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _run(script: str, module: types.ModuleType) -> tuple[int, Any]:
-    """Run the script; its exit status, and what to end this process with."""
+    """Run the script; returns its exit status, and the argument for ``sys.exit``."""
     try:
         with open(script, "rb") as file:
             code = compile(file.read(), script, "exec", dont_inherit=True)
@@ -87,7 +87,7 @@ def _join_threads() -> None:
 
 
 def _inputs(settings: dict[str, Any]) -> dict[str, str]:
-    """The inputs that can be names of Python, as texts."""
+    """The inputs whose names are valid in Python, as texts."""
     base = set(settings["base"])
     given = settings.get("given")
     if given is None:
@@ -105,7 +105,7 @@ def _inputs(settings: dict[str, Any]) -> dict[str, str]:
 
 
 def _assigned(text: str) -> dict[str, str]:
-    """The variables of a file as `environment.py` writes it. (``shlex`` would take minutes for some megabytes.)"""
+    """The variables of a file that `environment.py` has written. (``shlex`` would take minutes for some megabytes.)"""
     variables = {}
     at = 0
     while at < len(text):
@@ -140,7 +140,8 @@ class _Result:
         self._pid = os.getpid()
 
     def collect(self, namespace: dict[str, Any], status: int, code: Any) -> tuple[int, Any]:
-        """Take the outputs out of the script's globals; exit status and code, a failure if one cannot be written."""
+        """Take the outputs out of the script's globals; returns exit status and code, a failure if an output cannot be
+        written."""
         problem = ""
         for name in self._wanted:
             if name not in namespace:

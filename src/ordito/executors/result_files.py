@@ -1,4 +1,4 @@
-r"""What an operation left behind: the result file of its wrapper, and ``$ORDITO_OUTPUTS``.
+r"""The files in which an operation leaves its results: the result file of its wrapper, and ``$ORDITO_OUTPUTS``.
 
 A result file is a sequence of fields that end with NUL, so that any text survives:
 
@@ -9,13 +9,13 @@ A result file is a sequence of fields that end with NUL, so that any text surviv
     name  map   n  n times key and value
     ""  exit status  end | unsure | a sentence that begins with "!"  job  step  attempt
 
-It is complete, and the status to be trusted, if the mark is ``end``. With ``unsure`` the variables are good and the
-status is not (something other than the operation may have ended it). A sentence tells what the operation did wrong at
-its very end, for example a variable that cannot be written as JSON.
+It is complete, and its status is reliable, if the mark is ``end``. With ``unsure`` the variables are reliable and the
+status is not (something else may have ended the operation). A sentence tells what the operation did wrong at its very
+end, for example a variable that cannot be written as JSON.
 
-The file is written over the one of the step that used the slot before, without cutting it first, because that costs
-more than all the rest: so what follows the last field is of no meaning, and the repeated identity is what tells an end
-of this result from an old one.
+The file is written over that of the step that used the work directory before, without truncating it first, because that
+costs more than everything else. So what follows the last field has no meaning, and the repeated identity distinguishes
+the end of this result from that of an old one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ UNSURE = "unsure"
 PROBLEM = "!"
 
 REPORT = "ordito."
-"""Keys of ``$ORDITO_OUTPUTS`` that begin so are reports to the orchestrator, all others are outputs."""
+"""Keys of ``$ORDITO_OUTPUTS`` with this prefix are reports to the orchestrator, all others are outputs."""
 
 STATUSES = ("unknown", "pending", "ok", "degraded", "error", "absent")
 _REPORTS = ("ordito.changed", "ordito.status", "ordito.done")
@@ -48,7 +48,7 @@ _AT_BYTE = re.compile(r"\s*\(byte (\d+)\)")
 
 
 class Result(msgspec.Struct, frozen=True):
-    """A result file, read. ``status`` is the exit status, None where it is not to be trusted; ``problem`` tells what
+    """The content of a result file. ``status`` is the exit status, None if it is not reliable; ``problem`` tells what
     the operation did wrong at its end."""
 
     outputs: dict[str, object]
@@ -57,7 +57,7 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class Reported(msgspec.Struct, frozen=True):
-    """``$ORDITO_OUTPUTS``, read: outputs and reports; ``problem`` says, with the place, what is wrong with it."""
+    """The content of ``$ORDITO_OUTPUTS``: outputs and reports; ``problem`` says what is wrong with it, and where."""
 
     outputs: dict[str, object] = {}
     changed: bool | None = None
@@ -67,7 +67,7 @@ class Reported(msgspec.Struct, frozen=True):
 
 
 class _Damaged(Exception):
-    """A result file that does not follow its format."""
+    """The result file does not follow its format."""
 
 
 def header(job: str, step: str, attempt: str) -> tuple[str, str, str, str]:
@@ -76,7 +76,7 @@ def header(job: str, step: str, attempt: str) -> tuple[str, str, str, str]:
 
 
 def read_result(data: bytes, job: str, step: str, attempt: int | None = None) -> Result | None:
-    """The result in a result file's bytes; None where it is another step's (or attempt's), or was cut off."""
+    """The result in the bytes of a result file; None if it is that of another step or attempt, or incomplete."""
     fields = data.decode(errors="replace").split("\0")
     if fields[:3] != [FORMAT, job, step] or (attempt is not None and fields[3:4] != [str(attempt)]):
         return None
@@ -100,7 +100,7 @@ class _Fields:
             outputs[name] = self._value()
         status, mark = int(self._next()), self._next()
         if [self._next(), self._next(), self._next()] != self._fields[1:4]:
-            raise _Damaged("the end is another result's")
+            raise _Damaged("the end is that of another result")
         if mark == END:
             return Result(outputs, status)
         if mark.startswith(PROBLEM):
@@ -128,11 +128,11 @@ class _Fields:
 
 
 LONGEST_SHOWN = 200
-"""Characters of a line that is not valid, above which a message does not show it."""
+"""An invalid line with more characters is not shown in messages."""
 
 
 def read_reported(left: LeftFile, path: str) -> Reported:
-    """Read what lies at ``$ORDITO_OUTPUTS``; ``path`` is its name for messages. Nothing there says nothing."""
+    """Read the file at ``$ORDITO_OUTPUTS``; ``path`` is its name for messages. No file means no outputs."""
     data = left.data
     if left.problem:
         needed = "outputs are written into a regular file, as one JSON object"
@@ -171,7 +171,7 @@ def _wrong_report(name: str, value: object) -> str:
 
 
 def _malformed(data: bytes, path: str, error: str) -> str:
-    """Say where, in lines and columns, JSON is malformed."""
+    """The message about malformed JSON, with line and column."""
     at = _AT_BYTE.search(error)
     before = data[: int(at[1])] if at else data
     line = before.count(b"\n") + 1
@@ -181,14 +181,14 @@ def _malformed(data: bytes, path: str, error: str) -> str:
 
 
 def _shown_line(data: bytes, line: int) -> str:
-    """The text of a line, as the end of a message; "" of one that is long. It is never cut: part of a secret would not
-    be known as one."""
+    """The text of a line, as the end of a message; "" if it is long. It is never cut, because a part of a secret would
+    not be masked."""
     text = data.split(b"\n")[line - 1].decode(errors="replace").rstrip("\r")
     return f"; the line is: {text}" if text.strip() and len(text) <= LONGEST_SHOWN else ""
 
 
 def merge(result: Result | None, reported: Reported, wanted: Sequence[str]) -> dict[str, object]:
-    """The outputs of an operation: what it wrote to ``$ORDITO_OUTPUTS`` wins over its variables."""
+    """The outputs of an operation: values in ``$ORDITO_OUTPUTS`` override its variables."""
     variables = {n: v for n, v in result.outputs.items() if n in wanted} if result else {}
     return {**variables, **reported.outputs}
 
@@ -200,15 +200,15 @@ def merge(result: Result | None, reported: Reported, wanted: Sequence[str]) -> d
 # but a regular file that lies at its place itself, and no more of it than is asked for, however fast it grows.
 
 LARGEST_FILE = 64 * 1024 * 1024
-"""Bytes of a file that are accepted: it is read into memory, and goes into the journal."""
+"""The most bytes of a file that are accepted: it is read into memory and recorded in the journal."""
 
 _LOOKING = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _PIECE = 1024 * 1024
 
 
 class LeftFile(msgspec.Struct, frozen=True):
-    """What lies at a path: the bytes of a file, one more than was asked for where it is larger, and none where nothing
-    is there. ``problem`` says why it is no file that can be read, in words that follow its name."""
+    """What is at a path: the bytes of a file (if it is too large, one byte more than the limit), or none if nothing is
+    there. ``problem`` says why it cannot be read, in words that follow its name."""
 
     data: bytes = b""
     problem: str = ""
@@ -218,7 +218,7 @@ NOTHING = LeftFile()
 
 
 def look_at(path: str, most: int = LARGEST_FILE) -> LeftFile:
-    """What an operation has left at a path."""
+    """Read what an operation has left at a path."""
     try:
         descriptor = open_regular(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -234,8 +234,8 @@ def look_at(path: str, most: int = LARGEST_FILE) -> LeftFile:
 
 
 def open_regular(path: str, flags: int) -> int:
-    """Open a regular file that lies at this very path, or make it where the flags say so. ``OSError`` for everything
-    else, which is not opened: a device may do something when it is."""
+    """Open the regular file at this path, or create it if the flags say so. Raises ``OSError`` for everything else,
+    without opening it: opening a device may have an effect."""
     if not flags & os.O_CREAT or os.path.lexists(path):
         _only_regular(os.lstat(path).st_mode, path)
     descriptor = os.open(path, flags | _LOOKING, 0o600)
@@ -264,7 +264,7 @@ def _read(descriptor: int, most: int) -> bytes:
 
 
 def _problem(path: str, error: OSError) -> str:
-    """Why it could not be opened: what it is, if that is the reason."""
+    """Why a path could not be opened: what it is, if that is the reason."""
     try:
         kind = kind_of(os.lstat(path).st_mode)
     except OSError:

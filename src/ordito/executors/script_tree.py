@@ -1,15 +1,15 @@
-"""Where a script runs: in the service's own tree, or in a copy of a part of it that brings its dependencies to it.
+"""Where a script runs: in the service's own tree, or in a copy of a part of it with its dependencies beside it.
 
-An operation's dependencies must be found in the folder of its script (TOSCA 1.3 §3.6.16) and also where the service
-has them, relative to it (``../lib/x``, §13.2.5). When all of them lie in the script's folder, the script runs where it
-is. When not, a part of the tree is replaced in the operation's slot: the folders on the way to the script are real,
-the script and its dependencies beside it are copies, and everything else in those folders is a link into the service.
-So ``$(dirname "$0")/x`` and ``$(dirname "$0")/../lib/x`` both hold, also after ``readlink -f "$0"``.
+An operation's dependencies must be in the folder of its script (TOSCA 1.3 §3.6.16) and also at their relative path in
+the service (``../lib/x``, §13.2.5). If all of them are in the script's folder, the script runs there. If not, a part of
+the tree is rebuilt in the operation's work directory: the folders on the path to the script are real, the script and
+its dependencies beside it are copies, and everything else in those folders is a link into the service. So ``$(dirname
+"$0")/x`` and ``$(dirname "$0")/../lib/x`` both work, also after ``readlink -f "$0"``.
 
-Templates are filled, and lie beside the script as if they had been written for this very run.
+Templates are filled, and put beside the script as if they had been written for this run.
 
-Dependencies are brought in the declared order; where two have the same name the first has it, and the other is still
-where the service has it. The script itself is never replaced.
+Dependencies are copied in the declared order; of two with the same name the first gets it, and the other is still at
+its path in the service. The script itself is never replaced.
 """
 
 # Paths are texts here: they come as texts, go to the kernel, and there may be very many.
@@ -30,14 +30,14 @@ from ordito.work.needs import filled_name
 
 
 def runs_in_place(artifact: str, dependencies: Sequence[str]) -> bool:
-    """Whether all dependencies lie in the script's folder."""
+    """Whether all dependencies are in the script's folder."""
     folder = os.path.dirname(os.path.normpath(artifact))
     return all(os.path.dirname(os.path.normpath(dependency)) == folder for dependency in dependencies)
 
 
 def build(root: str, artifact: str, dependencies: Sequence[str], tree: str, filled: Mapping[str, str]) -> str:
-    """Make the part of the tree; the path of the script in it. ``filled`` are the texts of files to put beside the
-    script, by name: they are for the operation alone, and come before dependencies of the same name. Raises
+    """Build the part of the tree; returns the path of the script in it. ``filled`` are the texts of files to put beside
+    the script, by name: they are for this operation alone, and override dependencies of the same name. Raises
     ``Unusable`` and ``OSError``."""
     script = os.path.normpath(artifact)
     sources = [in_tree(root, dependency) for dependency in dependencies]
@@ -61,7 +61,7 @@ def build(root: str, artifact: str, dependencies: Sequence[str], tree: str, fill
 
 
 def write_filled(tree: str, filled: Mapping[str, str], name: str) -> str:
-    """Write the files that templates give, and nothing else; the path of the one of that name."""
+    """Write filled templates, and nothing else; returns the path of the one with that name."""
     os.mkdir(tree, 0o700)
     for file, text in filled.items():
         write_private(f"{tree}/{file}", text, 0o600)
@@ -69,7 +69,7 @@ def write_filled(tree: str, filled: Mapping[str, str], name: str) -> str:
 
 
 def _link_all(source: str, target: str, *, but: Container[str]) -> None:
-    """Make a link for everything in a folder but for some names."""
+    """Link everything in a folder except some names."""
     with os.scandir(source) as entries:
         for entry in entries:
             if entry.name not in but:
@@ -79,12 +79,12 @@ def _link_all(source: str, target: str, *, but: Container[str]) -> None:
 # Templates that are filled before an operation runs (TOSCA 1.3 §5.4.5, §13.2.5).
 
 MOST_HINT = 300
-"""Characters of what is said about the names that a template may use."""
+"""How many characters of a message list the names that a template may use."""
 
 
 def filled(invocation: Invocation, scratch: str) -> dict[str, str]:
     """The texts of an invocation's templates, by the names that they get beside the script; ``scratch`` is the folder
-    that stands for ``SCRATCH``. ``Unusable``, with the template and the line, for one that has no text."""
+    that replaces ``SCRATCH``. Raises ``Unusable``, with the template and the line, for one that cannot be filled."""
     needs = invocation.needs
     if needs is None or not needs.templates:
         return {}
@@ -113,6 +113,6 @@ def _read(root: str, template: str) -> str:
     try:
         return Path(in_tree(root, template)).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise Unusable(f"the template {template} is no UTF-8 text (byte {error.start})") from None
+        raise Unusable(f"the template {template} is not UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise Unusable(f"the template {template} cannot be read ({error.strerror})") from None

@@ -1,17 +1,17 @@
-r"""Shell scripts: which shell, and the few lines around a script that bring its variables back.
+r"""Shell scripts: which shell runs them, and the few lines around a script that give its variables back.
 
-The script is sourced by a shell that was started with ``-c`` and the script's path as ``$0``, under the options of its
+The script is sourced by a shell that is started with ``-c``, with the script's path as ``$0`` and the options of its
 ``#!`` line, so that it cannot tell the difference: ``$0`` and ``BASH_SOURCE`` are its path, ``$$`` is its process, and
-``exit``, ``set -e`` and its own traps work. When the shell ends, however it does, the wanted variables and the exit
+``exit``, ``set -e`` and its own traps work. When the shell ends, for whatever reason, the wanted variables and the exit
 status are written to the result file (`result_files.py` has its format).
 
-Two things need care. A script may have an EXIT trap of its own, and both must run; so the command ``trap`` is looked
-at on its way, and the script's action becomes a part of ours. And bash runs the EXIT trap also when a signal ends it,
-with a status that says nothing of the signal; so the command ``exit`` leaves a note that the end is a chosen one, and
-a result without that note, and with status 0, is not marked as complete.
+Two things need care. A script may have an EXIT trap of its own, and both must run; so the command ``trap`` is
+intercepted, and the script's action becomes a part of ours. And bash runs the EXIT trap also when a signal ends it,
+with a status that does not show the signal; so the command ``exit`` leaves a note that the end is intended, and a
+result without that note, and with status 0, is not marked as complete.
 
-A script that replaces itself (``exec``) writes no result file: its status is known all the same, and its outputs are
-those of ``$ORDITO_OUTPUTS``.
+A script that replaces itself (``exec``) writes no result file: its status is still known, and its outputs are those of
+``$ORDITO_OUTPUTS``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ BASH = frozenset({"bash", "rbash"})
 SH = frozenset({"sh", "dash", "ash"})
 
 _IDENTITY = "\0identity\0"
-"""Stands where job, step and attempt come; neither a path nor a name can hold it."""
+"""The placeholder for job, step and attempt; no path or name can contain it."""
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.ASCII | re.DOTALL)
 
 
 class UnusableInterpreter(Exception):
-    """A ``#!`` line that cannot be carried out; the text says why."""
+    """A ``#!`` line cannot be obeyed; the text says why."""
 
 
 class Interpreter(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ class Interpreter(msgspec.Struct, frozen=True):
 
     @property
     def is_shell(self) -> bool:
-        """Whether the script can be sourced by it as this module does."""
+        """Whether it can source the script in the way of this module."""
         return self.name in BASH or self.name in SH
 
 
@@ -62,10 +62,10 @@ DEFAULT = Interpreter("bash")
 
 
 def interpreter_of(head: bytes) -> Interpreter:
-    """The interpreter named by a script's first bytes; bash where there is no ``#!`` line.
+    """The interpreter that a script's first bytes name; bash if there is no ``#!`` line.
 
-    Options are split at blanks, which the kernel does not do: ``#!/bin/bash -e -u`` means what it says. ``env`` is
-    looked through: its assignments and ``-S``, ``-i`` is refused because an operation lives on its environment.
+    Options are split at blanks, which the kernel does not do, so ``#!/bin/bash -e -u`` works. ``env`` is understood
+    with its assignments and ``-S``; ``-i`` is refused, because an operation needs its environment.
     """
     if not head.startswith(b"#!"):
         return DEFAULT
@@ -116,8 +116,8 @@ def wrapper(
     """The text that a shell runs around the script, which is its ``$0``.
 
     ``identity`` are job, step and attempt. ``result`` is the path of the result file. ``source`` is the path of a file
-    of variables to read first, "" for none. The text is short because every operation pays for reading it: what few
-    scripts need is in files that are read when it is needed, which lie in the folder ``tools`` ("": this module's).
+    of variables to read first, "" for none. The text is short because every operation has to read it: what only few
+    scripts need is in files in the folder ``tools`` ("": that of this module), which are read when needed.
     """
     text = _around(interpreter.name in BASH, tuple(outputs), result, source, tools or _HERE)
     job, step, attempt = map(shlex.quote, identity)

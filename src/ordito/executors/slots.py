@@ -1,4 +1,4 @@
-"""Scratch folders: reusable slots, one per running step, in a folder per job.
+"""Work directories: reusable scratch folders (slots), one per running step, in a folder per job.
 
     <base>/<job>/<n>/work/         the working directory of the operation, emptied after it
                      result        written by the operation's wrapper at its end, over room that is kept for it
@@ -13,12 +13,12 @@
     <base>/<job>/environment-<n>   ``$ORDITO_ENVIRONMENT_FILE`` of all steps that see the same variables
 
 A slot is used again because making and removing folders for every step costs as much as a third of a short step. The
-result of a step stays in its slot until the slot is given to another one, and the slot that was given back first is
-given out first: so the result is still there when this process dies before it could write down how the step ended.
+result of a step stays in its slot until another step gets the slot, and the slot that was given back first is given out
+first. So the result is still there if this process dies before it has recorded how the step ended.
 
-An operation may do to its slot what it likes. So the times of its folders are set back before it begins: nothing can be
-put into a folder, or taken out of it, without giving it another time, and three looks say that an operation has left
-nothing. A slot that cannot be brought back to how it was made is not used again.
+An operation may do anything to its slot. So the times of its folders are set back before it begins: every file that is
+added or removed changes the time of its folder, and three checks show that an operation has left nothing. A slot that
+cannot be cleaned is not used again.
 """
 
 # Paths are texts here: they come as texts, go to the kernel, and there may be very many.
@@ -38,8 +38,8 @@ from pathlib import Path
 from ordito.executors.result_files import open_regular
 
 ROOM = 4_096
-"""Bytes that are kept for the result of an operation before it starts: most fit. A disk that fills up while it is at
-work does not take its end away then, as what is there is written over."""
+"""Bytes that are reserved for the result of an operation before it starts, enough for most. So its end can be written
+even if the disk becomes full while it runs."""
 
 
 BEFORE = 10_000_000_000
@@ -47,8 +47,8 @@ BEFORE = 10_000_000_000
 
 
 class WorkDirectory:
-    """One scratch folder; all paths are absolute. ``is_touched`` says whether the operation in it may have left more
-    than its result; it is so until ``look_back`` says otherwise."""
+    """One work directory; all paths are absolute. ``is_touched`` says whether the operation in it may have left more
+    than its result; it is True until ``look_back`` finds otherwise."""
 
     __slots__ = (
         *("copies", "environment", "is_touched", "kept", "outputs", "path", "result", "tree", "unexported", "work"),
@@ -69,12 +69,11 @@ class WorkDirectory:
         self._made: _Looks | None = None
 
     def look_back(self) -> None:
-        """See whether the operation has left anything, when it has ended."""
+        """Check whether the operation has left anything, when it has ended."""
         self.is_touched = self._made is None or _looks(self) != self._made
 
     def is_as_made(self) -> bool:
-        """Whether nothing lies in it but what belongs there, and what belongs there is as it was made. What was written
-        to ``$ORDITO_OUTPUTS`` may lie there too."""
+        """Whether it holds nothing but its own files, unchanged; a file at ``$ORDITO_OUTPUTS`` may be there, too."""
         if not self.is_touched:
             return True
         found = _looks(self)
@@ -88,7 +87,7 @@ class WorkDirectory:
             return False
 
     def prepare(self) -> bool:
-        """Make it ready for an operation; whether that could be done."""
+        """Make it ready for an operation; returns whether that succeeded."""
         if not self.is_touched:
             self.is_touched = True
             return True
@@ -109,7 +108,7 @@ _Looks = tuple[_Look, _Look, _Look]
 
 
 def _looks(slot: WorkDirectory) -> _Looks | None:
-    """What a slot, its working directory and its result are: device, number, kind and rights, time of the folders."""
+    """Device, inode, kind and mode of a slot, its working directory and its result, and the times of the folders."""
     try:
         return _folder(slot.path), _folder(slot.work), _file(slot.result)
     except OSError:
@@ -127,7 +126,7 @@ def _file(path: str) -> _Look:
 
 
 def _lasting(looks: _Looks) -> tuple[object, ...]:
-    """The same without the times of the folders."""
+    """What ``_looks`` gives, without the times of the folders."""
     folder, work, result = looks
     return folder[:3], work[:3], result
 
@@ -139,21 +138,21 @@ def _belongs(entry: os.DirEntry[str]) -> bool:
 
 
 class Slots:
-    """The slots of one executor, below one folder.
+    """The work directories (slots) of one executor, below one folder.
 
-    Folders that an earlier process left for the same job are never used again: what that process started may still
-    live in them, and they may hold the result of a step that is in doubt. Those of other jobs go when a job begins.
+    Folders that an earlier process has left for the same job are never used again: processes that it started may still
+    run in them, and they may hold the result of a step in doubt. Those of other jobs are removed when a job begins.
     """
 
     def __init__(self, base: str, *, has_results: bool = False) -> None:
-        """``has_results``: whether operations write result files, for which room is kept."""
+        """``has_results``: whether operations write result files, for which room is reserved."""
         self.base = base
         self._has_results = has_results
         self._free: dict[str, deque[WorkDirectory]] = {}
         self._made: dict[str, int] = {}
 
     def acquire(self, job: str) -> WorkDirectory:
-        """A slot that is empty but for the result of the step that used it before."""
+        """A slot that is empty, except for the result of the step that used it before."""
         free = self._free.setdefault(job, deque())
         while free:
             slot = free.popleft()
@@ -166,7 +165,7 @@ class Slots:
         self._free.setdefault(job, deque()).append(slot)
 
     def of(self, job: str) -> Iterator[WorkDirectory]:
-        """All slots of a job that are there, those of earlier processes included."""
+        """All existing slots of a job, including those of earlier processes."""
         folder = f"{self.base}/{job}"
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             for name in sorted(os.listdir(folder)):
@@ -178,7 +177,8 @@ class Slots:
         return any(slot.path == path for slot in self.of(job))
 
     def remove_all(self) -> None:
-        """Remove all slots of all jobs, those of earlier processes included, but for what is to be kept in them."""
+        """Remove all slots of all jobs, including those of earlier processes, except for files in them that must be
+        kept."""
         self._free.clear()
         self._made.clear()
         self._remove_others()
@@ -186,7 +186,7 @@ class Slots:
             os.rmdir(self.base)
 
     def _remove_others(self) -> None:
-        """Remove the slots of all jobs but those that this process has given slots to."""
+        """Remove the slots of all jobs that have got no slot from this process."""
         with contextlib.suppress(FileNotFoundError):
             for job in set(os.listdir(self.base)).difference(self._made):
                 folder = f"{self.base}/{job}"
@@ -217,8 +217,8 @@ class Slots:
 
 
 def _is_kept(slot: WorkDirectory) -> bool:
-    """Whether there are copies in a slot that are to stay: for ever, or as long as a process of the group does whose
-    number is written there."""
+    """Whether a slot has copies that must stay: for ever, or as long as a process of the group runs whose number is
+    written there."""
     try:
         file = open_regular(slot.kept, os.O_RDONLY)
     except FileNotFoundError:
@@ -239,7 +239,8 @@ def _is_kept(slot: WorkDirectory) -> bool:
 
 
 def blank(path: str) -> None:
-    """Have nothing in a result file, and room for a result. Raises ``OSError`` where there is none, or no file."""
+    """Empty a result file and reserve room for a result. Raises ``OSError`` if the disk is full, or the path is no
+    file."""
     file = open_regular(path, os.O_WRONLY | os.O_CREAT)
     try:
         # At once or not at all: on a full disk a part may be written, and no error be raised.
@@ -250,7 +251,7 @@ def blank(path: str) -> None:
 
 
 def blank_or_remove(path: str) -> bool:
-    """Have nothing in a result file any more, if need be by removing it; whether it is still there."""
+    """Empty a result file, or remove it if that fails; returns whether it is still there."""
     try:
         blank(path)
     except OSError:
@@ -260,7 +261,7 @@ def blank_or_remove(path: str) -> bool:
 
 
 def is_empty(folder: str) -> bool:
-    """Whether a folder is there, can be read and holds nothing; a link to a folder is none."""
+    """Whether this is a readable, empty folder; a link to a folder is not."""
     try:
         if not stat.S_ISDIR(os.lstat(folder).st_mode):
             return False
@@ -271,8 +272,8 @@ def is_empty(folder: str) -> bool:
 
 
 def empty(folder: str, keep: Collection[str] = ()) -> bool:
-    """Remove what is in a folder, save entries that are, or hold, one of the paths to keep; whether that was done. What
-    lies there in the place of the folder is removed, and nothing that it leads to."""
+    """Remove the content of a folder, except for entries that are, or contain, one of the paths to keep; returns
+    whether that succeeded. Anything else in the place of the folder is removed; links are not followed."""
     try:
         if not stat.S_ISDIR(os.lstat(folder).st_mode):
             remove(folder)
@@ -287,9 +288,9 @@ def empty(folder: str, keep: Collection[str] = ()) -> bool:
 
 
 def remove(path: str) -> bool:
-    """Remove a file, or a folder with everything in it; whether it is gone. Links are not followed.
+    """Remove a file, or a folder with everything in it; returns whether it is gone. Links are not followed.
 
-    Folders that an operation has locked (``chmod``) are opened up; other obstacles are left where they are.
+    Folders that an operation has locked (``chmod``) are unlocked; what cannot be removed for other reasons stays.
     """
     folders: list[str] = []
     try:

@@ -1,11 +1,11 @@
-"""Starting the process of an operation: ``posix_spawn`` of the C library, which can change the directory as well.
+"""Starting the process of an operation: ``posix_spawn`` of the C library, which can also change the directory.
 
-Operations are started by the thousand, and ``subprocess.Popen`` costs more than all the rest of a short one. Where the
-library cannot change the directory (glibc before 2.29) it is used all the same.
+Thousands of operations are started, and for a short one ``subprocess.Popen`` costs more than everything else. It is
+used only if the library cannot change the directory (glibc before 2.29).
 
-Every process gets a *mark* on its way, a number that tells the processes of one step from all others: the soft limit of
-``RLIMIT_LOCKS``, which Linux has not obeyed since 2.4.25, but passes on to every child. A process can leave its group,
-its session, its parent and its environment behind; this it keeps.
+Every process gets a *mark*, a number that identifies the processes of one step: the soft limit of ``RLIMIT_LOCKS``,
+which Linux has ignored since 2.4.25, but passes on to every child. A process can change its group, its session, its
+parent and its environment; it keeps the mark.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ FILE_LOCKS = 10
 
 _SETSIGDEF, _SETSIGMASK, _SETSID = 0x04, 0x08, 0x80
 _ROOM = 1_024
-"""Bytes for a structure of the library whose size only the library knows; the largest one has 336."""
+"""Bytes for a structure of the library whose size is not known; the largest one known has 336."""
 
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
 
 _HEEDED = (signal.SIGPIPE, signal.SIGXFSZ)
-"""Signals that Python ignores, and programs do not expect to be ignored."""
+"""Signals that Python ignores, but that programs do not expect to be ignored."""
 
 
 class ProcessCommand(msgspec.Struct, frozen=True):
@@ -43,10 +43,8 @@ class ProcessCommand(msgspec.Struct, frozen=True):
 
 
 def spawn(command: ProcessCommand, source: int, output: int, mark: int) -> int:
-    """Start a process in a session of its own, with these descriptors as its input and output; its id.
-
-    ``OSError`` where it cannot be started, ``ValueError`` for texts that no process can be given.
-    """
+    """Start a process in a session of its own, with these descriptors as its input and output; returns its id. Raises
+    ``OSError`` if it cannot be started, ``ValueError`` for texts that no process can get."""
     soft, hard = _limits()
     can_mark = hard == resource.RLIM_INFINITY
     if can_mark:
@@ -61,7 +59,7 @@ def spawn(command: ProcessCommand, source: int, output: int, mark: int) -> int:
 
 @cache
 def _limits() -> tuple[int, int]:
-    """The limits of this process itself, which only ``spawn`` changes, for as long as it takes."""
+    """The limits of this process itself, which only ``spawn`` changes, and only while it starts a process."""
     return resource.getrlimit(FILE_LOCKS)
 
 
@@ -121,7 +119,7 @@ def _entries(environment: Mapping[str, str]) -> list[str]:
 
 
 def _vectors(first: Sequence[str], second: Sequence[str]) -> tuple[object, object]:
-    """Two arrays of texts as C has them, each with a null pointer at its end; the second lies behind the first."""
+    """Two arrays of C strings, each with a null pointer at its end; the second follows the first."""
     texts = [*first, *second]
     encoded = os.fsencode("\0".join(texts)).split(b"\0")
     if len(encoded) != len(texts):
@@ -133,7 +131,8 @@ def _vectors(first: Sequence[str], second: Sequence[str]) -> tuple[object, objec
 
 @cache
 def _array(length: int) -> type[ctypes.Array[ctypes.c_char_p]]:
-    """The type of such an array, kept: ``ctypes`` forgets a type with its last array, and making one is slow."""
+    """The type of an array of C strings, cached: ``ctypes`` drops a type with its last array, and making one is
+    slow."""
     return ctypes.c_char_p * length
 
 

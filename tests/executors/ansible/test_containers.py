@@ -46,7 +46,7 @@ def test_a_playbook_in_a_container(tmp_path: Path, podman: Podman, monkeypatch: 
     assert podman.run("exec", "played", "cat", "/tmp/mine") == "app_1"
     assert podman.run("exec", "played", "ls", "/opt/ordito/ansible") == ""
     assert unreachable.end.ending is Ending.UNREACHABLE
-    assert "nothing can be run in the container" in unreachable.end.message
+    assert "no command can be run in the container" in unreachable.end.message
 
     async def cancelled() -> Outcome:
         async def hear(step: str, progress: Progress) -> None:

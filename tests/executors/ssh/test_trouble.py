@@ -79,7 +79,7 @@ async def test_a_host_that_goes_away(own: Far) -> None:
     script = "echo begun >>/tmp/log; echo begun; exec sleep 4741\n"
     ran = await follow(own, script, "begun", [go])
     assert ran.outcome.ending is Ending.LOST
-    assert "the host is not reached again" in ran.outcome.message
+    assert "the host cannot be reached again" in ran.outcome.message
     assert "refuses connections" in ran.outcome.message
     outcome = (await own.run("touch /tmp/never\n", "other.sh")).outcome
     assert (outcome.ending, "refuses connections" in outcome.message) == (Ending.UNREACHABLE, True)

@@ -1,4 +1,4 @@
-"""One process of Ansible, for all instances of a batch, from what is made for it to the outcomes of its steps."""
+"""One process of Ansible for all instances of a batch, from the files that it reads to the outcomes of its steps."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ MOST_FORKS = 50
 RESERVED_NAME = b"[WARNING]: Found variable using reserved name"
 
 STOPPED = {
-    Ending.CANCELLED: "in doubt: it was ended while it was at work",
+    Ending.CANCELLED: "in doubt: it was ended while it was running",
     Ending.TIMED_OUT: "timed out after {timeout:g} s, and with it the whole batch of {count}",
 }
 
@@ -66,11 +66,11 @@ UNFOUND = re.compile(r"Could not find|not find or access|was not found", re.IGNO
 GONE = frozenset({Ending.UNREACHABLE, Ending.LOST})
 
 Told = Stream[tuple[str, Progress | BaseException]]
-"""What is told of steps; an exception is a fault of the program, for whoever listens."""
+"""Reports about steps; an exception is a fault of the program, to be raised by the reader."""
 
 
 class Ticket(msgspec.Struct, frozen=True):
-    """A step that wants to be in a batch, and where what becomes of it is told."""
+    """A step that waits for a batch, and the stream that gets reports about it."""
 
     invocation: Invocation
     subject: OperationSubject
@@ -78,21 +78,30 @@ class Ticket(msgspec.Struct, frozen=True):
 
 
 class Tools(msgspec.Struct, frozen=True):
-    """What an executor gives to each batch: the program, the basic variables, the folder of all slots, patience, who
-    takes care of a child process that stays behind, what watches descriptors, and the word below which the ensemble
-    keeps its files on hosts."""
+    """What an executor gives to each batch."""
 
     program: str
+    """The file of ``ansible-playbook``."""
+
     base: Mapping[str, str]
+    """The basic variables of the environment."""
+
     area: str
+    """The folder of all work directories."""
+
     patience: ProcessTimeouts
     left: Callable[[int], None]
+    """Called with the id of a child process that outlives its operation."""
+
     watch: Watch
+    """Watches descriptors."""
+
     there: str = ""
+    """The name below which the ensemble keeps its files on hosts."""
 
 
 class Batch:
-    """Runs a playbook for the instances of some steps. ``run`` tells each of them until its outcome."""
+    """Runs a playbook for the instances of some steps. ``run`` reports about each of them until its outcome."""
 
     def __init__(self, tickets: Sequence[Ticket], slot: WorkDirectory, tools: Tools) -> None:
         self.slot = slot
@@ -118,7 +127,7 @@ class Batch:
         return frozenset(self._tickets)
 
     async def run(self) -> None:
-        """Run it to its end. Nothing of it is left when the outcomes are told."""
+        """Run it to its end. Nothing of it runs any more when the outcomes are reported."""
         try:
             await self._run()
         except Unusable as problem:
@@ -133,14 +142,14 @@ class Batch:
             ticket.stream.put((ticket.invocation.step, outcome))
 
     async def end(self, ending: Ending) -> None:
-        """End it with everything it started; returns when that is done."""
+        """End it with everything that it started; returns when that is done."""
         self._asked = self._asked or ending
         task = self._process.end(ending) if self._process is not None else None
         if task is not None:
             await asyncio.shield(task)
 
     def resume(self) -> None:
-        """There is room for output again."""
+        """Go on reading output: there is room for it again."""
         if self._process is not None:
             self._process.resume()
 
@@ -168,7 +177,7 @@ class Batch:
         self._judge(await self._ended)
 
     def _prepared(self) -> ProcessCommand:
-        """Write everything that Ansible reads; the command."""
+        """Write everything that Ansible reads; returns the command."""
         first, slot = self._first, self.slot
         path = in_tree(first.root, first.artifact)
         if first.files:
@@ -210,7 +219,8 @@ class Batch:
         )
 
     def _keep(self, purpose: str, text: str) -> str:
-        """Keep a text that may be secret in a file; the same text for the same purpose once."""
+        """Keep a text that may be secret in a file; returns its path. The same text for the same purpose is kept
+        once."""
         name = re.sub(r"[^A-Za-z0-9]+", "-", purpose)
         path = f"{self.slot.path}/{PRIVATE}/{name}-{abs(hash(text)):x}"
         if not os.path.lexists(path):
@@ -242,7 +252,7 @@ class Batch:
         return ProcessCommand(self._tools.program, arguments, environment, slot.work)
 
     def _settings(self) -> list[str]:
-        """What the properties of the artifact ask for."""
+        """The options of ``ansible-playbook`` that the properties of the artifact ask for."""
         settings = revealed(dict(next(iter(self._tickets.values())).subject.settings)) if self._tickets else {}
         assert isinstance(settings, Mapping)
         arguments = ["--become"] if settings.get("become") else []
@@ -257,7 +267,7 @@ class Batch:
     # ------------------------------------------------------------------------------------------------ while it runs
 
     def _take(self, data: bytes) -> bool:
-        """Ansible has printed something."""
+        """Take what Ansible has printed."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._line(line)
@@ -277,7 +287,7 @@ class Batch:
         self._print([host for host in hosts if host in self._by_host], text.encode("utf-8", "surrogatepass"))
 
     def _take_plain(self, line: bytes) -> None:
-        """Something that Ansible says itself, which is for all steps."""
+        """Report a message of Ansible itself to all steps."""
         if line.startswith(b"["):
             # Inputs may have the names of keywords, which does no harm; the warning goes on for several lines.
             self._is_idle_talk = line.startswith(RESERVED_NAME)
@@ -295,7 +305,7 @@ class Batch:
     # ----------------------------------------------------------------------------------------------- after it has run
 
     def _judge(self, ended: Ended) -> None:
-        """The outcome of each step."""
+        """Report the outcome of each step."""
         self._was_ended = ended.ending is not None
         if self._rest:
             self._line(self._rest)
@@ -311,7 +321,7 @@ class Batch:
                 self._tell_end(ticket, msgspec.structs.replace(outcome, seconds=ended.seconds))
 
     def _without_result(self, ended: Ended) -> Outcome:
-        """The outcome of a step for whose host nothing was written down."""
+        """The outcome of a step for whose host there is no result."""
         if ended.ending is not None:
             message = STOPPED[ended.ending].format(timeout=self._first.timeout or 0, count=len(self._by_host))
             if ended.unended:
@@ -335,7 +345,7 @@ class Batch:
             self._tell_end(ticket, outcome)
 
     def _clean(self) -> None:
-        """Leave what tells how it ended, and nothing else."""
+        """Remove everything except what tells how it ended."""
         remove_secrets(self.slot)
         if self._sockets:
             end_masters(self._sockets)
@@ -351,12 +361,12 @@ class Batch:
 
 
 def _problem_in(said: Sequence[str]) -> str:
-    """What Ansible says of a fault that concerns the whole playbook, in one line."""
+    """What Ansible says about a fault of the whole playbook, in one line."""
     at = next((index for index, line in enumerate(said) if line.startswith(("[ERROR]", "ERROR!"))), None)
     if at is None:
         return said[-1] if said else ""
     told = itertools.takewhile(lambda line: not line.startswith(("Origin:", "[", "ERROR!")), said[at + 1 : at + 2])
     problem = " ".join([said[at].removeprefix("[ERROR]: ").removeprefix("ERROR! "), *told])
     if UNFOUND.search(problem):
-        problem += "; what a playbook includes has to be among its dependencies"
+        problem += "; files that a playbook includes must be among its dependencies"
     return problem

@@ -40,10 +40,11 @@ PROTOCOLS = ("", SSH, CONTAINER)
 
 
 class AnsibleExecutor:
-    """The executor for playbooks, on this machine, on hosts that are reached by SSH, and in containers.
+    """The executor for playbooks: on this machine, on hosts that are reached by SSH, and in containers.
 
-    What is ready at nearly the same time with the same playbook and settings is one process of `ansible-playbook`. Its
-    steps end together, when Ansible does, each with its own outcome; they have one timeout, and are cancelled together.
+    Steps that become ready at nearly the same time with the same playbook and settings share one process of
+    `ansible-playbook`. They end together, when Ansible does, each with its own outcome; they have one timeout, and are
+    cancelled together.
     """
 
     def __init__(
@@ -57,12 +58,12 @@ class AnsibleExecutor:
         longest: float = 1.0,
         most: int = 4,
     ) -> None:
-        """``base`` is the folder of the scratch slots; it must belong to one executor at a time. ``program`` is the
+        """``base`` is the folder of the work directories; it must belong to one executor at a time. ``program`` is the
         file of `ansible-playbook`, None for the one that is found, "" for none.
 
-        ``grace``: seconds between TERM and KILL. ``patience``: seconds for which a batch that is found running after a
-        crash may come to its end by itself. ``quiet`` and ``longest``: seconds for which more is waited for, since the
-        last and since the first of a batch. ``most``: how many processes run at a time.
+        ``grace``: seconds between TERM and KILL. ``patience``: seconds that a batch that still runs after a crash gets
+        to end by itself. ``quiet`` and ``longest``: seconds to wait for more steps, since the last and since the first
+        of a batch. ``most``: how many processes run at a time.
         """
         self._slots = Slots(str(Path(base).resolve()))
         self._program = program
@@ -76,19 +77,19 @@ class AnsibleExecutor:
         self._settling: dict[str, asyncio.Task[list[int]]] = {}
 
     def for_ensemble(self, area: str) -> AnsibleExecutor:
-        """The same, which keeps files on hosts below a word that tells what this ensemble has there from what others
-        have."""
+        """The executor for an ensemble, which keeps its files on hosts below ``area``, apart from those of other
+        ensembles."""
         self._there = area
         return self
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
-        """Whether an artifact of these types is a playbook, and Ansible is installed; on this machine, over SSH and in
-        containers."""
+        """Whether an artifact of these types is a playbook, and Ansible is installed, and the protocol is "" (this
+        machine), SSH, or that of containers."""
         return protocol in PROTOCOLS and ANSIBLE in processor_kinds and bool(self._found())
 
     def batch_key(self, invocation: Invocation) -> str:
         """Equal for operations that one process can carry out: the same playbook with the same files, settings and
-        time, on the same side of a relationship. What is filled for one instance is not for others."""
+        timeout, on the same side of a relationship. An operation with templates shares its process with none."""
         subject = invocation.subject
         if invocation.needs is not None and invocation.needs.templates:
             return invocation.step
@@ -99,12 +100,12 @@ class AnsibleExecutor:
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
     async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
-        """Run invocations, together with others that come at nearly the same time; all are ended if the iteration is
-        given up."""
+        """Run invocations, together with others that come at nearly the same time; all are ended if the caller stops
+        iterating."""
         stream: Told = Told()
         left = {invocation.step for invocation in batch}
         for invocation in batch:
-            assert invocation.subject is not None, "playbooks need to know whom they are for"
+            assert invocation.subject is not None, "a playbook needs an instance that it is for"
             self._gathering.add(self.batch_key(invocation), Ticket(invocation, invocation.subject, stream))
         try:
             while left:
@@ -120,14 +121,14 @@ class AnsibleExecutor:
                 await self._end(left)
 
     async def cancel(self, step: str) -> None:
-        """End the batch of a step; returns when its processes are gone. The others of the batch have ended with it."""
+        """End the batch of a step, and so the other steps of the batch; returns when its processes are gone."""
         for ticket in self._gathering.drop(lambda ticket: ticket.invocation.step == step):
             ticket.stream.put((step, Outcome(Ending.CANCELLED, message="cancelled before it was started")))
         await self._end({step})
 
     async def settle(self, doubt: InDoubt) -> Outcome | None:
-        """Find out, after a crash, about a step that was started; nothing of its batch runs afterwards. What Ansible
-        has written down of its host is how it ended."""
+        """Find out, after a crash, how a started step ended; nothing of its batch runs afterwards. The outcome is the
+        result that Ansible has written for its host, if any."""
         known: Outcome | None = None
         # There are several where it was cut more than once: each attempt after a crash has the same number.
         for slot in self._slots.of(doubt.job):
@@ -139,7 +140,7 @@ class AnsibleExecutor:
         return known
 
     def close(self) -> None:
-        """Remove all scratch folders; for when all outcomes are durable and nothing runs any more."""
+        """Remove all work directories; call it when all outcomes are durable and nothing runs any more."""
         for stop in self._caring:
             stop()
         self._caring.clear()
@@ -148,7 +149,7 @@ class AnsibleExecutor:
     # ------------------------------------------------------------------------------------------------------- parts
 
     def _found(self) -> str:
-        """The file of the program, "" for none; looked for when it is asked for first."""
+        """The file of the program, "" for none; searched for at the first use."""
         if self._program is None:
             self._program = find_program(os.environ)
         return self._program
@@ -195,7 +196,7 @@ class AnsibleExecutor:
                     self._running.pop(step, None)
 
     async def _end(self, steps: set[str]) -> None:
-        """End the batches of steps that run."""
+        """End the batches of these steps."""
         for step in steps:
             if running := self._running.get(step):
                 batch, task = running
@@ -217,7 +218,7 @@ class AnsibleExecutor:
         return outcome_of_host(slot, step, doubt.outputs)
 
     async def _end_left(self, slot: WorkDirectory, contents: Contents, job: str) -> list[int]:
-        """End what still runs of a batch; the ids of processes that could not be ended."""
+        """End what still runs of a batch; returns the ids of processes that could not be ended."""
         marker = Marker(job, contents.marker, self._slots.base)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._settle_patience
@@ -243,13 +244,13 @@ class AnsibleExecutor:
         return unended
 
     def _take_care_of(self, pid: int) -> None:
-        """Take notice of the end of a child that outlives its operation."""
+        """Wait in the background for a child process that outlives its operation."""
         with contextlib.suppress(OSError):
             self._caring.append(reap_when_ended(self._watch, pid))
 
 
 def _runs(slot: WorkDirectory) -> bool:
-    """Whether Ansible is at work with the inventory of a slot; daemons that it has left do not count."""
+    """Whether Ansible runs with the inventory of a work directory; daemons that it has started do not count."""
     inventory = f"{slot.path}/{INVENTORY}".encode()
     return any(p.name.isdigit() and inventory in _command_line(p) for p in Path("/proc").iterdir())
 
@@ -284,10 +285,11 @@ class _Group(Generic[T]):
 
 
 class Gathering(Generic[T]):
-    """Collects items by key. ``begin`` is called with each batch, and may run it; ``running`` is held around that."""
+    """Collects items by key. ``begin`` is called with each batch; whoever runs the batch does so within ``running``."""
 
     def __init__(self, begin: Callable[[list[T]], None], *, quiet: float, longest: float, most: int) -> None:
-        """``quiet`` and ``longest`` are seconds, ``most`` is how many batches may run at a time."""
+        """``quiet`` and ``longest``: seconds to wait since the last and the first item; ``most``: how many batches run
+        at a time."""
         self._begin = begin
         self._quiet = quiet
         self._longest = longest
@@ -297,7 +299,7 @@ class Gathering(Generic[T]):
         self._due: list[str] = []
 
     def add(self, key: str, item: T) -> None:
-        """Something more for the batch of a key."""
+        """Add an item to the batch of a key."""
         loop = asyncio.get_running_loop()
         group = self._groups.setdefault(key, _Group(loop.time()))
         group.items.append(item)
@@ -308,7 +310,7 @@ class Gathering(Generic[T]):
             group.timer = loop.call_at(when, self._is_due, key)
 
     def drop(self, wanted: Callable[[T], bool]) -> list[T]:
-        """Take back what has not begun yet."""
+        """Remove the wanted items from batches that have not begun yet."""
         dropped: list[T] = []
         for group in self._groups.values():
             dropped += [item for item in group.items if wanted(item)]
@@ -317,7 +319,7 @@ class Gathering(Generic[T]):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """A batch runs."""
+        """Count a batch as running inside of the ``with`` statement."""
         try:
             yield
         finally:

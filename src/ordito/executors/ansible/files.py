@@ -26,7 +26,7 @@ from ordito.work.invocation import Ending, Outcome
 
 INVENTORY, BATCH, RESULTS, PRIVATE = "inventory.json", "batch.json", "results", "private"
 SETTINGS = "ORDITO_ANSIBLE"
-"""The variable that names ``batch.json`` to the plug-ins."""
+"""The variable that tells the plug-ins the path of ``batch.json``."""
 MARK = b"\x1eordito "
 
 REPORT = "ordito_"
@@ -42,7 +42,7 @@ _ENDINGS = {
 
 
 class BatchStep(msgspec.Struct, frozen=True):
-    """One step of a batch, by the host it is for; ``number`` names its result."""
+    """One step of a batch; its result is the file ``results/<number>.json``."""
 
     job: str
     step: str
@@ -52,16 +52,25 @@ class BatchStep(msgspec.Struct, frozen=True):
 
 
 class Contents(msgspec.Struct, frozen=True):
-    """A batch: where results go, the ``folders`` that are left out of places in playbooks, the steps by host, the name
-    under which its processes are found again, a folder of its own outside of the slot, and how commands are run in each
-    container that it is about."""
+    """A batch."""
 
     results: str
+    """The folder of the results."""
+
     folders: tuple[str, ...]
+    """Folders that are cut off from paths in messages about playbooks."""
+
     steps: dict[str, BatchStep]
+    """The steps by host."""
+
     marker: str
+    """The name by which its processes are found again."""
+
     sockets: str = ""
+    """A folder of its own outside of the work directory, for sockets."""
+
     containers: tuple[tuple[str, ...], ...] = ()
+    """The words that begin a command in each of its containers."""
 
 
 class HostResult(msgspec.Struct, frozen=True):
@@ -77,7 +86,7 @@ class HostResult(msgspec.Struct, frozen=True):
 
 
 def write_private(path: str, data: bytes) -> None:
-    """Write a file that nobody else may read; what is there is replaced."""
+    """Write a file that no other user may read; an existing file is replaced."""
     with contextlib.suppress(FileNotFoundError):
         Path(path).unlink()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -86,7 +95,7 @@ def write_private(path: str, data: bytes) -> None:
 
 
 def contents_of(slot: WorkDirectory) -> Contents | None:
-    """The batch of a slot; None where there is none (yet)."""
+    """The batch of a work directory; None if there is none (yet)."""
     try:
         return msgspec.json.decode(look_at(f"{slot.path}/{BATCH}").data, type=Contents)
     except msgspec.DecodeError:
@@ -94,14 +103,14 @@ def contents_of(slot: WorkDirectory) -> Contents | None:
 
 
 def remove_secrets(slot: WorkDirectory) -> None:
-    """Remove what may hold secrets and is of no use when Ansible has ended."""
+    """Remove the files that may hold secrets, and that nobody needs when Ansible has ended."""
     for name in (INVENTORY, PRIVATE):
         remove(f"{slot.path}/{name}")
 
 
 def outcome_of_host(slot: WorkDirectory, step: BatchStep, wanted: Sequence[str]) -> Outcome | None:
-    """How the playbook has ended for one host, as its process has written it down; None where it has not. A host has no
-    exit code: the process has one, for all of them."""
+    """How the playbook has ended for one host, by its result file; None if there is none. A host has no exit code: the
+    one of the process is for all hosts."""
     try:
         result = msgspec.json.decode(look_at(f"{slot.path}/{RESULTS}/{step.number}.json").data, type=HostResult)
     except msgspec.DecodeError:
@@ -128,7 +137,7 @@ def _done(value: object) -> bool | None:
 
 
 def _wrong_report(name: str, value: object) -> str:
-    """What is wrong with a report among the statistics of a playbook; "" if nothing is."""
+    """What is wrong with a report in the statistics of a playbook; "" if nothing is."""
     if name not in _REPORTS:
         near = nearest(name, _REPORTS)
         more = f'did you mean "{near[0]}"?' if near else f"reports are {', '.join(_REPORTS)}"

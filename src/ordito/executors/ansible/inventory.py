@@ -1,8 +1,8 @@
 """The inventory of a batch: the topology's instances as Ansible's hosts, with groups and variables.
 
-Every instance is a host with its id as name, and is reached as the Compute is on which it is. Groups are ``SELF`` (the
+Every instance is a host with its id as name, and is reached like the Compute that hosts it. Groups are ``SELF`` (the
 instances of the batch; ``SOURCE`` or ``TARGET`` too, for operations of relationships), one for each node template, each
-type and each group of the topology, with ``_`` for what Ansible takes in no name.
+type and each group of the topology, with ``_`` in place of characters that Ansible does not allow in names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ordito.work.targets import CONTAINER, SSH, HostTarget, Unreachable
 
 SELF = "SELF"
 MOST_HOSTS = 2_000
-"""Instances that a topology may have for all of them to be in every inventory; of a larger one the batch's are."""
+"""Up to this number of instances in the topology, every inventory has all of them; above, it has those of the batch."""
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
@@ -29,8 +29,8 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 def inventory_of(
     batch: Sequence[tuple[Invocation, OperationSubject]], keep: KeepFile, work: str, area: str = ""
 ) -> tuple[dict[str, object], dict[str, str]]:
-    """The inventory of a batch, and by instance why those cannot take part that cannot. ``work`` is the folder that
-    stands for ``SCRATCH``; below ``area`` the ensemble keeps its files on hosts."""
+    """The inventory of a batch, and by instance why it cannot take part, for those that cannot. ``work`` is the folder
+    that replaces ``SCRATCH``; below ``area`` the ensemble keeps its files on hosts."""
     topology = batch[0][1].topology
     own = {subject.instance: (invocation, subject) for invocation, subject in batch}
     connections = _Connections(keep, work, area)
@@ -54,7 +54,7 @@ def inventory_of(
 
 
 class _Connections:
-    """The connection variables of instances, worked out once for each target."""
+    """The connection variables of instances, computed once for each target."""
 
     def __init__(self, keep: KeepFile, work: str, area: str) -> None:
         self._keep = keep
@@ -64,7 +64,7 @@ class _Connections:
         self._hosts: dict[str, str] = {}
 
     def add(self, instance: str, host: str, target: HostTarget | None) -> str:
-        """An instance that is on a host; gives why it cannot be reached, "" if it can."""
+        """Add an instance on a host; returns why it cannot be reached, "" if it can."""
         self._hosts[instance] = host
         if host not in self._by_host:
             try:
@@ -81,12 +81,12 @@ class _Connections:
         return found
 
     def knows(self, host: str) -> bool:
-        """Whether a host's variables have been worked out."""
+        """Whether the variables of a host are known."""
         return host in self._by_host
 
 
 def _problem(connections: _Connections, topology: TopologyInventory, entry: Listed) -> str:
-    """Why an instance of the topology that is not of the batch cannot be reached."""
+    """Why an instance outside of the batch cannot be reached, "" if it can."""
     target = None
     if entry.host and not connections.knows(entry.host):
         try:
@@ -97,7 +97,7 @@ def _problem(connections: _Connections, topology: TopologyInventory, entry: List
 
 
 def _variables(invocation: Invocation, subject: OperationSubject, work: str) -> dict[str, object]:
-    """The variables of one step: those of the environment as texts, inputs as the data they are."""
+    """The variables of one step: those of the environment as texts, inputs as data."""
     texts = {**invocation.large, **invocation.environment}
     found: dict[str, object] = {name: _placed(text, work) for name, text in texts.items() if VARIABLE.fullmatch(name)}
     for name, value in subject.inputs.items():
@@ -106,7 +106,8 @@ def _variables(invocation: Invocation, subject: OperationSubject, work: str) -> 
 
 
 def _placed(value: object, work: str) -> object:
-    """A value with the scratch folder's path where its placeholder stood. Data nests no deeper than documents do."""
+    """A value with the path of the scratch folder in place of its placeholder. Data is not nested deeper than
+    documents."""
     if isinstance(value, str):
         return value.replace(SCRATCH, f"{work}/") if SCRATCH in value else value
     if isinstance(value, Mapping):
@@ -117,7 +118,7 @@ def _placed(value: object, work: str) -> object:
 
 
 def _common(every: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """The variables that are the same for all, which are said once."""
+    """The variables that are the same for all hosts, which are written once."""
     if not every:
         return {}
     first, *others = every
@@ -137,7 +138,8 @@ def _rest(variables: Mapping[str, object], common: Iterable[str]) -> dict[str, o
 # How Ansible reaches a target: the connection variables of an inventory host.
 
 KeepFile = Callable[[str, str], str]
-"""Keeps a text that may be secret in a file for as long as the batch runs; gives its path. First what it is for."""
+"""Keeps a text (second argument) that may be secret in a file as long as the batch runs; returns its path. The first
+argument says what it is for."""
 
 KEY_TYPES = ("ssh-", "ecdsa-", "sk-")
 METHODS = {"sudo": "ansible.builtin.sudo", "doas": "community.general.doas"}
@@ -145,7 +147,7 @@ METHODS = {"sudo": "ansible.builtin.sudo", "doas": "community.general.doas"}
 
 def connection_of(target: HostTarget | None, keep: KeepFile, work: str, area: str = "") -> dict[str, object]:
     """The variables by which Ansible reaches a target; below ``area`` the ensemble keeps its files there. Raises
-    ``Unreachable`` where it cannot."""
+    ``Unreachable`` if Ansible cannot."""
     if target is None:
         return {"ansible_connection": "local", "ansible_remote_tmp": f"{work}/remote"}
     if target.protocol == CONTAINER:
@@ -173,7 +175,7 @@ def connection_of(target: HostTarget | None, keep: KeepFile, work: str, area: st
 
 
 def _files_there(base: object, area: str) -> str:
-    """The folder of Ansible on a host, which goes with all that the ensemble has there."""
+    """The folder of Ansible on a host, which is removed with all other files of the ensemble there."""
     return "/".join(part for part in (str(base or "~/.ordito"), area, "ansible") if part)
 
 
@@ -197,7 +199,7 @@ def words_into(target: HostTarget) -> tuple[str, ...]:
 
 
 def _become(become: Become) -> Mapping[str, object]:
-    """What makes another user of the one who logs in."""
+    """The variables by which Ansible becomes another user."""
     found: dict[str, object] = {"ansible_become": True, "ansible_become_user": become.user}
     found["ansible_become_method"] = METHODS[become.method]
     return {**found, "ansible_become_password": become.password} if become.password else found
@@ -216,7 +218,7 @@ def _options(name: str, settings: SshSettings, keep: KeepFile) -> list[str]:
 
 
 def _through(name: str, hops: Sequence[SshSettings], keep: KeepFile) -> str:
-    """The command that connects to what lies behind the last hop, through those before it."""
+    """The command that connects to the host behind the last hop, through the hops before it."""
     *before, last = hops
     if last.password:
         raise Unreachable(f"Ansible reaches {name} through {last.address}, which asks for a password: give it a key")
@@ -231,14 +233,14 @@ def _through(name: str, hops: Sequence[SshSettings], keep: KeepFile) -> str:
 
 
 def _configuration(settings: SshSettings) -> list[str]:
-    """Which configuration of OpenSSH is heeded."""
+    """The configuration file that OpenSSH reads."""
     if isinstance(settings.config, str):
         return ["-F", settings.config]
     return [] if settings.config else ["-F", "none"]
 
 
 def _trust(name: str, settings: SshSettings, keep: KeepFile) -> list[str]:
-    """By which keys a host is known."""
+    """The options that say which keys of a host are trusted."""
     if settings.host_key:
         keys = [_public_key(name, text) for text in settings.host_key]
         path = keep(f"{name} host key", "".join(f"* {key}\n" for key in keys))
@@ -276,7 +278,8 @@ def _identity(name: str, settings: SshSettings, keep: KeepFile) -> list[str]:
 
 
 def _key_file(name: str, identity: str, passphrase: str, keep: KeepFile) -> str:
-    """The file of a key that `ssh` can use without asking: the very one, or one that goes with the batch."""
+    """The file of a key that `ssh` can use without asking for a passphrase: the given file, or one that is removed with
+    the batch."""
     is_text = "PRIVATE KEY" in identity
     if not passphrase:
         return keep(f"{name} key", identity) if is_text else str(Path(identity).expanduser())
@@ -293,5 +296,5 @@ def _key_file(name: str, identity: str, passphrase: str, keep: KeepFile) -> str:
 
 
 def _literal(path: str) -> str:
-    """A path in which `ssh` looks for nothing to replace."""
+    """A path quoted so that `ssh` replaces nothing in it."""
     return path.replace("%", "%%")

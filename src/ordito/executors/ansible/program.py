@@ -16,7 +16,7 @@ from ordito.executors.slots import remove
 
 NAME = "ansible-playbook"
 SETTING = "ORDITO_ANSIBLE_PLAYBOOK"
-"""The variable of the orchestrator that names the program, where it is neither beside its own interpreter nor in
+"""The variable of the orchestrator that names the program, for when it is neither beside the Python interpreter nor in
 PATH."""
 
 INSIDE = str(Path(__file__).with_name("inside"))
@@ -28,12 +28,12 @@ interpreter_python = auto_silent
 deprecation_warnings = false
 gathering = smart
 """
-"""What holds where a playbook has no `ansible.cfg` of its own beside it. There is no pipelining: without it what runs
-on a host has a terminal, and ends when the connection does, which is how it is ended there."""
+"""The settings for a playbook that has no `ansible.cfg` beside it. Pipelining is off: without it a process on a host
+has a terminal, and ends with the connection, which is how it is ended there."""
 
 
 def find_program(own: Mapping[str, str]) -> str:
-    """The file of `ansible-playbook`, "" where it is not installed. ``own`` is the environment of this process."""
+    """The file of `ansible-playbook`, "" if it is not installed. ``own`` is the environment of this process."""
     named = own.get(SETTING, "")
     if named:
         return shutil.which(named, path=own.get("PATH")) or ""
@@ -54,22 +54,22 @@ FURTHER = (
         "XDG_RUNTIME_DIR",
     ),
 )
-"""Variables of the orchestrator that reach Ansible besides the basic ones: the agent that holds keys, where collections
-are installed, and how engines of containers are set up."""
+"""Variables of the orchestrator that Ansible gets besides the basic ones: the SSH agent, where collections are
+installed, and the setup of container engines."""
 
 
 PLUGINS = ("library", "module_utils", "roles", "collections")
 
 
 def holds_plugins(folder: str) -> bool:
-    """Whether Ansible may load Python modules from beside a playbook: what it compiles must not be written there."""
+    """Whether Ansible may load Python modules from the folder of a playbook; it must not write compiled files there."""
     with os.scandir(folder) as entries:
         return any(entry.name in PLUGINS or entry.name.endswith("_plugins") for entry in entries)
 
 
 def environment_of(base: Mapping[str, str], *, work: str, settings: str, configuration: str) -> dict[str, str]:
-    """The environment of the process: what belongs to the host of the orchestrator stays out, what would be written
-    into the service goes into the folder ``work``. ``configuration`` is the `ansible.cfg` that holds."""
+    """The environment of the process: without variables of the orchestrator's own machine; files that Ansible would
+    write into the service go into the folder ``work``. ``configuration`` is the `ansible.cfg` to use."""
     return {
         **base,
         # Ansible refuses to run with any other encoding.
@@ -119,11 +119,12 @@ for place in /proc/[0-9]*; do
 done
 """
 PATIENCE = 30.0
-"""Seconds that a container may take for it."""
+"""Seconds that ending the processes in a container may take."""
 
 
 def end_in_containers(containers: Sequence[Sequence[str]], marker: str) -> None:
-    """End what commands of a batch have left running in containers; each is the words that run something in one."""
+    """End processes that a batch has left running in containers; each container is given by the words that begin a
+    command in it."""
     for words in containers:
         command = [*words, "/bin/sh", "-c", END_MARKED, f"{STEP}={marker}"]
         try:

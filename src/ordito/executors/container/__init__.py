@@ -1,1 +1,1 @@
-"""Operations inside of containers."""
+"""Running operations in containers."""

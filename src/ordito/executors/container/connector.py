@@ -13,30 +13,29 @@ from ordito.executors.remote.connection import CommandChannel, CommandListener
 from ordito.work.targets import CONTAINER, HostTarget, Unreachable
 
 AT_ONCE = 16
-"""Commands that are started in one container at a time: the engine locks the container for each of them."""
+"""How many commands are started in one container at the same time: the engine locks the container for each of them."""
 
 STARTING = 2.0
-"""Seconds after which a command counts as started that has printed nothing; it may be at work for as long as it likes,
-and must not keep others from ending it."""
+"""Seconds after which a command that has printed nothing counts as started: it may run as long as it likes, and must
+not block other commands, such as the one that ends it."""
 
 NOBODY = "no such"
-"""What engines say, in small letters, of a container that is not there: no such object, no such container."""
+"""What engines say, in lower case, about a container that does not exist: no such object, no such container."""
 
 _OUT, _ERR = 1, 2
 _RUNNING = ("inspect", "--format", "{{.State.Running}}")
 
 
 class _ContainerState(msgspec.Struct):
-    """What is known of one container: whether it ran when it was last asked, and the turns of those who want to start
-    something in it."""
+    """What is known of one container: whether it ran at the last check, and the queue of commands to start in it."""
 
     turns: asyncio.Semaphore
     is_known: bool = False
 
 
 class ContainerConnector:
-    """Starts commands in running containers, whose ``settings`` are ``engine``, ``container``, the ``instance`` that it
-    was made for and, where commands do not run as the user of the image, ``user``."""
+    """Starts commands in running containers. The ``settings`` of a target are ``engine``, ``container``, the
+    ``instance`` that the container was made for and, if commands do not run as the user of the image, ``user``."""
 
     protocol = CONTAINER
 
@@ -64,10 +63,10 @@ class ContainerConnector:
         return command
 
     def forget_failure(self, target: HostTarget) -> None:
-        """Nothing: a container that does not run is asked for each time."""
+        """Does nothing: a container that does not run is checked each time."""
 
     async def close(self) -> None:
-        """Listen to no command any more; returns when all have been told that."""
+        """Stop listening to all commands; returns when all listeners have been told."""
         commands = [*self._running]
         for command in commands:
             command.close()
@@ -79,7 +78,7 @@ class ContainerConnector:
 
 
 class _Exec(asyncio.SubprocessProtocol):
-    """A command in a container; it has ended when the process of the engine has, and both outputs."""
+    """A command in a container; it has ended when the process of the engine and both outputs have ended."""
 
     def __init__(
         self, target: HostTarget, ears: CommandListener, started: Callable[[], None], ended: Callable[[], None]
@@ -104,7 +103,7 @@ class _Exec(asyncio.SubprocessProtocol):
             (self._ears.heard_out if fd == _OUT else self._ears.heard_err)(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It has ended, and both outputs with it."""
+        """The process and both outputs have ended."""
         self.has_started()
         status = None
         if self._transport is not None:
@@ -113,7 +112,7 @@ class _Exec(asyncio.SubprocessProtocol):
         self._telling = asyncio.get_running_loop().create_task(self._tell(status))
 
     def has_started(self) -> None:
-        """Others have their turn now; does nothing the second time."""
+        """Let the next command start; does nothing the second time."""
         started, self._started = self._started, None
         if started is not None:
             started()
@@ -203,9 +202,10 @@ async def _check(target: HostTarget) -> None:
     if process.returncode:
         said = err.decode(errors="replace").strip().rpartition("\n")[2]
         if NOBODY in said.lower():
-            raise Unreachable(f"{target.name} cannot be reached: it is not there any more; {heal} has it replaced")
+            raise Unreachable(f"{target.name} cannot be reached: the container no longer exists; {heal} replaces it")
         raise Unreachable(f"{target.name} cannot be reached: {said}")
     if out.strip() != b"true":
         raise Unreachable(
-            f"{target.name} cannot be reached: it does not run; start it ({engine} start {name}), or {heal}"
+            f"{target.name} cannot be reached: the container does not run; start it ({engine} start {name}), "
+            f"or use {heal}"
         )

@@ -1,1 +1,1 @@
-"""Operations on other hosts: what does not depend on how a host is reached."""
+"""Operations on other hosts: everything that does not depend on the protocol."""

@@ -1,7 +1,7 @@
 """One attempt to carry out an invocation on a host.
 
-The operation and the shell beside it live on the host by themselves: while the connection holds, this hears them; when
-it is lost, the host is asked how they fare until they have ended (`settling.py`).
+The operation and the shell beside it run on the host independently: their output is read as long as the connection
+holds; when it is lost, the host is asked for their state until they have ended (`settling.py`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from ordito.work.targets import TargetRefused, Unreachable
 
 
 class RemoteAttempt:
-    """Runs one invocation; ``stream`` gets what happens, the outcome last. It is the ``Ears`` of its lane."""
+    """Runs one invocation; ``stream`` gets what happens, and last the outcome. It is the ``CommandListener`` of its
+    shell session."""
 
     def __init__(
         self,
@@ -70,7 +71,7 @@ class RemoteAttempt:
         self._timer: asyncio.TimerHandle | None = None
 
     async def drive(self) -> None:
-        """Do all of it; nothing of the world's faults is raised."""
+        """Run it from start to end; faults of hosts and connections become outcomes and are not raised."""
         try:
             outcome = await self._outcome()
         finally:
@@ -79,20 +80,20 @@ class RemoteAttempt:
         self._stream.put((self, outcome))
 
     def end(self, ending: Ending) -> None:
-        """End it with everything that it started; its outcome says so."""
+        """End it with everything that it started; its outcome tells so."""
         if self._ending is None and (self._frames.status is None or ending is Ending.CANCELLED):
             self._ending = ending
             self._changed.set()
 
     def resume(self) -> None:
-        """There is room for output again."""
+        """Go on reading output: there is room for it again."""
         if self._lane is not None:
             self._lane.resume()
 
     # ------------------------------------------------------------------------------------------------ what is heard
 
     def heard_out(self, data: bytes) -> None:
-        """See ``Ears``; the operation prints here, and the shell beside it speaks in between."""
+        """See ``CommandListener``; the output of the operation, and between it messages of the shell beside it."""
         printed = self._frames.take(data)
         if self._frames.begun is not None and self._started is None:
             self._note_start()
@@ -102,11 +103,11 @@ class RemoteAttempt:
             self._changed.set()
 
     def heard_err(self, data: bytes) -> None:
-        """See ``Ears``; something went wrong before the operation began."""
+        """See ``CommandListener``; something went wrong before the operation began."""
         self._frames.take_noise(data)
 
     def ended(self, status: int | None, lost: str = "") -> None:
-        """See ``Ears``; the shell has ended, or the connection to it."""
+        """See ``CommandListener``; the shell has ended, or the connection to it was lost."""
         self._is_over = True
         self._lost = lost if status is None else f"the shell beside the operation has ended with {status}"
         self._is_stale = status == STALE
@@ -146,7 +147,8 @@ class RemoteAttempt:
                 self._lane.close()
 
     async def _end_earlier(self) -> None:
-        """What an earlier attempt has left at work, on a host that was lost meanwhile, must not run beside this one."""
+        """End what still runs of an earlier attempt, on a host that was lost meanwhile: it must not run beside this
+        one."""
         await self._host.ready()
         invocation = self.invocation
         if invocation.attempt > 1:
@@ -178,7 +180,7 @@ class RemoteAttempt:
         self._stream.put((self, self._started))
 
     async def _attend(self) -> Outcome:
-        """Wait for the end, whatever kind it has."""
+        """Wait for the end of the operation, of whatever kind."""
         while True:
             if self._frames.status is not None:
                 outcome = self._ended_outcome()
@@ -192,8 +194,8 @@ class RemoteAttempt:
             await self._changed.wait()
 
     async def _linger(self) -> None:
-        """Give the shell back. Where a daemon that the operation has left may go on printing, that is read for a moment
-        more, then it is let go, with the shell."""
+        """Give the shell back. If the operation has left a daemon that may go on printing, its output is read a moment
+        longer; then the shell is given up."""
         assert self._lane is not None
         if not self._frames.left:
             lane, self._lane = self._lane, None
@@ -213,13 +215,13 @@ class RemoteAttempt:
                 return
 
     async def _throw_away(self) -> None:
-        """Have somebody on the host read what the daemon goes on printing, or it would hang when the pipe is full."""
+        """Start a process on the host that reads the output of the daemon, which would hang when the pipe is full."""
         words = ["sh", f"{self._host.tools}/listen.sh", self._slot]
         with contextlib.suppress(Unreachable, TimeoutError):
             await run_command(self._host.connector, self._host.target, words, timeout=self._patience.grace)
 
     async def _end(self) -> Outcome:
-        """End what was started, because time is up or somebody wants it."""
+        """End what was started, because of its timeout or because the job was cancelled."""
         assert self._ending is not None
         ending = self._ending
         try:
@@ -239,15 +241,17 @@ class RemoteAttempt:
         return self._outcome_from(Ended(self._frames.status or 143, seconds, ending, tuple(unended)), NOTHING, NOTHING)
 
     async def _settle(self) -> Outcome:
-        """The shell, or the connection to it, is gone; what becomes of the operation?"""
+        """Find out how the operation ended, when the shell or the connection to it is gone."""
         if self._is_stale:
             self._host.forget()
-            return Outcome(Ending.NOT_STARTED, message=f"{self._host.target.name} is not ready any more; try again")
+            return Outcome(Ending.NOT_STARTED, message=f"{self._host.target.name} is no longer ready; try again")
         found = await await_end(self._host, self._identity, self._slot, self._patience, self)
         if found is None:
             return self._never_begun()
         if isinstance(found, str):
-            message = f"{self._lost}, and the host is not reached again ({found}); nobody knows how the operation ended"
+            message = (
+                f"{self._lost}, and the host cannot be reached again ({found}); nobody knows how the operation ended"
+            )
             return Outcome(Ending.LOST, message=message, tail=self._tail.lines())
         if found.state == "ended":
             ended = Ended(found.status, self._loop.time() - self._began)
@@ -267,7 +271,7 @@ class RemoteAttempt:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether it may go on: neither is its time up, nor has somebody cancelled it."""
+        """Whether it may go on: it has neither timed out nor been cancelled."""
         return self._ending is None
 
     def _ended_outcome(self) -> Outcome:
@@ -322,10 +326,10 @@ NOISE = "noise"
 
 
 class Frames:
-    """Takes the stream apart.
+    """Splits the stream of a shell into the output of the operation and the messages of the shell.
 
     ``begun`` are process id and start time; ``refused`` says why the operation was not started, ``status`` is its exit
-    status when it has ended, ``left`` is not empty where it has left something behind, ``held`` where that may go on
+    status when it has ended. ``left`` is "" if it has left no process, ``held`` if it has left one that may go on
     printing.
     """
 
@@ -342,7 +346,8 @@ class Frames:
         self.status: int | None = None
 
     def take(self, data: bytes) -> bytes:
-        """A piece of the stream; what of it, or of what was kept back of the piece before, the operation printed."""
+        """Take a piece of the stream; returns the part of it, and of what was kept back from the last piece, that the
+        operation printed."""
         data = self._rest + data
         printed = []
         while (at := data.find(self._mark)) >= 0 and (end := data.find(b"\n", at)) >= 0:
@@ -359,25 +364,25 @@ class Frames:
         return b"".join(printed)
 
     def take_noise(self, data: bytes) -> None:
-        """Something that was said beside the stream."""
+        """Take what was printed outside of the stream."""
         self._store(NOISE, data)
 
     def rest(self) -> bytes:
-        """What was kept back, when nothing more comes."""
+        """What was kept back, for when nothing more comes."""
         rest, self._rest = self._rest, b""
         return self._keep(rest)
 
     def file(self, name: str) -> LeftFile:
-        """A file that was told."""
+        """A file that the shell has sent."""
         return LeftFile(bytes(self._files.get(name, b"")), self._unfit.get(name, ""))
 
     @property
     def noise(self) -> str:
-        """The last line that is of nobody that we know."""
+        """The last line that is neither of the operation nor of the shell."""
         return self.file(NOISE).data.decode(errors="replace").strip().rpartition("\n")[2]
 
     def _keep(self, data: bytes) -> bytes:
-        """Put a piece where it belongs; gives it back if it was printed."""
+        """Store a piece where it belongs; returns it if the operation printed it."""
         if not self._file:
             return data
         self._store(self._file, data)

@@ -10,11 +10,11 @@ from ordito.executors.remote.connection import CommandChannel, Connector
 from ordito.work.targets import HostTarget, Ran, TargetRefused, Unreachable
 
 MOST_BYTES = 4 << 20
-"""What is kept of each output of a command."""
+"""How many bytes of each output of a command are kept."""
 
 
 def said(err: bytes) -> str:
-    """The line of what a command said that tells most of why it failed."""
+    """The line of a command's errors that says most about why it failed."""
     lines = [line for line in err.decode(errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(_SUMMARIES)]
     return telling[-1].strip() if telling else ""
@@ -24,7 +24,7 @@ _SUMMARIES = ("tar: Exiting", "tar: Error")
 
 
 class Heard:
-    """Keeps what a command prints until it has ended."""
+    """A listener that keeps the output of a command until it has ended."""
 
     def __init__(self, err: bytearray | None = None) -> None:
         self._out = bytearray()
@@ -32,20 +32,20 @@ class Heard:
         self.end: asyncio.Future[tuple[int | None, str]] = asyncio.get_running_loop().create_future()
 
     def heard_out(self, data: bytes) -> None:
-        """See ``Ears``."""
+        """See ``CommandListener``."""
         _keep(self._out, data)
 
     def heard_err(self, data: bytes) -> None:
-        """See ``Ears``."""
+        """See ``CommandListener``."""
         _keep(self._err, data)
 
     def ended(self, status: int | None, lost: str = "") -> None:
-        """See ``Ears``."""
+        """See ``CommandListener``."""
         if not self.end.done():
             self.end.set_result((status, lost))
 
     async def ran(self) -> Ran:
-        """How the command ended; ``Unreachable`` where the connection was lost."""
+        """How the command ended; raises ``Unreachable`` if the connection was lost."""
         status, lost = await self.end
         if status is None:
             raise Unreachable(lost)
@@ -65,9 +65,9 @@ async def run_command(
     timeout: float | None = None,
     err: bytearray | None = None,
 ) -> Ran:
-    """Run a program with ``given`` to read. Raises ``Unreachable``, also where the connection is lost meanwhile, and
-    ``TimeoutError`` after so many seconds; then nobody listens to it any more, and ``err`` has what was heard of its
-    standard error."""
+    """Run a program with ``given`` as its standard input. Raises ``Unreachable``, also if the connection is lost
+    meanwhile, and ``TimeoutError`` after ``timeout`` seconds; then its output is no longer read, and ``err`` has its
+    standard error so far."""
     heard = Heard(err)
     channel: CommandChannel | None = None
     try:
@@ -86,10 +86,10 @@ async def run_command(
 
 PAUSE = 0.5
 LONGEST_PAUSE = 5.0
-"""Seconds between two tries to reach a host; each pause is twice as long as the one before."""
+"""The most seconds between two attempts to reach a host; each pause is twice as long as the one before."""
 
 ENDING = 20.0
-"""Seconds for ending a command that takes too long."""
+"""Seconds that ending a command may take that has timed out."""
 
 _NUMBERED = """printf 'ordito:%s\\n' "$$" >&2; exec "$@" """
 _END = """kill -s TERM -- "-$1" || kill -s TERM "$1"
@@ -108,7 +108,7 @@ class RemoteHands:
     ) -> Ran:
         """See ``work.targets.Hands``."""
         if target is None:
-            raise Unreachable("these hands reach other hosts only")
+            raise Unreachable("this access is for other hosts only")
         if timeout is None:
             return await run_command(self._connector, target, words, given)
         heard = bytearray()

@@ -1,7 +1,7 @@
-"""The port through which hosts are reached: one command is started, its streams go both ways, it ends.
+"""The port through which hosts are reached: start a command, write to it, hear its outputs and its end.
 
-Everything that runs operations on other machines is written over this port: whoever can start a command there with a
-standard input, and hear its two outputs apart from each other, gets all the rest. The commands need ``sh``, no more.
+Everything that runs operations on other machines uses this port: a protocol that can start a command with a standard
+input and two separate outputs needs nothing else. The commands need only ``sh``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ordito.work.targets import HostTarget
 
 
 class CommandListener(Protocol):
-    """Who hears a command. All is called on the event loop; ``ended`` is called once, and last."""
+    """Listens to a command. All methods are called on the event loop; ``ended`` is called once, and last."""
 
     def heard_out(self, data: bytes) -> None:
         """A piece of its standard output."""
@@ -24,45 +24,43 @@ class CommandListener(Protocol):
         """A piece of its standard error."""
 
     def ended(self, status: int | None, lost: str = "") -> None:
-        """It has ended, and both outputs with it: its exit status, negative for the signal that killed it.
-
-        None: nobody knows, since the connection was lost; then ``lost`` says why, for people.
-        """
+        """The command and both outputs have ended. ``status`` is its exit status, negative for the signal that killed
+        it; None if the connection was lost, and then ``lost`` says why, for people."""
 
 
 class CommandChannel(Protocol):
-    """A command at work on a host."""
+    """A command that runs on a host."""
 
     def write(self, data: bytes) -> None:
-        """Give it something to read; kept until it can be sent. Does nothing after the end."""
+        """Write to its standard input; the data is kept until it can be sent. Does nothing after its end."""
 
     def write_end(self) -> None:
-        """There is nothing more to read."""
+        """End its standard input."""
 
     def pause(self) -> None:
-        """Hear nothing of its outputs for a while; the command waits when they are full."""
+        """Stop reading its outputs for a while; the command waits when they are full."""
 
     def resume(self) -> None:
-        """Hear its outputs again."""
+        """Read its outputs again."""
 
     def close(self) -> None:
-        """Listen no more; ``ended`` is still called. The command itself may go on."""
+        """Stop listening; ``ended`` is still called. The command itself may go on."""
 
 
 class Connector(Protocol):
-    """Reaches all hosts of one protocol. It keeps connections and uses them again."""
+    """Reaches all hosts of one protocol. It keeps connections open and uses them again."""
 
     protocol: str
 
     async def start(self, target: HostTarget, words: Sequence[str], ears: CommandListener) -> CommandChannel:
-        """Start a program with its arguments on a host, in a session of its own where the protocol can do that.
+        """Start a program with its arguments on a host, in a session of its own if the protocol can do that.
 
-        The words are seen by everybody on the host: secrets go through ``write``. Waits for its turn where the host
-        takes no more at a time. Raises ``Unreachable``: then nothing was started.
+        Everybody on the host can see the words, so secrets go through ``write``. Waits if the host allows no more
+        commands at a time. Raises ``Unreachable``: then nothing was started.
         """
 
     def forget_failure(self, target: HostTarget) -> None:
-        """Try to reach a host again that could not be reached a moment ago; until then ``start`` fails at once."""
+        """Forget that a host could not be reached a moment ago; until then ``start`` fails at once."""
 
     async def close(self) -> None:
         """Close all connections."""
@@ -72,12 +70,19 @@ class Connector(Protocol):
 
 
 class HostTimeouts(msgspec.Struct, frozen=True):
-    """Seconds: between asking processes to end and making them; for output that a daemon still holds open; for an
-    operation that is found running after a crash to end by itself; for a host to be reached again after a connection
-    was lost; between two tries of that."""
+    """How long is waited for what, in seconds."""
 
     grace: float = 10.0
+    """Between TERM and KILL."""
+
     linger: float = 1.0
+    """For the end of output that a daemon still holds open."""
+
     settle: float = 3.0
+    """For an operation that still runs after a crash, to end by itself."""
+
     reconnect: float = 30.0
+    """To reach a host again after a connection was lost."""
+
     pause: float = 0.5
+    """Between two attempts to reach a host again."""

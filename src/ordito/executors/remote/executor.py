@@ -20,19 +20,19 @@ from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progres
 from ordito.work.targets import HostTarget, Unreachable
 
 AT_ONCE = 16
-"""Hosts that are tidied at the same time only because the job was there before it was cut off."""
+"""How many hosts are cleaned up at the same time on which the job only ran before it was interrupted."""
 
 
 class RemoteExecutor:
-    """The executor for bash, sh and Python scripts on hosts that are reached by some protocol.
+    """The executor for bash, sh and Python scripts on other hosts.
 
-    An operation means there what it means here (see ``LocalExecutor``). Each is one command over a connection that is
-    used again. It lives on without the connection: should that be lost, or this process die, its outcome is found on
-    the host. All is kept below one folder on each host; what belongs to a job goes with ``leave``.
+    An operation runs there as it does here (see ``LocalExecutor``). Each is one command over a connection that is used
+    again. It lives on without the connection: if that is lost, or this process dies, its outcome is found on the host.
+    All files are below one folder on each host; ``leave`` removes those of a job.
     """
 
     def __init__(self, connectors: Sequence[Connector], area: str, patience: HostTimeouts | None = None) -> None:
-        """``area`` is a word that tells this ensemble from all others that use the same hosts."""
+        """``area`` is the name of this ensemble, which no other one on the same hosts has."""
         self._connectors: Mapping[str, Connector] = {c.protocol: c for c in connectors}
         self._area = area
         self._patience = patience or HostTimeouts()
@@ -41,15 +41,15 @@ class RemoteExecutor:
         self._running: dict[str, RemoteAttempt] = {}
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
-        """Whether an artifact of these types is a shell or a Python script, for hosts reached by a protocol."""
+        """Whether an artifact of these types is a shell or Python script, and a connector has this protocol."""
         return protocol in self._connectors and not KINDS.isdisjoint(processor_kinds)
 
     def batch_key(self, invocation: Invocation) -> str:
-        """Each is run by itself: there is nothing that several could share."""
+        """A key of its own for each invocation: there is nothing that several could share."""
         return invocation.step
 
     async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
-        """Run invocations at the same time; all are ended if the iteration is given up."""
+        """Run invocations at the same time; all are ended if the caller stops iterating."""
         stream: Stream[tuple[RemoteAttempt, Progress | None]] = Stream()
         tasks: dict[RemoteAttempt, asyncio.Task[None]] = {}
         try:
@@ -82,28 +82,28 @@ class RemoteExecutor:
             await attempt.over.wait()
 
     async def settle(self, doubt: InDoubt) -> Outcome | None:
-        """Find out, after a crash, about a step that was started; nothing of it runs afterwards, save daemons of one
-        that has ended. A step whose host cannot be reached has ended ``LOST``."""
+        """Find out, after a crash, how a started step ended; nothing of it runs afterwards, except daemons of a step
+        that has ended. A step whose host cannot be reached ends ``LOST``."""
         host = self._host(doubt.target, doubt.job)
         word = identity(doubt.job, doubt.step, doubt.attempt)
         slot = doubt.started.slot if doubt.started else ""
         try:
             found = await await_end(host, word, slot, self._patience, _Nobody(), self._patience.settle)
             if isinstance(found, str):
-                return Outcome(Ending.LOST, message=f"it cannot be found out how this operation ended: {found}")
+                return Outcome(Ending.LOST, message=f"it is not known how this operation ended: {found}")
             if found is None:
                 return None
             return await self._settled(host, doubt, found)
         except (Unreachable, Unusable) as error:
-            return Outcome(Ending.LOST, message=f"it cannot be found out how this operation ended: {error}")
+            return Outcome(Ending.LOST, message=f"it is not known how this operation ended: {error}")
 
     async def leave(
         self, given_back: Sequence[HostTarget] = (), before: Sequence[HostTarget] = (), job: str = ""
     ) -> list[HostTarget]:
-        """Remove what the job has on its hosts, and all that the ensemble has on those that were given back, and close
-        all connections; for when all outcomes are written down, on the loop that ran the operations. Gives those that
-        were given back on which nothing of the ensemble is any more. ``before`` are hosts on which the job ran
-        something before it was cut off."""
+        """Remove the files of the job on its hosts, and all files of the ensemble on hosts that were ``given_back``,
+        and close all connections; call it when all outcomes are recorded, on the loop that ran the operations. Returns
+        the hosts that were given back and now have nothing of the ensemble. ``before`` are hosts on which the job ran
+        something before it was interrupted."""
         known = {target.name for all_ in self._hosts.values() for target, _ in all_}
         hosts = [host for all_ in self._hosts.values() for target, host in all_ if target not in given_back]
         again = [t for t in before if t.name not in known and t not in given_back and t.protocol in self._connectors]
@@ -126,8 +126,8 @@ class RemoteExecutor:
         return [target for target, task in zip(gone, tidied, strict=False) if _went_well(task)]
 
     async def take_back(self, target: HostTarget) -> bool:
-        """End what is at work for the ensemble on a host that it has not any more, and remove all that it has there;
-        gives whether that went well."""
+        """End what runs for the ensemble on a host that it no longer has, and remove all its files there; returns
+        whether that succeeded."""
         return await _left(self._remove_all(target, is_known=False))
 
     async def _remove_all(self, target: HostTarget, *, is_known: bool) -> None:
@@ -142,7 +142,7 @@ class RemoteExecutor:
             await self._host(HostTarget(target.protocol, target.name, plain), "").remove_all()
 
     def close(self) -> None:
-        """Nothing is left to do here: see ``leave``."""
+        """Does nothing: ``leave`` has done it all."""
 
     # ------------------------------------------------------------------------------------------------------- parts
 
@@ -183,12 +183,12 @@ def _tell_of_end(
 
 
 class _Nobody:
-    """Wants no output."""
+    """A listener that ignores output."""
 
     is_wanted = True
 
     def heard_out(self, data: bytes) -> None:
-        """It belongs to a process that is gone."""
+        """Ignore output of a process that is gone."""
 
 
 async def _leave_again(host: RemoteHost, places: asyncio.Semaphore) -> None:

@@ -1,4 +1,4 @@
-"""One host: made ready once, its slots and trees, and what is asked about operations on it."""
+"""One host: making it ready once, its work directories and trees, and questions about operations on it."""
 
 from __future__ import annotations
 
@@ -28,42 +28,58 @@ PATIENCE = 60.0
 """Seconds for a short command on a host."""
 
 PRESSED = 2.0
-"""Seconds after which a command that has not ended may be one for which a host has no place."""
+"""Seconds after which a command that has not ended may be waiting for a free session on the host."""
 
 _TOOLS = Path(__file__).with_name("tools")
 _SHARED = ("shell_trap.sh", "shell_value.bash", "python_runner.py", "packages_runner.py")
 
 
 class HostFacts(msgspec.Struct, frozen=True):
-    """What is known of a host that is ready: the folder of everything, this run of its kernel, its own name, whether it
-    has ``tar``."""
+    """What is known of a host that is ready."""
 
     place: str
+    """The folder of the ensemble."""
+
     boot: str
+    """The boot id of its kernel."""
+
     name: str
+    """Its own name."""
+
     packs: bool
+    """Whether it has ``tar``."""
 
 
 class AttemptOnHost(msgspec.Struct, frozen=True):
-    """What a host knows of an attempt: its slot, its word, its process, whether that is ``running``, ``gone`` or has
-    ``ended`` (with a status), and what it left. ``leads`` says whether the process leads a session of its own."""
+    """What a host knows of an attempt."""
 
     slot: str
+    """Its work directory."""
+
     identity: str
+    """The word that identifies it."""
+
     state: str
+    """``running``, ``ended`` (with a status) or ``gone``."""
+
     pid: int
     start: int
     leads: bool
+    """Whether its process leads a session of its own."""
+
     status: int = 0
     result: LeftFile = NOTHING
+    """Its result file."""
+
     outputs: LeftFile = NOTHING
+    """Its ``$ORDITO_OUTPUTS``."""
 
 
 class RemoteHost:
     """A host during one job."""
 
     def __init__(self, connector: Connector, target: HostTarget, area: str, job: str, trees: Trees) -> None:
-        """``area`` names the ensemble: nothing of another's is ever touched."""
+        """``area`` is the name of the ensemble: files of other ensembles are never touched."""
         self.target = target
         self.connector = connector
         self._area = area
@@ -88,7 +104,7 @@ class RemoteHost:
         return self._facts
 
     def forget(self) -> None:
-        """Look again whether the host is ready: somebody may have removed what was made there."""
+        """Check again at the next use whether the host is ready: somebody may have removed files there."""
         self._is_ready = False
         self._shared.forget()
 
@@ -104,14 +120,14 @@ class RemoteHost:
         return f"{self._place}/{tools_name()}"
 
     async def tree(self, invocation: Invocation, named: Sequence[str]) -> str:
-        """The folder of the service's tree on the host, with what the operation needs in it."""
+        """The folder of the service's tree on the host, with the files that the operation needs."""
         assert self._uploads is not None, "the host is ready"
         tree = self._trees.of(invocation.root, invocation.artifact, invocation.dependencies)
         return await self._uploads.bring(tree, named)
 
     async def shared(self, invocation: Invocation, tree: str) -> SharedFile:
-        """The file of variables that did not fit, one for all operations that see the same, to be given back by
-        ``give_back`` when the operation has ended; without a path where the operation has one of its own, or none."""
+        """The file of variables that are too large, shared by all operations that see the same; ``give_back`` it when
+        the operation has ended. It has no path if the operation has a file of its own, or none."""
         if not invocation.large:
             return NONE
 
@@ -122,7 +138,7 @@ class RemoteHost:
         return await self._shared.take((id(invocation.large), tree), invocation.large, make)
 
     def give_back(self, file: SharedFile) -> None:
-        """One user less of a shared file."""
+        """One user of a shared file has ended."""
         if file is not NONE:
             self._shared.give_back(file)
 
@@ -131,13 +147,14 @@ class RemoteHost:
         await self.checked(["sh", "-c", put, "sh", path, *unneeded], content)
 
     async def find(self, identity: str, slot: str = "") -> AttemptOnHost | None:
-        """What is known of an attempt; None where it never began, and then never will. Raises ``Unreachable``."""
+        """What is known of an attempt; None if it never began, and from now on it cannot begin. Raises
+        ``Unreachable``."""
         facts = await self.ready()
         words = ["sh", f"{self.tools}/find.sh", f"{facts.place}/jobs/{self._job}", identity, slot]
         return _found((await self.checked(words)).out, identity)
 
     async def end(self, found: AttemptOnHost, grace: float) -> list[int]:
-        """End an operation with everything that it started; the ids of what cannot be ended."""
+        """End an operation with everything that it started; returns the ids of processes that cannot be ended."""
         leads = "leads" if found.leads else ""
         seconds = str(max(round(grace), 1))
         words = [
@@ -154,7 +171,7 @@ class RemoteHost:
         return [int(word) for word in ran.out.split() if word.isdigit()]
 
     async def drop(self, slot: str, identity: str) -> None:
-        """Forget how an operation ended that was ended from outside."""
+        """Forget the result of an operation that was ended from outside."""
         await self._run_command(["sh", f"{self.tools}/drop.sh", self.tools, slot, identity])
 
     @property
@@ -164,7 +181,7 @@ class RemoteHost:
         return self._lanes
 
     async def leave(self) -> None:
-        """Remove the slots of this job, save those with something to keep. Raises ``Unreachable``."""
+        """Remove the work directories of this job, except those with something to keep. Raises ``Unreachable``."""
         if self._facts is not None:
             words = ["sh", f"{self.tools}/listen.sh", f"{self._place}/jobs/{self._run}"]
             await self._run_command(words)
@@ -174,20 +191,22 @@ class RemoteHost:
             await self._run_command(["sh", "-c", text, "sh", self._place])
 
     async def leave_again(self) -> None:
-        """Remove what the job has had there before it was cut off; nothing is made ready. Raises ``Unreachable``."""
+        """Remove the files that the job had there before it was interrupted, without making the host ready. Raises
+        ``Unreachable``."""
         base = str(self.target.settings.get("base") or "")
         head = _head(base=base, area=self._area, job=self._job, tools=tools_name())
         await self._run_command(["sh"], (head + _BASE + _LEAVE_AGAIN).encode())
 
     async def remove_all(self) -> None:
-        """Remove everything that the ensemble has on the host. Raises ``Unreachable``; ``Unusable`` where it stays."""
+        """Remove everything that the ensemble has on the host. Raises ``Unreachable``, and ``Unusable`` if that
+        fails."""
         base = str(self.target.settings.get("base") or "")
         if self._area:
             text = _head(base=base, area=self._area) + _REMOVE_ALL
             await self.checked(["sh"], text.encode())
 
     async def checked(self, words: Sequence[str], given: bytes = b"") -> Ran:
-        """Run a command that has to end well; ``Unusable`` where it does not."""
+        """Run a command that must succeed; raises ``Unusable`` if it does not."""
         ran = await self._run_command(words, given)
         if ran.status:
             raise Unusable(_not_ready(self.target.name, ran))
@@ -238,7 +257,7 @@ _BASE = """[ -n "$ordito_base" ] || ordito_base=${HOME:?there is no home directo
 case $ordito_base in /*) ;; *) ordito_base=$HOME/${ordito_base#\\~/} ;; esac
 ordito_place=$ordito_base/$ordito_area
 """
-"""Finds the folder of the ensemble."""
+"""The shell text that finds the folder of the ensemble."""
 
 _REMOVE_ALL = (
     _BASE
@@ -248,11 +267,11 @@ rmdir "$ordito_base" 2>/dev/null
 [ ! -e "$ordito_place" ]
 """
 )
-"""Removes what the ensemble has, and the folder of all ensembles with the last of them."""
+"""The shell text that removes everything of the ensemble, and the folder of all ensembles with the last one."""
 
 
 def _head(**told: str) -> str:
-    """What a text is told, as variables."""
+    """The beginning of a shell text, which sets its variables."""
     return "".join(f"ordito_{name}={quote(value)}\n" for name, value in told.items())
 
 
@@ -265,7 +284,7 @@ _REMOVE = """for run in {which}; do
     rmdir "$run" 2>/dev/null
 done
 exit 0"""
-"""Removes the slots of runs, save those with something to keep."""
+"""The shell text that removes the work directories of runs, except those with something to keep."""
 
 _LEAVE_AGAIN = """rm -rf "$ordito_place/ansible"
 cd "$ordito_place/jobs" 2>/dev/null || exit 0
@@ -273,7 +292,8 @@ for run in "$ordito_job".*; do
     [ ! -d "$run" ] || sh "$ordito_place/$ordito_tools/listen.sh" "$ordito_place/jobs/$run"
 done
 """ + _REMOVE.format(which='"$ordito_job".*')
-"""Listens to what the daemons of a job print, and removes its slots; Ansible is not at work any more either."""
+"""The shell text that takes over reading the output of the daemons of a job, and removes its work directories and the
+files of Ansible, which no longer runs."""
 
 
 @cache
@@ -283,7 +303,7 @@ def _tool(name: str) -> str:
 
 @cache
 def _tools() -> Mapping[str, str]:
-    """What lies in the folder of tools on a host, by name."""
+    """The files in the folder of tools on a host, by name."""
     names = sorted(p.name for p in _TOOLS.glob("*.sh") if p.name != "prepare.sh")
     own = {name: _tool(name) for name in names}
     return {**own, **{n: (_TOOLS.parent.parent / n).read_text(encoding="utf-8") for n in _SHARED}}
@@ -291,13 +311,13 @@ def _tools() -> Mapping[str, str]:
 
 @cache
 def tools_name() -> str:
-    """The name of the folder of tools; other tools have another."""
+    """The name of the folder of tools, which changes with their content."""
     digest = blake2b("\0".join(f"{n}\0{t}" for n, t in _tools().items()).encode(), digest_size=6)
     return f"tools-{digest.hexdigest()}"
 
 
 def _tools_text(folder: str) -> str:
-    """A text that makes the tools, with nothing but ``cat``."""
+    """A shell text that writes the tools, with nothing but ``cat``."""
     part = quote(f"{folder}.part")
     lines = ["umask 077", f"mkdir -p {part} || exit 1"]
     for name, text in _tools().items():

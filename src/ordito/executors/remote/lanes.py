@@ -1,4 +1,5 @@
-"""The lanes of one host: as many as operations run there at a time, and no more than leave room for short commands."""
+"""The shell sessions of one host: one for each operation that runs there at a time, but so few that there is room for
+short commands."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ from ordito.work.targets import HostTarget
 
 USUAL = 64
 OF_CONNECTION = 8
-"""So many for each connection that a host may be asked for, where its settings say how many."""
+"""How many sessions for each connection that the settings of a host allow."""
 
 
 class Lanes:
-    """Gives out shells, those first that have nothing to do."""
+    """Gives out shell sessions, idle ones first."""
 
     def __init__(self, connector: Connector, target: HostTarget, tools: str, folder: str) -> None:
-        """``folder`` is where their slots are made."""
+        """``folder`` is where their work directories are made."""
         self._connector = connector
         self._target = target
         self._tools = tools
@@ -35,7 +36,7 @@ class Lanes:
         self._most = OF_CONNECTION * connections if isinstance(connections, int) else USUAL
 
     async def take(self) -> ShellSession:
-        """A shell that has nothing to do. Raises ``Unreachable``."""
+        """An idle session. Raises ``Unreachable``."""
         self._is_pressed = False
         while self._idle:
             lane = self._idle.pop()
@@ -53,7 +54,7 @@ class Lanes:
             raise
 
     def give_back(self, lane: ShellSession) -> None:
-        """It has nothing to do any more; whoever waits for one gets it."""
+        """Give an idle session back; the next one that waits gets it."""
         lane.let_go()
         waiter = self._next_waiter() if lane.is_usable else None
         if waiter is not None:
@@ -64,14 +65,14 @@ class Lanes:
             self._idle.append(lane)
 
     def finish_idle(self) -> None:
-        """Let those end that have nothing to do, and those still to come: something else needs their place."""
+        """Let idle sessions end, now and when they become idle: something else needs their place."""
         self._is_pressed = True
         idle, self._idle = self._idle, []
         for lane in idle:
             lane.finish()
 
     def close(self) -> None:
-        """Listen to none any more."""
+        """Stop listening to all sessions."""
         for lane in [*self._open]:
             lane.close()
         self._idle.clear()
@@ -118,11 +119,11 @@ class Lanes:
 # as many of them on a host as operations run there at a time.
 
 MOST_OPERATIONS = 500
-"""A shell may remember something of each; after so many a new one takes its place."""
+"""How many operations a session runs before a new one replaces it, because a shell may remember something of each."""
 
 
 class ShellSession:
-    """A shell on a host. Whoever has it hears it; nobody else may use it meanwhile. ``slot`` is its folder there."""
+    """A shell on a host, used by one operation at a time. ``slot`` is its work directory there."""
 
     def __init__(self, slot: str, when_over: Callable[[ShellSession], None]) -> None:
         self.slot = slot
@@ -149,25 +150,25 @@ class ShellSession:
         self._of_channel().write(text.encode("utf-8", "surrogateescape"))
 
     def let_go(self) -> None:
-        """Tell nobody any more: the operation has ended."""
+        """Stop telling the listener: the operation has ended."""
         self._ears = None
 
     def pause(self) -> None:
-        """Hear nothing for a while."""
+        """Stop reading output for a while."""
         self._of_channel().pause()
 
     def resume(self) -> None:
-        """Hear again."""
+        """Read output again."""
         if not self.is_over:
             self._of_channel().resume()
 
     def finish(self) -> None:
-        """Let the shell end when it has nothing more to do."""
+        """Let the shell end when it is idle."""
         if self._channel is not None and not self.is_over:
             self._channel.write_end()
 
     def close(self) -> None:
-        """Listen no more; an operation that it runs goes on."""
+        """Stop listening; an operation that it runs goes on."""
         self._ears = None
         if self._channel is not None and not self.is_over:
             self._channel.write_end()

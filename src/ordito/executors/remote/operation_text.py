@@ -1,7 +1,7 @@
-"""The text that a shell on a host reads to run one operation. Everything in it is quoted; nothing of it is an argument.
+"""The text that a shell on a host reads to run one operation. Every value in it is quoted; none is an argument of a
+process.
 
-It is one compound command, so that a shell that gets only the beginning of it, because the connection is lost, runs
-nothing at all.
+It is one compound command: a shell that gets only the beginning of it, because the connection is lost, runs nothing.
 """
 
 # Paths are texts here: they come as texts, and are those of another machine.
@@ -34,20 +34,21 @@ from ordito.work.needs import filled_name
 SHELL = "tosca.artifacts.Implementation.Bash"
 PYTHON = "tosca.artifacts.Implementation.Python"
 KINDS = frozenset({SHELL, PYTHON, PLACING})
-"""The kinds of artifact that run on other hosts, types derived from these alike, and what is put in place there."""
+"""The kinds of artifact that run on other hosts, with types derived from them, and the kind that is put in place there.
+"""
 
 STALE = 97
 """The exit status of a shell that does not find the tools."""
 
 READ_ONLY = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO"})
-"""Variables that a shell may not be given, because it has them itself."""
+"""Variables that a shell sets itself and that cannot be given to it."""
 
 
 class HostSpot(msgspec.Struct, frozen=True):
     """Where an operation runs on its host.
 
-    ``tools`` and ``tree`` are folders, as is ``slot``, which belongs to its shell. ``shared`` is a file of variables
-    for several, ``script`` is its script where that is not in the tree.
+    ``tools`` and ``tree`` are folders, and so is ``slot``, the work directory of its shell. ``shared`` is a file of
+    variables for several operations; ``script`` is its script, if that is not in the tree.
     """
 
     tools: str
@@ -58,23 +59,24 @@ class HostSpot(msgspec.Struct, frozen=True):
 
 
 def outputs_path(slot: str, word: str) -> str:
-    """Where ``$ORDITO_OUTPUTS`` of an attempt is; as every process of it knows that, they are known by it."""
+    """The path of ``$ORDITO_OUTPUTS`` of an attempt; every process of the attempt has it in its environment, and is
+    found by it."""
     return f"{slot}/{word}.json"
 
 
 def identity(job: str, step: str, attempt: int) -> str:
-    """A word for one attempt at a step."""
+    """The word that identifies one attempt of a step."""
     return blake2b(f"{job}\0{step}\0{attempt}".encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 def identity_of(invocation: Invocation) -> str:
-    """The word for an invocation."""
+    """The word that identifies an invocation."""
     return identity(invocation.job, invocation.step, invocation.attempt)
 
 
 def named_files(invocation: Invocation) -> list[str]:
-    """Paths in the tree that an operation names, by its artifact or in its variables: those it may need though they are
-    large. A folder stands for all that is in it."""
+    """Paths in the tree that an operation names, as its artifact or in its variables: it may need these even if they
+    are large. A folder includes everything in it."""
     named = {os.path.normpath(f) for f in (invocation.artifact, *invocation.dependencies)}
     named.update(os.path.normpath(p.file) for p in invocation.files if "://" not in p.file)
     start = f"{invocation.root.rstrip('/')}/"
@@ -95,7 +97,8 @@ def _paths_in(value: str, start: str) -> Iterator[str]:
 
 
 def operation_text(invocation: Invocation, tree: Tree, spot: HostSpot, mark: str) -> str:
-    """The text; raises ``Unusable`` for what cannot be run, and ``ValueError`` for variables nobody can be given."""
+    """The text; raises ``Unusable`` for an artifact that cannot be run, and ``ValueError`` for variables that no
+    process can get."""
     environment = _environment(invocation, spot)
     texts = _filled(invocation, spot)
     if texts:
@@ -118,12 +121,12 @@ def operation_text(invocation: Invocation, tree: Tree, spot: HostSpot, mark: str
 
 
 def opening_text(tools: str, slot: str) -> str:
-    """What a shell is sent first."""
+    """The first text that is sent to a shell."""
     return f'ordito_tools={quote(tools)} ordito_slot={quote(slot)}\n. "$ordito_tools/operation.sh" || exit {STALE}\n'
 
 
 def environment_text(invocation: Invocation, tree: str) -> str:
-    """The variables that did not fit, as all operations on one host can share them; "" where they cannot."""
+    """The text of the variables that are too large, as all operations on one host can share it; "" if they cannot."""
     if any(SCRATCH in value for value in invocation.large.values()):
         return ""
     moved = _moved(invocation.large, invocation.root, tree)
@@ -157,7 +160,7 @@ def _environment(invocation: Invocation, spot: HostSpot) -> ProcessEnvironment:
 
 
 def _moved(variables: Mapping[str, str], root: str, tree: str) -> Mapping[str, str]:
-    """The variables with paths in the service as the host has them."""
+    """The variables, with paths of the service as they are on the host."""
     root = root.rstrip("/")
     if not any(root in value for value in variables.values()):
         return variables
@@ -179,7 +182,7 @@ def _written(path: str, text: str) -> str:
 
 
 def _filled(invocation: Invocation, spot: HostSpot) -> dict[str, str]:
-    """The texts of templates, with paths as the host has them."""
+    """The texts of templates, with paths as they are on the host."""
     if invocation.needs is None or not invocation.needs.templates:
         return {}
     values = msgspec.json.decode(
@@ -197,7 +200,8 @@ def _filled(invocation: Invocation, spot: HostSpot) -> dict[str, str]:
 
 
 def _tree(invocation: Invocation, spot: HostSpot, texts: Mapping[str, str]) -> Iterator[str]:
-    """A part of the tree for this operation alone, with texts beside its script that no other may see."""
+    """The text that makes a part of the tree for this operation alone, with filled templates beside its script that no
+    other operation may see."""
     if not texts:
         return
     folder, _, name = os.path.normpath(invocation.artifact).rpartition("/")
@@ -260,7 +264,7 @@ def _result(invocation: Invocation, spot: HostSpot) -> str:
 
 
 def _bash_of(version: str, name: str) -> str:
-    """A line that refuses another version of bash than is asked for."""
+    """A line that refuses a bash of another version than the wanted one."""
     wanted = version_of(version)
     if not name.endswith("bash"):
         raise Unusable(f'artifact_version "{version}" asks for a version of bash, and its "#!" line for {name}')
@@ -302,7 +306,7 @@ def _python(
 
 
 def _exec(program: str, name: str, arguments: Sequence[str]) -> str:
-    """Becoming a program: a path, "" for none, else a name, which is quoted already."""
+    """The line that replaces the shell by a program: a path ("" for none), else a name, which is quoted already."""
     return " ".join(["ordito_exec", quote(program), name, *map(quote, arguments)])
 
 
@@ -318,7 +322,8 @@ def _copies(invocation: Invocation, tree: Tree, spot: HostSpot) -> Iterator[str]
 
 
 def _own_copies(placements: Sequence[FilePlacement], root: str, tree: Tree, spot: HostSpot) -> Iterator[str]:
-    """Own copies of artifacts, or links in their place (see ``executors/copies.py``), with few processes."""
+    """The text that makes own copies of artifacts, or links instead (see ``executors/copies.py``), with few
+    processes."""
     work = f"{spot.slot}/work/"
     files = {**tree.files, **tree.large} if placements else {}
     there: list[tuple[str, str, list[LocalFile]]] = []
@@ -356,7 +361,7 @@ def _copied(placement: FilePlacement, root: str, tree: Tree, spot: HostSpot) -> 
     if not target.startswith("/"):
         raise Unusable(f"{placement.file} cannot be copied to {path}: the path must be absolute")
     if "\n" in target:
-        raise Unusable(f"{placement.file} cannot be copied to a path of two lines")
+        raise Unusable(f"{placement.file} cannot be copied to a path with a line break")
     remove = "1" if placement.remove else ""
     if not placement.remove and target.startswith(scratch):
         yield ': >"$ordito_slot/kept"'

@@ -1,4 +1,5 @@
-"""What became of an operation whose connection was lost: the host is reached again, and asked until it has ended."""
+"""Finding out about an operation whose connection was lost: the host is reached again, and asked until the operation
+has ended."""
 
 from __future__ import annotations
 
@@ -12,18 +13,18 @@ from ordito.executors.remote.host import AttemptOnHost, RemoteHost
 from ordito.work.targets import Unreachable
 
 LONGEST_PAUSE = 2.0
-"""Seconds between two looks; each pause is twice as long as the one before."""
+"""The most seconds between two questions; each pause is twice as long as the one before."""
 
 GONE_PAUSE = 0.2
-"""Seconds in which a shell writes down how an operation has ended that is gone."""
+"""Seconds that a shell gets to record the end of an operation whose process is gone."""
 
 
 class OutputListener(Protocol):
-    """Who wants the rest of an operation's output, and says whether the operation may go on."""
+    """Gets the rest of an operation's output, and says whether the operation may go on."""
 
     @property
     def is_wanted(self) -> bool:
-        """Whether it may go on."""
+        """Whether the operation may go on."""
 
     def heard_out(self, data: bytes) -> None:
         """A piece of its output."""
@@ -37,10 +38,8 @@ async def await_end(
     listener: OutputListener,
     most: float | None = None,
 ) -> AttemptOnHost | str | None:
-    """What is known of an attempt when it runs no more, or is no longer wanted, or ``most`` seconds have passed.
-
-    None where it never began. A text, why the host is not reached, where it is not within ``patience.reconnect``.
-    """
+    """What is known of an attempt when it no longer runs, is no longer wanted, or ``most`` seconds have passed. None if
+    it never began. A text that says why, if the host cannot be reached within ``patience.reconnect``."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     until, pause = began + patience.reconnect, 0.02
@@ -73,9 +72,9 @@ async def await_end(
 async def end_or_find(
     host: RemoteHost, found: AttemptOnHost, patience: HostTimeouts
 ) -> tuple[AttemptOnHost, list[int]]:
-    """End an operation that runs, with everything that it started, and forget how it ended then; an end that it came to
-    by itself is kept, and ``found`` says so. Also gives the ids of what cannot be ended. Raises ``Unreachable`` and
-    ``Unusable``."""
+    """End a running operation with everything that it started, and forget its result; the result of one that has ended
+    by itself is kept. Returns what is known of it then, and the ids of processes that cannot be ended. Raises
+    ``Unreachable`` and ``Unusable``."""
     if found.state == "gone":
         # The shell beside it may be about to write down how it has ended.
         await asyncio.sleep(GONE_PAUSE)
@@ -92,7 +91,7 @@ async def end_or_find(
 
 
 async def _read_on(host: RemoteHost, found: AttemptOnHost, listener: OutputListener) -> _Reading | None:
-    """Read the operation's pipe, which would fill up if nobody did."""
+    """Read the operation's pipe, which would fill up otherwise."""
     reading = _Reading(listener)
     words = ["cat", f"/proc/{found.pid}/fd/1"]
     try:
@@ -104,7 +103,7 @@ async def _read_on(host: RemoteHost, found: AttemptOnHost, listener: OutputListe
 
 
 class _Reading:
-    """Reads on what an operation prints."""
+    """Goes on reading what an operation prints."""
 
     def __init__(self, listener: OutputListener) -> None:
         self._listener = listener
@@ -119,13 +118,13 @@ class _Reading:
         self._listener.heard_out(data)
 
     def heard_err(self, data: bytes) -> None:
-        """There may be no such file."""
+        """Ignore errors: the pipe may not exist."""
 
     def ended(self, status: int | None, lost: str = "") -> None:
         self._end.set()
 
     async def finish(self, seconds: float) -> None:
-        """Read what is left of it."""
+        """Read what is left of the output."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._end.wait(), seconds)
 

@@ -1,4 +1,4 @@
-"""What of a service's tree a host must have: its files, each known by its content."""
+"""The files of a service that a host must have, each identified by its content."""
 
 # Paths are texts here: they come as texts, go to the kernel, and there may be very many.
 # ruff: noqa: PTH112, PTH116, PTH119, PTH120, PTH123
@@ -16,32 +16,42 @@ from ordito.executors.copies import in_tree
 from ordito.executors.script_tree import runs_in_place
 
 LARGE = 1 << 20
-"""Bytes above which a file goes to a host only when an operation there names it."""
+"""A file with more bytes goes to a host only when an operation there names it."""
 
 
 class LocalFile(msgspec.Struct, frozen=True):
-    """A file of the service: where it is here, its size in bytes, whether it may be executed, and what tells whether
-    it has been written since."""
+    """A file of the service."""
 
     source: str
+    """Its path on this machine."""
+
     size: int
+    """In bytes."""
+
     executable: bool
     version: int
+    """Another number after the file was written again."""
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """Files by their paths in the tree, those that go to a host with it, and the folders. ``digest`` is that of all of
-    it, ``contents`` are those of the files; ``large`` are files that go when they are named."""
+    """The files and folders of a tree, by their paths in it."""
 
     digest: str
+    """The digest of the whole tree."""
+
     files: Mapping[str, LocalFile]
+    """The files that go to a host with the tree."""
+
     contents: Mapping[str, str]
+    """The digests of the files."""
+
     folders: tuple[str, ...]
     large: Mapping[str, LocalFile] = {}
+    """The files that go to a host only when an operation names them."""
 
 
 class Trees:
-    """The trees of services, and parts of them that bring dependencies beside a script; each is read once."""
+    """The trees of services, and parts of them with the dependencies beside a script; each is read once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str, tuple[str, ...]], tuple[Tree, Mapping[str, int]]] = {}
@@ -50,7 +60,8 @@ class Trees:
     def of(self, root: str, artifact: str, dependencies: Sequence[str]) -> Tree:
         """The tree for an operation. Raises ``Unusable`` and ``OSError``.
 
-        A tree does not change while a job runs; where the files of the operation did all the same, it is read again.
+        A tree should not change while a job runs; if files of the operation have changed nevertheless, it is read
+        again.
         """
         named = [in_tree(root, file) for file in (artifact, *dependencies)]
         key: tuple[str, str, tuple[str, ...]] = (root, "", ())
@@ -90,7 +101,7 @@ class Trees:
 
 
 def _is_as_read(root: str, tree: Tree, seen: Mapping[str, int], versions: Mapping[str, int]) -> bool:
-    """Whether files, given as they are now, are in a tree as they were read."""
+    """Whether files of a tree, as they are now, are unchanged since they were read."""
     for path, version in versions.items():
         relative = os.path.relpath(path, root)
         is_there = os.path.isdir(path) or relative in tree.files or relative in tree.large
@@ -102,7 +113,8 @@ def _is_as_read(root: str, tree: Tree, seen: Mapping[str, int], versions: Mappin
 def _bring(
     files: dict[str, LocalFile], folders: list[str], root: str, artifact: str, dependencies: Sequence[str]
 ) -> None:
-    """Put dependencies beside their script; of two with one name the first counts, and never one over the script."""
+    """Put dependencies beside their script; of two with the same name the first counts, and none replaces the
+    script."""
     script = os.path.normpath(artifact)
     beside = os.path.dirname(script)
     taken = {os.path.basename(script)}
@@ -121,7 +133,8 @@ def _bring(
 
 
 def _walk(folder: str, prefix: str, folders: list[str]) -> Iterator[tuple[str, LocalFile]]:
-    """All files below a folder, by their paths after the prefix. What is hidden at the top is none of the service's."""
+    """All files below a folder, by their paths after the prefix. Hidden files at the top do not belong to the
+    service."""
     todo = [(folder, prefix)]
     while todo:
         path, relative = todo.pop()
@@ -150,15 +163,15 @@ def _local(path: str) -> LocalFile:
 # again, but for a few: it is removed together with the next file that is written, which costs no message of its own.
 
 KEPT = 8
-"""Files that nobody uses at the moment are kept for steps to come if they are among so many that were used last."""
+"""How many unused files are kept for later steps, those that were used last."""
 
 Write = Callable[[str, bytes, Sequence[str]], Awaitable[object]]
-"""Writes a file on the host, and removes others: its path, its content, their paths."""
+"""Writes a file on the host (path, content) and removes others (paths)."""
 Key = tuple[int, str]
 
 
 class SharedFile:
-    """A file of variables on a host. ``path`` is "" where operations cannot share one."""
+    """A file of variables on a host. ``path`` is "" if operations cannot share one."""
 
     __slots__ = ("is_kept", "is_there", "path", "users", "variables")
 
@@ -175,7 +188,7 @@ NONE = SharedFile("", {})
 
 
 class SharedFiles:
-    """The shared files on one host. Mappings are told apart by identity, so they must not be changed."""
+    """The shared files on one host. Mappings are compared by identity, so they must not be changed."""
 
     def __init__(self, write: Write) -> None:
         self._write = write
@@ -183,8 +196,8 @@ class SharedFiles:
         self._unneeded: list[str] = []
 
     async def take(self, key: Key, variables: Mapping[str, str], make: Callable[[], tuple[str, str]]) -> SharedFile:
-        """The file that a key stands for, to be given back when its user has ended; ``make`` gives the path of a new
-        one ("" where there can be none) and its text. Raises what writing raises."""
+        """The file of a key, to be given back when its user has ended; ``make`` gives the path of a new one ("" if
+        there can be none) and its text. Raises what writing raises."""
         file = self._kept.pop(key, None) or self._begin(variables, make)
         # The last one is the one used last.
         self._kept[key] = file
@@ -203,12 +216,12 @@ class SharedFiles:
         return file
 
     def give_back(self, file: SharedFile) -> None:
-        """One user less."""
+        """One user of the file has ended."""
         file.users -= 1
         self._let_go(file)
 
     def forget(self) -> None:
-        """Know of nothing that is on the host."""
+        """Forget all files on the host."""
         self._kept.clear()
         self._unneeded.clear()
 

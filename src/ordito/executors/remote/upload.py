@@ -1,10 +1,10 @@
-"""Bringing a tree to a host, each content once: what an earlier tree there has is linked, not sent.
+"""Uploading a tree to a host. Each content is sent once: files that an earlier tree there has are linked.
 
     <place>/trees/<digest>/        the tree, in the directory structure of the service
     <place>/trees/<digest>.index   a line per file, written last: `content mode path`, the path as JSON
 
-Small files go as archives where the host has ``tar``, else one by one. Large ones go in pieces, and only when an
-operation names them.
+Small files are sent as archives if the host has ``tar``, else one by one. Large ones are sent in pieces, and only when
+an operation names them.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     import tarfile
 
 PIECE = 4 << 20
-"""Bytes of a large file, or of small ones, that are in memory and on their way at a time."""
+"""How many bytes of a large file, or of small files together, are sent at a time."""
 
 KEPT = 8
-"""Trees of earlier revisions that stay on a host, so that what has not changed is not sent again."""
+"""How many trees of earlier revisions stay on a host, so that unchanged files are not sent again."""
 
 PATIENCE = 600.0
-"""Seconds for one piece."""
+"""Seconds for sending one piece."""
 
 _INDEXES = """cd "$1" || exit 1
 for index in *.index; do [ -f "$index" ] || continue; printf '= %s\\n' "${index%.index}"; cat "$index"; done"""
@@ -47,7 +47,8 @@ ls -t *.index | while IFS= read -r index; do
     case $4 in *" $tree "*) continue ;; esac
     rm -f "$index" && rm -rf "$tree" && printf '%s\\n' "$tree"
 done"""
-"""Moves a tree to its place; says which earlier ones it has removed, which are none of those of this job."""
+"""The shell text that moves a tree to its place, and prints which earlier trees it has removed, none of them of this
+job."""
 _FINISH_LARGE = """chmod "$2" "$1.part" && mv "$1.part" "$1" && printf '%s\\n' "$4" >>"$3.index" """
 _LINK = (
     """mkdir -p "${2%/*}" && { ln -f "$1" "$2" || cp -p "$1" "$2"; } 2>/dev/null && printf '%s\\n' "$4" >>"$3.index" """
@@ -58,7 +59,7 @@ class Uploads:
     """The trees on one host."""
 
     def __init__(self, connector: Connector, target: HostTarget, place: str, *, packs: bool, trees: Trees) -> None:
-        """``place`` is the folder on the host below which everything is; ``packs``: whether it has ``tar``."""
+        """``place`` is the folder of the ensemble on the host; ``packs`` says whether the host has ``tar``."""
         self._connector = connector
         self._target = target
         self._folder = f"{place}/trees"
@@ -72,7 +73,7 @@ class Uploads:
         self._lock = asyncio.Lock()
 
     async def bring(self, tree: Tree, named: Sequence[str]) -> str:
-        """Have a tree on the host, and those large files whose paths are named; where it is there.
+        """Upload a tree, with those large files whose paths are named; returns its folder on the host.
 
         Raises ``Unreachable`` and ``Unusable`` (the disk is full).
         """
@@ -93,7 +94,7 @@ class Uploads:
     # ------------------------------------------------------------------------------------------------------- parts
 
     async def _index(self) -> dict[tuple[str, str], str]:
-        """Where the host has which content, by content and mode."""
+        """The paths of files on the host, by content and mode."""
         if self._kept is None:
             self._kept = {}
             ran = await self._sh(_INDEXES, self._folder)
@@ -126,7 +127,7 @@ class Uploads:
             kept[tree.contents[path], _mode(file)] = f"{tree.digest}/{path}"
 
     def _forget(self, removed: frozenset[str], kept: dict[tuple[str, str], str]) -> None:
-        """Trees are not there any more, nor what could be linked from them."""
+        """Forget removed trees, and files that could be linked from them."""
         if not removed:
             return
         self._there -= removed
@@ -162,24 +163,24 @@ class Uploads:
         ran = await run_command(self._connector, self._target, ["sh", "-c", text, "sh", *arguments], given, PATIENCE)
         if ran.status:
             raise Unusable(
-                f"{self._target.name}: the files of the service cannot be brought to {self._folder}: {said(ran.err)}; "
+                f"{self._target.name}: the files of the service cannot be uploaded to {self._folder}: {said(ran.err)}; "
                 'make room there, or choose another folder (setting "base")'
             )
         return ran
 
 
 def _tree_of(name: str) -> str:
-    """The digest of the tree in which a file lies."""
+    """The digest of the tree in which a file is."""
     return name.partition("/")[0]
 
 
 def _is_named(path: str, named: Sequence[str]) -> bool:
-    """Whether one of the paths is this file, or a folder that it lies in."""
+    """Whether one of the paths is this file, or a folder that contains it."""
     return any(path == name or path.startswith(f"{name}/") or not name for name in named)
 
 
 def _archives(tree: Tree, part: str, kept: dict[tuple[str, str], str]) -> Iterator[bytes]:
-    """Archives of the tree, of about a piece each; what the host has is a link to it."""
+    """Archives of the tree, of about one piece each; files that the host has already become links."""
     # Most commands need it not.
     import tarfile
 
@@ -218,7 +219,8 @@ def _entry(name: str, mode: str, kind: bytes, link: str = "") -> tarfile.TarInfo
 
 
 def _mode(file: LocalFile) -> str:
-    """Nobody writes to what all operations have in common, and what other trees may be linked to."""
+    """The mode of a file on the host, without write permission: all operations share the file, and other trees may link
+    to it."""
     return "555" if file.executable else "444"
 
 

@@ -1,8 +1,8 @@
-"""Commands as another user, by ``sudo`` or ``doas``: the words around a command, and the talk before it.
+"""Commands as another user, by ``sudo`` or ``doas``: the words before a command, and the dialogue before it begins.
 
-Nothing that is meant for the command may be sent before a password was asked for or was not needed: what reads first
-would take it. So the command says that it begins, on both its outputs: nobody knows which of two streams comes first,
-and what the command prints must not be taken for the talk before it. A password never is an argument.
+Input for the command must not be sent before a password was given or turned out not to be needed: the first program
+that reads would take it. So the command announces that it begins on both its outputs, because the order of two streams
+is not known, and its output must not be taken for the dialogue before it. A password is never an argument.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LONGEST_TALK = 64 * 1024
 
 
 def words_as(become: Become, words: Sequence[str]) -> list[str]:
-    """The words that run others as another user."""
+    """The words that run a command as another user."""
     begun = ["sh", "-c", _BEGIN, "sh", *words]
     if become.method == "doas":
         return ["doas", "-n", "-u", become.user, "--", *begun]
@@ -32,7 +32,7 @@ def words_as(become: Become, words: Sequence[str]) -> list[str]:
 
 
 class Becoming:
-    """Hears a command until it begins, and from then on passes on what it hears."""
+    """Listens to a command until it begins, and then passes everything on to the listener of the command."""
 
     def __init__(self, become: Become, ears: CommandListener) -> None:
         self._become = become
@@ -45,7 +45,8 @@ class Becoming:
         self._channel: CommandChannel | None = None
 
     async def talk(self, channel: CommandChannel) -> None:
-        """Answer until the command begins; ``Unreachable`` where it may not (``TargetRefused``: waiting is no help)."""
+        """Answer questions until the command begins; raises ``Unreachable`` if it may not (``TargetRefused`` if waiting
+        does not help)."""
         self._channel = channel
         self._listen()
         try:
@@ -58,7 +59,7 @@ class Becoming:
 
     @property
     def has_begun(self) -> bool:
-        """Whether what is heard is the command's."""
+        """Whether the command has begun."""
         return self._begun.done() and not self._begun.cancelled() and not self._begun.result()
 
     def heard_out(self, data: bytes) -> None:
@@ -116,10 +117,10 @@ class Becoming:
         if "password is required" in said or "required" in said.lower():
             return f'{method} wants a password to become "{user}"; give become.password, or allow it without (NOPASSWD)'
         if "not found" in said:
-            return f"{method} is not installed there, and this user is to become {user}: {said}"
+            return f"{method} is not installed there, but is needed to become {user}: {said}"
         return f'{method} does not let this user become "{user}": {said or "it says nothing"}'
 
 
 def _more(heard: bytes, data: bytes) -> bytes:
-    """What was heard, with more of it; endless talk is not kept, what a command prints that has begun is."""
+    """What was heard, with the new data; an endless dialogue is cut, but not the output of a command that has begun."""
     return heard + data if len(heard) < LONGEST_TALK or BEGINS in heard else heard

@@ -1,4 +1,4 @@
-"""The connections to one host: opened when they are needed, used again, and never more than the host takes."""
+"""The connections to one host: opened when needed, used again, and never more than the host accepts."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 SESSIONS = 10
-"""Commands at a time over one connection: what ``sshd`` takes unless it is told otherwise (``MaxSessions``)."""
+"""How many commands run at a time over one connection: the default of ``sshd`` (``MaxSessions``)."""
 
 ATTEMPTS = 6
 PAUSE = 0.2
-"""Seconds before the second attempt at a connection that the host ended at once (``MaxStartups``); then doubled."""
+"""Seconds before the second attempt to connect if the host ended the first at once (``MaxStartups``); then doubled."""
 
 MOST_REFUSALS = 8
 REFUSED_PAUSE = 0.02
-"""How many times a command is refused over a connection that runs no other before it is given up, and seconds after the
-first time, as many more after each."""
+"""How many times a command may be refused over a connection that runs no other before it is given up; and the seconds
+to wait after the first time, increased by as many after each."""
 
 CLOSING = 2.0
 """Seconds that a connection may take to close."""
@@ -46,7 +46,7 @@ NOT_DOWN: tuple[float, type[Unreachable], str] = (0.0, Unreachable, "")
 
 
 class _Line:
-    """One connection, and how many commands are at work over it."""
+    """One connection, and how many commands run over it."""
 
     def __init__(self, connection: asyncssh.SSHClientConnection, above: Sequence[Any]) -> None:
         self.connection = connection
@@ -127,7 +127,7 @@ class Connections:
                     refusals += 1
                     if refusals > MOST_REFUSALS:
                         line.close()
-                        raise Unreachable(f"{self._name} lets nobody run commands over SSH: {error.reason}") from None
+                        raise Unreachable(f"{self._name} does not allow commands over SSH: {error.reason}") from None
                     # A host takes a moment to see that a command has ended.
                     await asyncio.sleep(REFUSED_PAUSE * refusals)
                 # So many and no more (MaxSessions); or it is going away, which the next look at it will show.
@@ -137,7 +137,7 @@ class Connections:
                     raise Unreachable(f"{self._name}: the command was not started: {error}") from None
 
     async def _over(self, line: _Line, text: str, ears: CommandListener) -> CommandChannel:
-        """Start a command over a connection, whose place is given back once: when nothing is at work there any more."""
+        """Start a command over a connection; its place is given back once, when it has ended."""
         command = SshCommand(ears, partial(self._give_back, line), self._name)
         opening = asyncio.ensure_future(line.connection.create_session(lambda: command, text, encoding=None))
         try:
@@ -172,14 +172,14 @@ class Connections:
             await self._free.wait()
 
     def _use_loop(self) -> None:
-        """Connections belong to the loop that they were made on, and are gone with it."""
+        """Forget connections of another event loop: they are closed with it."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop = loop
             self._lines, self._opening, self._free = [], asyncio.Lock(), asyncio.Event()
 
     def _prune(self) -> None:
-        """Forget connections that are gone, and those that led to them."""
+        """Forget connections that are closed, and connections to jump hosts that were used only for them."""
         for line in self._lines:
             if not line.is_open:
                 line.close()
@@ -213,7 +213,7 @@ class Connections:
 
 
 def _close(command: SshCommand, opening: asyncio.Future[Any]) -> None:
-    """Nobody wants a command any more that was being started."""
+    """Close a command whose start was given up."""
     if opening.cancelled() or opening.exception() is not None:
         command.give_up()
     else:
@@ -221,7 +221,7 @@ def _close(command: SshCommand, opening: asyncio.Future[Any]) -> None:
 
 
 async def connect(settings: SshSettings) -> _Line:
-    """A new connection, by way of the jump hosts; ``Unreachable``."""
+    """A new connection, through the jump hosts; raises ``Unreachable``."""
     above: list[Any] = []
     try:
         for hop in settings.jump:
@@ -237,7 +237,7 @@ async def _to_hop(hop: SshSettings, tunnel: Any) -> asyncssh.SSHClientConnection
     try:
         return await _connect(hop, tunnel)
     except Unreachable as error:
-        raise type(error)(f"on the way there, at its jump host: {error}") from None
+        raise type(error)(f"at its jump host: {error}") from None
 
 
 async def _connect(settings: SshSettings, tunnel: Any) -> asyncssh.SSHClientConnection:
@@ -266,7 +266,7 @@ def _client(settings: SshSettings, seen: host_keys.ShownKey) -> Callable[[], asy
     import asyncssh
 
     class SshClient(asyncssh.SSHClient):
-        """Asked about keys that are not known, and for the password."""
+        """Answers questions of asyncssh: about unknown host keys, and for the password."""
 
         def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
             seen.refusal = host_keys.judge(settings, host, addr, port, key)
@@ -340,7 +340,7 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
             self._ears.heard_out(data)
 
     def eof_received(self) -> bool:
-        """Both outputs have ended: there is nothing more to say either."""
+        """Both outputs have ended, so the standard input is ended as well."""
         return False
 
     def exit_status_received(self, status: int) -> None:
@@ -367,7 +367,7 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
             self._ears.ended(None, f"the connection to {self._name} was lost: {reason}")
 
     def give_up(self) -> None:
-        """Nothing is at work over the connection any more, or ever was; does nothing the second time."""
+        """Give back the place on the connection; does nothing the second time."""
         if not self._is_over:
             self._is_over = True
             self._ended()
@@ -415,7 +415,7 @@ def is_hopeless(error: BaseException) -> bool:
 
 
 def why(settings: SshSettings, error: BaseException, refusal: str) -> str:
-    """A sentence for people; ``refusal`` is what was found wrong with the host's key."""
+    """Why a host cannot be reached, for people; ``refusal`` is what is wrong with its key, "" for nothing."""
     if refusal:
         return refusal
     if file := _file_of(error):
@@ -433,7 +433,7 @@ Say = Callable[[SshSettings, str, Any], str]
 
 @cache
 def _kinds() -> tuple[tuple[type[BaseException], Say], ...]:
-    """What is said of each kind of error, the special ones first."""
+    """The message for each kind of error, special kinds first."""
     import asyncssh
 
     return (
@@ -443,14 +443,14 @@ def _kinds() -> tuple[tuple[type[BaseException], Say], ...]:
         (asyncssh.KeyEncryptionError, _key_trouble),
         (asyncssh.PermissionDenied, _denied),
         (asyncssh.HostKeyNotVerifiable, lambda _, p, e: f"the key of the host at {p} was refused: {e.reason}"),
-        (asyncssh.ChannelOpenError, lambda _, p, e: f"{p} cannot be reached by way of its jump host: {e.reason}"),
+        (asyncssh.ChannelOpenError, lambda _, p, e: f"{p} cannot be reached through its jump host: {e.reason}"),
         (asyncssh.DisconnectError, lambda _, p, e: f"{p} ended the connection before it was made: {e.reason}"),
         (ConnectionRefusedError, _refused),
     )
 
 
 def _file_of(error: BaseException) -> str:
-    """The file on this machine because of which it failed, "" where it was no file."""
+    """The file on this machine that caused an error, "" for none."""
     return str(error.filename) if isinstance(error, OSError) and error.filename else ""
 
 

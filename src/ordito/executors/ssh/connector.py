@@ -1,4 +1,4 @@
-"""Reaching hosts by SSH (asyncssh, which is loaded with the first host)."""
+"""Reaching hosts by SSH, with asyncssh, which is loaded when it is first needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MISSING = "hosts that are reached by SSH need asyncssh, which is not installed: 
 
 
 MOST_KNOWN = 10_000
-"""Targets whose settings are not read again."""
+"""How many targets have their settings cached."""
 
 
 class SshConnector:

@@ -1,7 +1,7 @@
-"""Host keys: is a host the one that it says it is?
+"""Host keys: whether a host is the one that it claims to be.
 
-The user's ``known_hosts`` decides, or the keys that the inventory names. An unknown key is refused with the words that
-accept it, and a changed one with the line that knows another.
+The user's ``known_hosts`` decides, or the keys in the inventory. The message about an unknown key has the command that
+accepts it; the one about a changed key has the line of ``known_hosts`` with the other key.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ DEFAULT = "~/.ssh/known_hosts"
 
 
 class ShownKey(msgspec.Struct):
-    """What was found out about the key that a host showed: why it was refused, "" while it was not."""
+    """Why the key of a host was refused, "" if it was not."""
 
     refusal: str = ""
 
 
 def known_hosts_file(settings: SshSettings) -> Path:
-    """The file that knows the keys of hosts."""
+    """The ``known_hosts`` file."""
     return Path(settings.known_hosts or DEFAULT).expanduser()
 
 
 def known_hosts_argument(settings: SshSettings) -> Any:
-    """What asyncssh is told to trust; what it does not trust it asks ``judge`` about."""
+    """The keys that asyncssh trusts; about other keys it asks ``judge``."""
     if settings.host_key_check == "off" and not settings.host_key:
         return None
     path = known_hosts_file(settings)
@@ -43,22 +43,22 @@ def known_hosts_argument(settings: SshSettings) -> Any:
 
 
 def judge(settings: SshSettings, host: str, address: str, port: int, key: SSHKey) -> str:
-    """Why a key that ``known_hosts`` does not hold is refused; "" where it is accepted, and perhaps remembered."""
+    """Why a key that is not in ``known_hosts`` is refused; "" if it is accepted (and perhaps remembered)."""
     shown = f"{_algorithm(key)} {key.get_fingerprint()}"
     where = f"{host} port {port}"
     if settings.host_key:
         if any(_is_pinned(text, key) for text in settings.host_key):
             return ""
         return (
-            f'the host at {where} shows the key {shown}, which is not the one that "host_key" names: somebody may be '
-            "in between; if the host was installed again, correct host_key in the inventory"
+            f'the host at {where} shows the key {shown}, which is not the one that "host_key" names: somebody may '
+            "intercept the connection; if the host was installed again, correct host_key in the inventory"
         )
     path = known_hosts_file(settings)
     if line := _line_of(path, host, address, port):
         return (
-            f"THE HOST KEY HAS CHANGED: the host at {where} shows the key {shown}, and {path}:{line} knows another. "
-            "Somebody may be in between, or the host was installed again; if you know that it was, remove the old key: "
-            f"ssh-keygen -R {shlex.quote(_place(host, port))} -f {shlex.quote(str(path))}"
+            f"THE HOST KEY HAS CHANGED: the host at {where} shows the key {shown}, and {path}:{line} has another. "
+            "Somebody may intercept the connection, or the host was installed again; if you know that it was, remove "
+            f"the old key: ssh-keygen -R {shlex.quote(_place(host, port))} -f {shlex.quote(str(path))}"
         )
     if settings.host_key_check == "accept-new":
         return _remember(path, host, port, key)
@@ -74,7 +74,7 @@ def _algorithm(key: SSHKey) -> str:
 
 
 def _place(host: str, port: int) -> str:
-    """A host as ``known_hosts`` names it."""
+    """The name of a host in ``known_hosts``."""
     return host if port == 22 else f"[{host}]:{port}"
 
 
@@ -90,7 +90,7 @@ def _public(key: SSHKey) -> str:
 
 
 def _line_of(path: Path, host: str, address: str, port: int) -> int:
-    """The first line that knows some key for a host, 0 for none."""
+    """The number of the first line with a key of a host, 0 for none."""
     import asyncssh
 
     try:
@@ -108,7 +108,7 @@ def _line_of(path: Path, host: str, address: str, port: int) -> int:
 
 
 def _remember(path: Path, host: str, port: int, key: SSHKey) -> str:
-    """Write down a new key; why that cannot be done, "" if it could."""
+    """Add a new key to ``known_hosts``; returns why that failed, "" if it did not."""
     line = f"{_place(host, port)} {_public(key)}\n"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

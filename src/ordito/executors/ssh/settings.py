@@ -16,7 +16,8 @@ Method = Literal["sudo", "doas"]
 
 
 class Become(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """As whom commands run, by which program; the password that it may ask for, "" for none."""
+    """The user as whom commands run, the program that switches to it, and the password that it may ask for, "" for
+    none."""
 
     user: str = "root"
     method: Method = "sudo"
@@ -24,39 +25,49 @@ class Become(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SshSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a host is reached. ``port``, ``user`` and the rest may be left to ``config``, the user's OpenSSH
-    configuration: a path, or whether ``~/.ssh/config`` is heeded.
-
-    ``identity`` are paths of private keys, or the texts of such keys. ``known_hosts`` is a path, "" for the user's.
-    ``host_key`` are lines as in ``known_hosts`` (or the part with the key), or fingerprints (``SHA256:...``): then no
-    other key is accepted, and ``known_hosts`` is not read. ``jump`` are the hosts on the way, first hop first.
-    ``connections`` is how many may be open at a time. ``connect_timeout`` and ``keep_alive`` (the time between two
-    signs of life; three missed ones end a connection; 0: none) are in seconds. ``base`` is the folder on the host
-    below which everything is kept, "" for ``.ordito`` in the user's home.
-    """
+    """How a host is reached by SSH. ``config`` may supply what is not set here."""
 
     address: str
     port: int | None = None
     user: str = ""
     identity: tuple[str, ...] = ()
+    """Paths of private keys, or the texts of such keys."""
+
     passphrase: str = ""
     password: str = ""
     agent: bool = True
     known_hosts: str = ""
+    """A path, "" for the user's file."""
+
     host_key: tuple[str, ...] = ()
+    """Lines as in ``known_hosts`` (or the part with the key), or fingerprints (``SHA256:...``): then no other key is
+    accepted, and ``known_hosts`` is not read."""
+
     host_key_check: Check = "strict"
     jump: tuple[SshSettings, ...] = ()
+    """The jump hosts, first hop first."""
+
     config: str | bool = True
+    """The user's OpenSSH configuration: a path, or whether ``~/.ssh/config`` is read."""
+
     become: Become | None = None
     base: str = ""
+    """The folder on the host for all files, "" for ``.ordito`` in the user's home."""
+
     connections: int = 8
+    """How many may be open at a time."""
+
     connect_timeout: float = 10.0
+    """In seconds."""
+
     keep_alive: float = 15.0
+    """Seconds between two signs of life; three missed ones end a connection. 0: none."""
+
     compression: bool = False
 
 
 def settings_of(target: HostTarget) -> SshSettings:
-    """The settings of a target; ``TargetRefused`` where something in them cannot be."""
+    """The settings of a target; raises ``TargetRefused`` if they are not valid."""
     return _decoded(target.settings, target.name)
 
 

@@ -1,9 +1,9 @@
-"""A callback plug-in of Ansible: tells what happens on each host, and how it ended there.
+"""A callback plug-in of Ansible: reports what happens on each host, and how the playbook ended there.
 
 It runs inside Ansible's process and uses the standard library and Ansible's base class only; `../../files.py` describes
-what it reads and writes. What happens is printed, a line of JSON for each event after a mark, so that whatever else is
-printed is told apart. How the playbook ended for a host is a file of its own, which is there as a whole or not at all:
-whoever started the playbook may have died meanwhile.
+what it reads and writes. Each event is printed as a line of JSON after a mark, which tells it apart from other output.
+How the playbook ended for a host is written to a file of its own, which is complete or not there at all, because the
+process that started the playbook may have died meanwhile.
 """
 
 # It is loaded by Ansible, by its path. What results hold has public names since ansible-core 2.19 only.
@@ -31,7 +31,7 @@ MARK = "\x1eordito "
 SETTINGS = "ORDITO_ANSIBLE"
 
 LONGEST = 4_000
-"""Characters of what a module says that are told."""
+"""How many characters of a message of a module are reported."""
 
 WITHOUT_CONTACT = {"debug", "set_fact", "set_stats", "assert", "fail", "meta", "add_host", "group_by", "include_vars"}
 """Actions that do not touch the host."""
@@ -41,7 +41,7 @@ LOST_ON_THE_WAY = re.compile(
     r"Data could not be sent|mux_client",
     re.IGNORECASE,
 )
-"""What ssh says where a connection that there was has ended."""
+"""What ssh says when an open connection has ended."""
 
 
 class Seen:
@@ -173,7 +173,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         return self._seen.get(result._host.get_name())
 
     def _remember(self, seen: Seen, found: Mapping[str, Any], result: Any) -> None:
-        """Keep what a task of a host has made of facts and statistics."""
+        """Keep the facts and statistics that a task of a host has set."""
         stats = found.get("ansible_stats")
         if isinstance(stats, Mapping) and isinstance(stats.get("data"), Mapping):
             seen.stats.update(stats["data"])
@@ -185,7 +185,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             seen.facts.update({name: facts[name] for name in wanted if name in facts})
 
     def _problem(self, result: Any) -> str:
-        """What went wrong: the task, where it is written, what it says."""
+        """What went wrong: the task, its place in the playbook, its message."""
         place = result._task.get_path() or ""
         for folder in self._folders:
             place = place.removeprefix(f"{folder}/")
@@ -199,7 +199,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         sys.stdout.flush()
 
     def _write(self, host: str, seen: Seen, ending: str, outputs: Mapping[str, Any]) -> None:
-        """Write down how it ended for a host, in one move."""
+        """Write how it ended for a host into its result file, atomically."""
         step = self._steps[host]
         wanted = {n: v for n, v in outputs.items() if n in step["outputs"] or n.startswith("ordito_")}
         content = {
@@ -218,7 +218,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
 
 def _items(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What came of each item of a loop."""
+    """The results of the items of a loop."""
     items = found.get("results")
     return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
 
@@ -241,9 +241,9 @@ def _item(found: Mapping[str, Any]) -> str:
 
 
 def _message(found: Mapping[str, Any]) -> str:
-    """What a module says of its failure, in one line."""
+    """The message of a module about its failure, in one line."""
     if "censored" in found:
-        return "what it says is hidden (no_log)"
+        return "its message is hidden (no_log)"
     failed = [item for item in _items(found) if item.get("failed")]
     if failed:
         return "; ".join(f"{_item(item)} {_message(item)}".strip() for item in failed[:3])

@@ -1,7 +1,7 @@
 """A connection plug-in of Ansible: into a container, by the `exec` of podman or docker.
 
-It runs inside Ansible's process and uses the standard library and Ansible's base class only. Every command bears a mark
-in its environment, by which what still runs in the container is found when Ansible had to be ended.
+It runs inside Ansible's process and uses the standard library and Ansible's base class only. Every command has a mark
+in its environment, by which processes that still run in the container are found when Ansible had to be ended.
 """
 
 # It is loaded by Ansible, by its path.
@@ -37,7 +37,7 @@ options:
 """
 
 OF_THE_ENGINE = 125
-"""The status with which an engine says that itself has failed."""
+"""The exit status by which an engine says that it has failed itself."""
 MARK = "ORDITO_STEP"
 
 
@@ -57,13 +57,13 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         return self._run(["/bin/sh", "-c", cmd], input=in_data or b"")
 
     def put_file(self, in_path: str, out_path: str) -> None:
-        """Bring a file into the container."""
+        """Copy a file into the container."""
         super().put_file(in_path, out_path)
         with open(in_path, "rb") as file:
             self._must(["/bin/sh", "-c", f"cat >{shlex.quote(out_path)}"], out_path, stdin=file)
 
     def fetch_file(self, in_path: str, out_path: str) -> None:
-        """Bring a file out of the container."""
+        """Copy a file out of the container."""
         super().fetch_file(in_path, out_path)
         found = self._must(["/bin/sh", "-c", f"cat {shlex.quote(in_path)}"], in_path, input=b"")
         with open(out_path, "wb") as file:
@@ -88,5 +88,5 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         done = subprocess.run(command, capture_output=True, check=False, **given)
         if done.returncode == OF_THE_ENGINE or done.returncode < 0:
             said = done.stderr.decode(errors="replace").strip()
-            raise AnsibleConnectionFailure(f"nothing can be run in the container: {said}")
+            raise AnsibleConnectionFailure(f"no command can be run in the container: {said}")
         return done.returncode, done.stdout, done.stderr

@@ -1,7 +1,7 @@
 """An inventory plug-in of Ansible: reads the hosts of one batch from a JSON file.
 
 It runs inside Ansible's process and uses the standard library and Ansible's base class only; `../../files.py` says what
-the file holds. The values in it are data: Ansible must never take a text for a template, whatever braces are in it.
+the file holds. The values in it are data: Ansible must never treat a text as a template, even if it has braces.
 """
 
 # It is loaded by Ansible, by its path.
@@ -39,7 +39,7 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
         return path.endswith("/inventory.json")
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
-        """Take over everything that the file says."""
+        """Add the hosts, groups and variables of the file."""
         super().parse(inventory, loader, path, cache)
         with open(path, encoding="utf-8") as file:
             content = json.load(file)
