@@ -87,7 +87,7 @@ def test_the_only_host_is_not_given_up(deployed: tuple[Hosted, SshHost], asked: 
         service.run("check")
     healed = service.run("heal", *asked.split(), "--yes")
     assert healed.code == 4, healed.both
-    assert "machine_1 keeps it, since there is no other: no host of" in healed.err
+    assert "machine_1 keeps it, because there is no other: no host of" in healed.err
     assert "could not be healed" in healed.out
     assert " hosts check far " in healed.err.partition("Next:")[2]
     assert service.state("app_1") == ("started", "ok")
@@ -115,8 +115,8 @@ def test_no_more_hosts_are_given_up_than_there_are_others(ssh_hosts: SshHosts, t
         second.stop()
         healed = service.run("heal", "machine_1", "machine_2", "--reinstall", "--scope", "host", "--yes")
         assert healed.code == 4, healed.both
-        assert "keeps it, since there is no other: no host of" in healed.err
-        assert ", which is to be healed as well" in healed.err
+        assert "keeps it, because there is no other: no host of" in healed.err
+        assert ", which is also to be healed" in healed.err
         assert healed.out.count("was left as it is, and could not be healed") == 2
         assert " hosts check " in healed.err.partition("Next:")[2]
         assert service.taken() == {"first": "taken", "second": "taken"}

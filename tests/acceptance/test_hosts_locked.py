@@ -118,7 +118,9 @@ def test_a_host_that_comes_back_while_it_is_healed_is_not_given_up(
         words = service.words("heal", "machine_1", "--yes")
         healed = service.run_words(words, code=SINCE.format(locked=is_locked))
         assert healed.code == 1, healed.both
-        assert ("it lets nobody in" if is_locked else "was away and answers again: machine_1 keeps it") in healed.err
+        assert (
+            "it lets nobody in" if is_locked else "could not be reached and answers again: machine_1 keeps it"
+        ) in healed.err
         assert "could not be healed" in healed.out
         assert service.state("app_1") == ("started", "ok")
         assert service.host_of("machine_1") == "far"

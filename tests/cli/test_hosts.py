@@ -68,7 +68,7 @@ def test_a_plan_that_no_host_is_fit_for_is_refused(run: Run, place: Path) -> Non
     assert not (place / ".ordito").exists()
     refused = run("plan", "-i", "cpus=8")
     assert refused.code == 3
-    assert "no host of hosts.yaml is free and fit (num_cpus >= 8, type linux)" in refused.err
+    assert "no host of hosts.yaml is free and suitable (num_cpus >= 8, type linux)" in refused.err
 
 
 def test_all_faults_of_an_inventory_are_told_with_their_places(run: Run, place: Path) -> None:
@@ -304,7 +304,7 @@ def test_what_a_policy_keeps_apart_is_on_different_hosts(run: Run, place: Path) 
     assert sorted(i for n, i in hosts_of(run).items()) == ["one", "two"]
     refused = run("deploy", "-i", "boxes=3", "--yes")
     assert refused.code == 3
-    assert "from which it is to be apart" in refused.err
+    assert "which must be on another host" in refused.err
 
 
 def test_a_pool_whose_books_are_lost_learns_again_who_has_which_host(run: Run, place: Path) -> None:

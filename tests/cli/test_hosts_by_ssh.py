@@ -87,7 +87,7 @@ def test_instances_move_to_another_host_when_theirs_is_gone(pool: Pool) -> None:
     assert "refuses connections" in checked.out
     healed = pool.run("heal", "app_1", "--yes", "-q")
     assert pool.where()["app_1"] == "pool-c", healed.err
-    assert f"`ordito hosts check pool-a` has reached it: something of box_1, app_1 of {pool.place}" in healed.err
+    assert f"`ordito hosts check pool-a` succeeds: something of box_1, app_1 of {pool.place}" in healed.err
     status = json.loads(pool.run("status", "-o", "json").out)
     assert {i["local"] for i in status["instances"].values()} == {"ok"}
     lost = pool.states()["pool-a"]

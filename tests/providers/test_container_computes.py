@@ -136,11 +136,11 @@ def test_what_cannot_be_made_says_why_and_leaves_nothing(engine: Podman) -> None
             await _provider(image="localhost/No-Such-Image").create(_asked())
         with pytest.raises(ProviderFailed, match=r"ended with exit 3(?s:.)*no such configuration"):
             await _provider(command=command).create(_asked())
-        with pytest.raises(ProviderFailed, match="asks for 4000 CPUs, and this machine has"):
+        with pytest.raises(ProviderFailed, match="asks for 4000 CPUs, but this machine has"):
             await _provider().create(_asked(properties={"host::num_cpus": 4000}))
         with pytest.raises(ProviderFailed, match="900 TB"):
             await _provider().create(_asked(properties={"host::mem_size": "900 TB"}))
-        with pytest.raises(ProviderFailed, match="write one into the inventory"):
+        with pytest.raises(ProviderFailed, match="add one to the inventory"):
             await _provider(image="").create(_asked())
         with pytest.raises(ProviderFailed, match="several lines"):
             await _provider(environment={"KEY": "one\ntwo"}).create(_asked())
@@ -166,7 +166,7 @@ def test_without_an_engine_it_is_said_what_each_answered(tmp_path: object) -> No
         provider = _provider(engine="ordito-no-such-engine")
         with pytest.raises(ProviderFailed, match=r"ordito-no-such-engine: there is no such.*Install or start one"):
             await provider.create(_asked())
-        with pytest.raises(Unreachable, match="not known which container server_1 is"):
+        with pytest.raises(Unreachable, match="the container of server_1 is not known"):
             provider.target("server_1", {})
 
     asyncio.run(run())

@@ -52,7 +52,9 @@ def test_why_there_is_no_host_is_said_of_ten_and_the_others_are_counted() -> Non
     )
     *hosts, problem = given(choosing, [f"a_{n}" for n in range(1, 13)], HostRequest())
     assert hosts == [f"h{n}" for n in range(2, 13)]
-    assert problem.startswith("no host of f is free and fit (any host): h1 could not be reached and waits for")
+    assert problem.startswith(
+        "no host of f is free and suitable (any host): h1 could not be reached, and is not used before"
+    )
     assert "h0 is taken by x_1 of /t; h2 is taken by a_1 of /e" in problem
     assert problem.endswith("; and 3 more")
 
@@ -63,5 +65,5 @@ def test_what_one_asks_in_vain_another_may_get() -> None:
     much, little = HostRequest({"num_cpus": 3.0}), HostRequest({"num_cpus": 1.0})
     assert given(choosing, ["a_1", "a_2"], much) == ["h0", "h1"]
     assert "h0 has num_cpus 1 left" in given(choosing, ["a_3"], much)[0]
-    assert "h0 has a_1, from which it is to be apart" in given(choosing, ["b_1"], little, frozenset({"a"}))[0]
+    assert "h0 has a_1, which must be on another host" in given(choosing, ["b_1"], little, frozenset({"a"}))[0]
     assert given(choosing, ["b_1"], little) == ["h0"]

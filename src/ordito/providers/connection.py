@@ -65,21 +65,21 @@ CONNECTION: Mapping[str, ValueKind] = {
 """
 
 DEFAULTS = KnownEntries(**CONNECTION)
-"""The settings that hold for all hosts which do not say otherwise."""
+"""The defaults for all hosts."""
 
 SECRETS = ("passphrase", "password")
 HIDDEN = frozenset({*SECRETS, "token", "secret", "secret_key", "access_key"})
-"""Keys whose values are credentials wherever they stand in an inventory, those of other sections included."""
+"""Keys whose values are credentials, in every section of an inventory."""
 KEY_TEXT = "PRIVATE KEY-----"
 
 
 def ssh_target(name: str, section: InventorySection, settings: Mapping[str, Node]) -> HostTarget:
-    """The target that settings make, evaluated now; a jump host is a text still. Raises ``NoValue``."""
+    """The target for these settings, evaluated now; its jump host is still a text. Raises ``NoValue``."""
     return HostTarget(SSH, name, values_of(section, settings, f'host "{name}"'))
 
 
 def values_of(section: InventorySection, settings: Mapping[str, Node], what: str) -> dict[str, object]:
-    """The values of settings now. Credentials are ``Sensitive`` wherever they come from. Raises ``NoValue``."""
+    """The present values of settings. Credentials are always ``Sensitive``. Raises ``NoValue``."""
     found: dict[str, object] = {}
     for name, node in settings.items():
         value = section.value(node, CONNECTION[name], f'"{name}" of {what}')
@@ -113,7 +113,7 @@ def _identity(value: object, section: InventorySection) -> object:
 
 
 def hide_credentials(root: Node) -> None:
-    """See that no message shows a credential that is written out in an inventory."""
+    """Mark credentials that are written in an inventory, so that no message shows them."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -128,7 +128,8 @@ def hide_credentials(root: Node) -> None:
 
 
 def has_credentials(root: Node, is_here: Callable[[Node], bool]) -> bool:
-    """Whether a credential is written out in an inventory; ``is_here`` says whether a value means what is written."""
+    """Whether an inventory contains a credential itself; ``is_here`` says whether a node holds its value, and does not
+    refer to another place."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -147,7 +148,7 @@ def has_credentials(root: Node, is_here: Callable[[Node], bool]) -> bool:
 
 
 def settings_among(nodes: Sequence[Node | Mapping[str, Node] | None]) -> dict[str, Node]:
-    """The settings of connections among the entries of maps, where the first counts that says something."""
+    """The connection settings among the entries of several maps; for each key the first map that has it counts."""
     maps = [n.values if isinstance(n, MappingNode) else n for n in nodes]
     found: dict[str, Node] = {}
     for entries in maps:

@@ -1,8 +1,8 @@
-"""Who makes nodes: the providers that come with the program, and those that distributions offer.
+"""The providers that come with the program, and those of plug-ins.
 
-A provider is made by a factory, a function that is given its own section of the inventory and hands that run short
-commands. One that a distribution offers is an entry point of the group ``ordito.providers``, whose name is that of the
-provider and of its section. `docs/plugins.md` says more.
+A provider is made by a factory, a function that gets its section of the inventory and access to hosts for short
+commands. A plug-in offers one by an entry point of the group ``ordito.providers``, whose name is that of the provider
+and of its section. `docs/plugins.md` says more.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from ordito.work.targets import Hands, HostTarget
 GROUP = "ordito.providers"
 LOCALHOST, POOL, CONTAINER, CLOUD = "localhost", "pool", "container", "cloud"
 HOSTS, CONTAINERS = "hosts", "containers"
-"""The sections of the pool, and of all that is about containers."""
+"""The sections of the pool and of containers."""
 
 BUILT_IN: Mapping[str, tuple[str, str]] = {
     POOL: (HOSTS, "ordito.providers.pool.provider:make_provider"),
     CONTAINER: (CONTAINERS, "ordito.providers.containers.section:make_computes"),
     CLOUD: (CLOUD, "ordito.providers.cloud.section:make_provider"),
 }
-"""The providers that come with the program and have a section of the inventory: the section, and the factory."""
+"""The providers that come with the program and have a section of the inventory: by name, the section and the factory.
+"""
 
 Factory = Callable[[InventorySection, Hands], Provider]
 
 
 class NoFactory(Exception):
-    """A distribution's provider cannot be loaded. The text is for people: which, and why."""
+    """The provider of a plug-in cannot be loaded. The text says which and why, for people."""
 
 
 def section_names() -> tuple[str, ...]:
@@ -45,26 +46,26 @@ def provider_names() -> tuple[str, ...]:
 
 
 def section_of(provider: str) -> str:
-    """The name of a provider's section, "" for the one that has none."""
+    """The name of a provider's section, "" for none."""
     if provider == LOCALHOST:
         return ""
     return BUILT_IN[provider][0] if provider in BUILT_IN else provider
 
 
 def make_localhost() -> Provider:
-    """The provider that needs nothing but this machine."""
+    """The provider that only needs this machine."""
     return LocalhostProvider()
 
 
 def make_everywhere(section: InventorySection | None, hands: Hands) -> tuple[Provider, ...]:
-    """The providers of what needs no word of the inventory; ``section`` is that about containers, if there is one."""
+    """The providers that need no section of the inventory; ``section`` is the one of containers, if there is one."""
     from ordito.providers.containers.section import make_everywhere as make
 
     return make(section, hands)
 
 
 def factory_of(provider: str) -> Factory:
-    """What makes a provider. Raises ``NoFactory``."""
+    """The factory of a provider. Raises ``NoFactory``."""
     place = BUILT_IN[provider][1] if provider in BUILT_IN else offered()[provider]
     module, _, attribute = place.partition(":")
     try:
@@ -74,14 +75,14 @@ def factory_of(provider: str) -> Factory:
     except (ImportError, AttributeError) as error:
         raise NoFactory(f'the provider "{provider}" ({place}) cannot be loaded: {error}') from error
     if not callable(found):
-        raise NoFactory(f'the provider "{provider}" ({place}) is not a function that makes one')
+        raise NoFactory(f'the provider "{provider}" ({place}) is not a function that makes a provider')
     return found
 
 
 @cache
 def offered() -> Mapping[str, str]:
-    """The providers that distributions offer, by name: where the factory of each is found. Of several of one name the
-    first by its place counts; the names of those that come with the program are theirs."""
+    """The providers of plug-ins, by name: where the factory of each is found. Of several with one name the first in
+    alphabetical order counts; the names of built-in providers cannot be taken."""
     # It brings half of the library along, and is needed only where there is an inventory.
     from importlib.metadata import entry_points
 
@@ -97,10 +98,10 @@ NETWORK = "loopback"
 
 
 class LocalhostProvider:
-    """Provides ``tosca.nodes.Compute``, and what derives from it, as the machine that runs this program.
+    """Provides ``tosca.nodes.Compute`` and derived types as the machine that runs this program.
 
-    There is nothing to make and nothing to remove: every instance is the same machine, under its loopback address
-    (attributes of TOSCA 1.3 §5.9.2.2, NetworkInfo §5.3.8, PortInfo §5.3.9).
+    Nothing is created or removed: every instance is the same machine, at its loopback address (attributes of TOSCA 1.3
+    §5.9.2.2, NetworkInfo §5.3.8, PortInfo §5.3.9).
     """
 
     name = "localhost"
@@ -111,19 +112,19 @@ class LocalhostProvider:
         return COMPUTE in kinds
 
     def takes(self, kinds: Sequence[str]) -> bool:
-        """Nothing: no image is needed for a machine that is there."""
+        """False: the machine exists and needs no image."""
         return False
 
     async def create(self, asked: Delegation) -> Provided:
-        """The addresses of this machine; the same ones for every instance, every time."""
+        """The addresses of this machine, the same for every instance."""
         return Provided(_attributes(), "this machine")
 
     async def delete(self, asked: Delegation) -> bool:
-        """Nothing: the machine stays, and so does what runs on it."""
+        """Does nothing: the machine stays, and so does everything on it."""
         return False
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """It is there, or nobody could ask."""
+        """Always found: this machine runs the program."""
         return ProviderFinding("ok", _attributes(), "this machine")
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:

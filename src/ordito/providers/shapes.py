@@ -1,7 +1,7 @@
-"""What a section of the inventory may hold, declared: keys, and of which kind the value of each is.
+"""Declarations of what a section of the inventory may contain: keys, and the kind of value of each.
 
-A value may stand elsewhere (a secret, a variable, a file, a template), so the same declaration is read twice: once when
-the inventory is read, where such values are passed over, and once when the values are needed.
+A value may refer to another place (a secret, a variable, a file, a template). So each declaration is used twice: when
+the inventory is read, where such values are skipped, and when the values are needed.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ LONGEST_TIME = 86_400.0
 
 
 class ValueReading(msgspec.Struct, frozen=True):
-    """One reading of values: ``resolve`` gives for a value the one that is meant, and whether it is secret; None in the
-    place of one that is not to be looked up now."""
+    """One reading of values: ``resolve`` gives the value that a node means, and whether it is secret; None for a value
+    that is not looked up now."""
 
     diagnostics: Diagnostics
     resolve: Callable[[Node], tuple[Node | None, bool]]
 
     def wrong(self, node: Node, what: str, meant: str, *, secret: bool = False, hint: str = "") -> None:
-        """Report a value that is not what it is meant to be."""
+        """Report a wrong value; ``what`` names it, ``meant`` says what it must be."""
         found = "" if secret else f', not "{node.text}"' if isinstance(node, Scalar) else f", not {node.kind}"
         self.diagnostics.error("bad-value", f"{what} must be {meant}{found}", node.span, hint=hint)
 
 
 Json: TypeAlias = dict[str, object]
 ELSEWHERE: Json = {"$ref": "#/$defs/elsewhere"}
-"""In a JSON Schema: a value that stands elsewhere."""
+"""In a JSON Schema: a value that refers to another place."""
 SCALAR: Json = {"type": ["string", "number", "boolean"]}
-"""A single value: texts need no quotes, so YAML may take one for a number."""
+"""A single value: texts need no quotes, so YAML may read one as a number."""
 NULL: Json = {"type": "null"}
 
 
 class ValueKind(Protocol):
-    """What values are of one kind."""
+    """A kind of values."""
 
     def schema(self) -> Json:
-        """What may be written, as a JSON Schema in which ``ELSEWHERE`` is defined."""
+        """The JSON Schema of what may be written, in which ``ELSEWHERE`` is defined."""
 
     def read(self, node: Node, what: str, reading: ValueReading) -> object:
-        """The value of a node, None where it has none that is known; faults are reported. ``what`` names it."""
+        """The value of a node, None if it is not known; errors are reported. ``what`` names the value in messages."""
 
 
 class _Leaf:
@@ -64,11 +64,11 @@ class _Leaf:
         self._written = written
 
     def schema(self) -> Json:
-        """Its form, or a value that stands elsewhere."""
+        """Its form, or a value that refers to another place."""
         return {"anyOf": [{**self._written, "description": self._meant}, ELSEWHERE, NULL]}
 
     def read(self, node: Node, what: str, reading: ValueReading) -> object:
-        """The value; what came from a secret is ``Sensitive``."""
+        """The value; one from a secret is ``Sensitive``."""
         found, secret = reading.resolve(node)
         if found is None or is_null(found):
             return None
@@ -80,13 +80,13 @@ class _Leaf:
 
 
 class OneOf:
-    """One of some words."""
+    """One of several words."""
 
     def __init__(self, *words: str) -> None:
         self._words = words
 
     def schema(self) -> Json:
-        """The words, or a value that stands elsewhere."""
+        """The words, or a value that refers to another place."""
         return {"anyOf": [{"enum": list(self._words)}, ELSEWHERE, NULL]}
 
     def read(self, node: Node, what: str, reading: ValueReading) -> object:
@@ -103,7 +103,7 @@ class OneOf:
 
 
 class ListOf:
-    """A list of values of a kind, or one of them."""
+    """A list of values of a kind, or a single one."""
 
     def __init__(self, kind: ValueKind) -> None:
         self._kind = kind
@@ -114,14 +114,14 @@ class ListOf:
         return {"anyOf": [{"type": "array", "items": one}, one]}
 
     def read(self, node: Node, what: str, reading: ValueReading) -> object:
-        """The values that are there."""
+        """The values of the list."""
         items = node.items if isinstance(node, SequenceNode) else [node]
         found = [self._kind.read(item, what, reading) for item in items]
         return [value for value in found if value is not None]
 
 
 class MapOf:
-    """A map of values of one kind, by names of the user's choice."""
+    """A map of values of one kind, by names that the user chooses."""
 
     def __init__(self, kind: ValueKind, check: Callable[[str], str] = lambda _: "") -> None:
         self._kind = kind
@@ -132,7 +132,7 @@ class MapOf:
         return {"anyOf": [{"type": "object", "additionalProperties": self._kind.schema()}, ELSEWHERE, NULL]}
 
     def read(self, node: Node, what: str, reading: ValueReading) -> object:
-        """The values that are there, by name; ``check`` says what is wrong with a name."""
+        """The values by name; ``check`` says what is wrong with a name."""
         entries = _entries(node, what, reading)
         for key in entries.keys if entries is not None else ():
             if problem := self._check(key.text):
@@ -156,7 +156,7 @@ class KnownEntries:
         return {"anyOf": [made, ELSEWHERE, NULL]}
 
     def read(self, node: Node, what: str, reading: ValueReading) -> object:
-        """The values that are there, by key."""
+        """The values by key."""
         entries = _entries(node, what, reading)
         if entries is None:
             return {}
@@ -172,7 +172,7 @@ class KnownEntries:
 
 
 class FlagOr:
-    """True, false, or what another kind says more exactly: ``become: true`` as well as ``become: {user: db}``."""
+    """True, false, or a value of another kind: ``become: true`` as well as ``become: {user: db}``."""
 
     def __init__(self, kind: ValueKind) -> None:
         self._kind = kind
@@ -196,7 +196,7 @@ class Plain:
         return {}
 
     def read(self, node: Node, what: str, reading: ValueReading) -> object:
-        """The data, by the YAML 1.2 core schema; what came from a secret is ``Sensitive``."""
+        """The data, by the YAML 1.2 core schema; values from secrets are ``Sensitive``."""
         found, secret = reading.resolve(node)
         if found is None:
             return None
@@ -279,7 +279,7 @@ WITH_UNIT: Json = {"type": "string", "pattern": "[0-9]\\s*[A-Za-z]+\\s*$"}
 
 TEXT: ValueKind = _Leaf("a text", _text, SCALAR)
 LINES: ValueKind = _Leaf("a text", _lines, SCALAR)
-"""A text of which every blank counts: a password, a key."""
+"""A text in which every blank matters: a password, a key."""
 FLAG: ValueKind = _Leaf("true or false", _flag, OF_FLAG)
 NUMBER: ValueKind = _Leaf("a number that is not negative", _number, OF_NUMBER)
 SECONDS: ValueKind = _Leaf('a time of at most a day, such as "10 s"', _seconds, OF_TIME)
@@ -292,46 +292,54 @@ PLAIN: ValueKind = Plain()
 
 
 class NoValue(Exception):
-    """A value of the inventory that stands elsewhere cannot be had, or is not what it should be. The text is for
-    people; it holds no secret."""
+    """A value of the inventory that refers to another place cannot be read, or is wrong. The text is for people and
+    contains no secret."""
 
 
 class InventorySection(msgspec.Struct, frozen=True):
-    """A section of the inventory: its ``name``, what is written below it (``node``, None for nothing), and the entries
-    of the ``defaults`` of the inventory for how hosts are reached.
-
-    ``file`` is the inventory's path as people know it, ``folder`` the absolute path of its folder: relative paths in it
-    are seen from there, and what a provider has to remember between commands belongs into ``.ordito`` in it. ``later``
-    says of a value whether it stands elsewhere, ``fetch`` gives for such a value the one that is meant and whether it
-    is secret, and raises ``NoValue``. Faults go to ``diagnostics`` while the inventory is read: then the command ends
-    with all of them. ``ensemble`` is the absolute path of the ensemble's directory.
-    """
+    """A section of the inventory."""
 
     name: str
     node: Node | None
+    """What is written below its name, None for nothing."""
+
     diagnostics: Diagnostics
+    """Gets the errors while the inventory is read: then the command ends with all of them."""
+
     folder: Path
+    """The absolute path of the folder of the inventory: relative paths in it begin there, and what a provider must
+    remember between commands is kept in ``.ordito`` in it."""
+
     file: str
+    """The path of the inventory, for messages."""
+
     later: Callable[[Node], bool]
+    """Says of a value whether it refers to another place."""
+
     fetch: Callable[[Node], tuple[Node, bool]]
+    """Gives for such a value the one that is meant, and whether it is secret. Raises ``NoValue``."""
+
     defaults: Mapping[str, Node] = {}
+    """The entries of ``defaults`` of the inventory for how hosts are reached."""
+
     ensemble: str = ""
+    """The absolute path of the ensemble's directory."""
 
     @property
     def entries(self) -> Mapping[str, Node]:
-        """What is written below the section's name, where that is a map."""
+        """The entries of the section, if it is a map."""
         return self.node.values if isinstance(self.node, MappingNode) else {}
 
     def check(self, node: Node | None, kind: ValueKind, what: str) -> object:
-        """Report what is wrong with a part of the section; gives what is known of it without looking up what stands
-        elsewhere."""
+        """Report what is wrong with a part of the section; returns its value, as far as it is known without looking up
+        other places."""
         if node is None:
             return None
         reading = ValueReading(self.diagnostics, lambda n: (None, False) if self.later(n) else (n, False))
         return kind.read(node, what, reading)
 
     def value(self, node: Node, kind: ValueKind, what: str) -> object:
-        """The values of a part of the section as they are now; secrets are ``Sensitive``. Raises ``NoValue``."""
+        """The present values of a part of the section; secrets are ``Sensitive``. Raises ``NoValue``."""
         found = Diagnostics()
         reading = ValueReading(found, lambda n: self.fetch(n) if self.later(n) else (n, False))
         value = kind.read(node, what, reading)

@@ -124,7 +124,7 @@ def test_a_cloud_that_is_too_busy_is_asked_again(provider: CloudProvider, monkey
 def test_what_the_driver_cannot_do(provider: CloudProvider) -> None:
     """It is said what it cannot, and what to do instead."""
     network = asked("net_1", ("tosca.nodes.network.Network",), properties={"cidr": "10.0.0.0/24"})
-    with pytest.raises(ProviderFailed, match="the driver shed of libcloud makes no networks"):
+    with pytest.raises(ProviderFailed, match="the driver shed of libcloud cannot make networks"):
         asyncio.run(provider.create(network))
 
 

@@ -408,7 +408,9 @@ def test_a_cloud_that_is_not_there(cloud: Cloud) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         arguments = {**cloud.settings.arguments, "port": silent.getsockname()[1]}
         mute = cloud.with_settings(arguments=arguments, request_timeout=0.2)
-        with pytest.raises(ProviderFailed, match=r"making web_1 failed .* no answer .*; what it has done is found by"):
+        with pytest.raises(
+            ProviderFailed, match=r"making web_1 failed .* no answer .*; the next command finds out what it has done"
+        ):
             mute.create(cloud.asked("web_1", COMPUTE, SMALL))
         with pytest.raises(Unasked, match=r"looking at web_1 failed .* no answer"):
             asyncio.run(mute.provider.look(cloud.asked("web_1", COMPUTE, SMALL)))

@@ -1,4 +1,4 @@
-"""Requests to a cloud: made in a few threads, since libcloud waits for each; what goes wrong is said for people."""
+"""Requests to a cloud: made in a few threads, because libcloud blocks; errors become messages for people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ordito.work.targets import Unasked
 T = TypeVar("T")
 
 WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Seconds before a request that the cloud was too busy for is made again."""
+"""Seconds before a request is repeated that the cloud was too busy for."""
 
 BUSY = (
     "dependencyviolation",
@@ -37,7 +37,7 @@ BUSY = (
 NEVER_SENT = ("failed to establish a new connection", "connecttimeout", "name resolution", "name or service not known")
 NO_ANSWER = ("timed out", "timeout", "connection aborted", "connection reset", "remotedisconnected")
 POOL = re.compile(r"\bHTTPS?Connection(?:Pool)?\(host='([^']*)', port=(\d+)\)")
-"""What a connection calls itself in what it says."""
+"""The description of a connection in its error messages."""
 
 HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
     (
@@ -57,23 +57,23 @@ HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("invalid region",), "look at `region` in `arguments` of the section `cloud`"),
     (("availability zone", "availabilityzone"), "look at `zone` in the section `cloud`"),
 )
-"""What to do about what clouds say, by words in it: the first that fits."""
+"""What to do about an error of a cloud, by words in its message; the first that fits counts."""
 
 
 WRONG: tuple[type[Exception], ...] = (Unsupported, OSError, NotImplementedError, ValueError, LookupError)
-"""What goes wrong in drivers, besides what libcloud has exceptions of its own for."""
+"""Exceptions of drivers, besides those that libcloud defines."""
 
 
 class Busy(Exception):
-    """The cloud has taken too many requests; this one was not carried out."""
+    """The cloud has too many requests; this one was not carried out."""
 
 
 class UnansweredCall(ProviderFailed):
-    """The cloud was asked and has not answered: whether it has done what was asked is not known."""
+    """The cloud has not answered a request; it is not known whether the request was carried out."""
 
 
 class Api:
-    """The way to a cloud. A driver serves one request at a time, so every thread has its own."""
+    """Makes requests to a cloud. A driver serves one request at a time, so every thread has its own."""
 
     def __init__(self, settings: CloudSettings, dialect: CloudDialect) -> None:
         self._settings = settings
@@ -82,10 +82,10 @@ class Api:
         self._threads: ThreadPoolExecutor | None = None
 
     async def run(self, doing: str, work: Callable[[Any], T]) -> T:
-        """Do something with a driver of libcloud. ``doing`` says what, for people: "making server_1".
+        """Run ``work`` with a driver of libcloud. ``doing`` says what it does, for people: "making server_1".
 
-        What is done may be done again from the beginning where the cloud was too busy. Raises ``ProviderFailed``
-        (``UnansweredCall`` where the cloud does not say how it went), and ``Unasked`` where the cloud was never asked.
+        If the cloud is too busy, ``work`` is repeated from the beginning. Raises ``ProviderFailed`` (``UnansweredCall``
+        if the cloud does not answer), and ``Unasked`` if the request did not reach the cloud.
         """
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._settings.requests, "cloud")
@@ -119,7 +119,7 @@ class Api:
         return driver
 
     def _told(self, doing: str, error: Exception) -> Exception:
-        """What went wrong, for people: what the cloud said, no secret, and what to do next."""
+        """What went wrong, for people: the message of the cloud without secrets, and what to do next."""
         said = self._without_secrets(_said(error))
         kinds = " ".join(kind.__name__ for kind in type(error).__mro__).lower()
         sought = f"{kinds} {said}".lower()
@@ -128,7 +128,7 @@ class Api:
         if isinstance(error, Unsupported):
             return ProviderFailed(f"{self._failed(doing)}: {said}")
         if isinstance(error, NotImplementedError):
-            return ProviderFailed(f"{self._failed(doing)}: the driver of libcloud does not do that ({said})")
+            return ProviderFailed(f"{self._failed(doing)}: the driver of libcloud cannot do that ({said})")
         if isinstance(error, LookupError):
             kind = type(error).__name__
             return ProviderFailed(f"{self._failed(doing)}: libcloud does not understand its answer ({kind}: {said})")
@@ -136,7 +136,7 @@ class Api:
             return Unasked(f"{self._failed(doing)}: the cloud cannot be reached ({said}); look at `arguments`")
         if isinstance(error, OSError) and any(word in sought for word in NO_ANSWER):
             return UnansweredCall(
-                f"{self._failed(doing)}: no answer ({said}); what it has done is found by the next command"
+                f"{self._failed(doing)}: no answer ({said}); the next command finds out what it has done"
             )
         hint = next((hint for words, hint in HINTS if any(word in sought for word in words)), "")
         return ProviderFailed(f"{self._failed(doing)}: {said}" + (f"; {hint}" if hint else ""))
@@ -158,8 +158,8 @@ class Api:
 
 
 def _check_arguments(driver: type, settings: CloudSettings) -> None:
-    """Drivers throw away arguments that they do not know. Raises ``Unsupported`` for one that is nearly another: no
-    list is complete of those that there are."""
+    """Raise ``Unsupported`` for an argument that looks like a misspelled one, because drivers ignore arguments that
+    they do not know. There is no complete list of them."""
     makers = [vars(kind)["__init__"] for kind in driver.__mro__[:-1] if "__init__" in vars(kind)]
     known = {name for maker in makers for name in inspect.signature(maker).parameters}
     for name in settings.arguments:
@@ -171,7 +171,7 @@ def _check_arguments(driver: type, settings: CloudSettings) -> None:
 
 
 def _said(error: Exception) -> str:
-    """What an error says: of a connection that was never made the reason alone, without what was to be asked."""
+    """The message of an error; for a connection that was never made only the reason, without the request."""
     reason = getattr(next(iter(error.args), None), "reason", None)
     said = " ".join(str(reason or error).split()) or type(error).__name__
     return POOL.sub(r"\1:\2", said)
@@ -192,8 +192,8 @@ MISSING = "the provider `cloud` needs apache-libcloud: pip install 'ordito[cloud
 
 
 class Library(msgspec.Struct, frozen=True):
-    """The exceptions that libcloud raises for what a cloud refuses, the names of its drivers (each by the words that
-    stand for it, in small letters), and what gives the class of one."""
+    """What is used of libcloud: the exceptions for requests that a cloud refuses, the names of its drivers (by alias,
+    in lower case), and the function that returns the class of one."""
 
     errors: tuple[type[Exception], ...]
     drivers: Mapping[str, str]
@@ -202,7 +202,7 @@ class Library(msgspec.Struct, frozen=True):
 
 @cache
 def library() -> Library:
-    """Libcloud. Raises ``ProviderFailed`` where it is not installed."""
+    """Load libcloud. Raises ``ProviderFailed`` if it is not installed."""
     try:
         from libcloud.common.exceptions import BaseHTTPError
         from libcloud.common.types import LibcloudError

@@ -1,4 +1,5 @@
-"""Which size and which image a machine is made with: the smallest that is enough, and what fits the system."""
+"""Choosing the size and the image of a machine: the smallest sufficient size, and an image with the wanted operating
+system."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ IMAGES = frozenset({"tosca.artifacts.Deployment.Image.VM"})
 
 
 def size_of(driver: Any, dialect: CloudDialect, settings: CloudSettings, asked: Delegation) -> Any:
-    """The smallest of the sizes that has what the capability ``host`` asks for; that of the settings where it asks for
-    nothing. Raises ``Unsupported``."""
+    """The smallest size that has what the capability ``host`` asks for; if it asks for nothing, the size of the
+    settings. Raises ``Unsupported``."""
     host = _capability(asked, "host")
     cpus, memory = int(str(host.get("num_cpus") or 0)), in_bytes(host.get("mem_size"))
     disk = 0 if dialect.disk_is_apart else in_bytes(host.get("disk_size"))
@@ -45,13 +46,13 @@ def size_of(driver: Any, dialect: CloudDialect, settings: CloudSettings, asked: 
 
 
 def disk_of(asked: Delegation) -> int:
-    """The GB that the disk of a machine must have, 0 where nobody says."""
+    """The GB that the disk of a machine must have, 0 if nothing asks for a size."""
     return gigabytes(_capability(asked, "host").get("disk_size"))
 
 
 def image_of(driver: Any, dialect: CloudDialect, settings: CloudSettings, asked: Delegation) -> Any:
-    """The image of a machine: the artifact of the node that is one, else that of the settings which is for its
-    operating system. Raises ``Unsupported``."""
+    """The image of a machine: an image artifact of the node, else the image of the settings for its operating system.
+    Raises ``Unsupported``."""
     artifact = next((a for a in asked.artifacts if IMAGES.intersection(a.kinds)), None)
     if artifact is not None:
         return _of_artifact(driver, dialect, artifact)
@@ -67,7 +68,7 @@ def image_of(driver: Any, dialect: CloudDialect, settings: CloudSettings, asked:
 
 
 def _of_artifact(driver: Any, dialect: CloudDialect, artifact: Material) -> Any:
-    """The image that an artifact names, or is; its properties are the cloud's business, as they are."""
+    """The image that an artifact names, or that is made from its file; its properties are passed on unchanged."""
     known = next((i for name in _names(artifact) if (i := dialect.image(driver, name)) is not None), None)
     if known is not None:
         return known
@@ -84,7 +85,8 @@ def architecture_of(asked: Delegation) -> str:
 
 
 def _fits(image: MachineImage, system: Mapping[str, str]) -> bool:
-    """Whether an image has the operating system that is asked for: what neither says is all the same."""
+    """Whether an image has the operating system that is asked for; properties that one of the two leaves out do not
+    matter."""
     said = ((name, str(getattr(image, name)).lower()) for name in OF_OS)
     return all(not value or system.get(name, value) == value for name, value in said)
 
@@ -106,6 +108,6 @@ def in_bytes(size: object) -> int:
 
 
 def gigabytes(size: object) -> int:
-    """A size as clouds count it: in GiB, the next one that is enough; whole decimal gigabytes count as as many."""
+    """A size in GiB, as clouds count, rounded up; whole decimal gigabytes count as the same number of GiB."""
     count = in_bytes(size)
     return count // DECIMAL_GIGABYTE if count % DECIMAL_GIGABYTE == 0 else math.ceil(count / GIGABYTE)

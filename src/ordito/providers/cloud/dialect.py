@@ -1,7 +1,7 @@
-"""How a cloud is spoken with: what all drivers of libcloud have. Where one can do more, a dialect of its own says how.
+"""The requests that all drivers of libcloud support. For clouds that can do more, subclasses (dialects) add to them.
 
-All functions wait for the cloud, so they are called in threads, with a driver of libcloud as the first argument.
-Things are known again by their names here (``naming.py``): that is what every cloud keeps.
+All functions block until the cloud answers, so they are called in threads, with a driver of libcloud as the first
+argument. Things are recognized by their names here (``Who.name``), because every cloud keeps names.
 """
 
 from __future__ import annotations
@@ -34,30 +34,38 @@ STATES: Mapping[str, str] = {
     "error": BROKEN,
     "terminated": GONE,
 }
-"""What libcloud calls states, and what they mean here; all others are nobody's knowledge."""
+"""The states of libcloud, and what they mean here; all others count as unknown."""
 
 
 ANYWHERE = "0.0.0.0/0"
 
 
 class Unsupported(Exception):
-    """The driver of a cloud has no way to do that. The text is for people."""
+    """The driver of a cloud cannot do that. The text is for people."""
 
 
 class WantedMachine(msgspec.Struct, frozen=True):
-    """A machine to be made: libcloud's size and image, GB of its disk (0: as the size and image have it), the
-    names of groups it is in, and the network that it is made in."""
+    """A machine to be made."""
 
     size: Any
+    """A size of libcloud."""
+
     image: Any
+    """An image of libcloud."""
+
     disk: int = 0
+    """GB of its disk; 0: as the size and the image say."""
+
     groups: tuple[str, ...] = ()
+    """The names of its security groups."""
+
     key_pair: str = ""
+    """The name of its key pair, "" for none."""
 
 
 class CloudMachine(msgspec.Struct, frozen=True):
-    """A machine that is there: its addresses, the first ones first, and its networks and ports as the attributes of a
-    Compute have them."""
+    """An existing machine: its addresses in order, and its networks and ports in the form of the attributes of a
+    Compute."""
 
     id: str
     name: str
@@ -70,7 +78,7 @@ class CloudMachine(msgspec.Struct, frozen=True):
 
 
 class Volume(msgspec.Struct, frozen=True):
-    """A volume that is there: whether it is ready, and the machine and device it is attached to."""
+    """An existing volume: whether it is ready, and the machine and device to which it is attached."""
 
     id: str
     name: str
@@ -80,7 +88,7 @@ class Volume(msgspec.Struct, frozen=True):
 
 
 class Net(msgspec.Struct, frozen=True):
-    """A network that is there: its id and name, and the id of the segment that it is on."""
+    """An existing network: its id and name, and the id of its segment."""
 
     id: str
     name: str
@@ -88,7 +96,7 @@ class Net(msgspec.Struct, frozen=True):
 
 
 class Nic(msgspec.Struct, frozen=True):
-    """A port that is there: its addresses, and the machine that it is attached to."""
+    """An existing port: its addresses, and the machine to which it is attached."""
 
     id: str
     network: str
@@ -98,7 +106,7 @@ class Nic(msgspec.Struct, frozen=True):
 
 
 class NewNet(msgspec.Struct, frozen=True):
-    """A network that is to be made, as its properties say (§8.5.1); "" is for what they do not say."""
+    """A network to be made, by its properties (§8.5.1); "" if they leave something out."""
 
     name: str
     cidr: str = ""
@@ -113,7 +121,7 @@ class NewNet(msgspec.Struct, frozen=True):
 
 
 class NewNic(msgspec.Struct, frozen=True):
-    """A port that is to be made on a network: the address that is asked for, or the range that it is to be from."""
+    """A port to be made on a network: the wanted address, or the range from which it is taken."""
 
     network: str
     address: str = ""
@@ -122,8 +130,8 @@ class NewNic(msgspec.Struct, frozen=True):
 
 
 class Way(msgspec.Struct, frozen=True, order=True):
-    """What is let through to a group: from the members of another, or from addresses (``source`` is the name of a
-    group, or a range such as 10.0.0.0/8), by a protocol, at ports from the first to the last."""
+    """Traffic that a security group lets in: ``source`` is the name of another group or a range such as 10.0.0.0/8, the
+    ports go from ``first`` to ``last``."""
 
     source: str
     protocol: str
@@ -132,47 +140,47 @@ class Way(msgspec.Struct, frozen=True, order=True):
 
     @property
     def is_range(self) -> bool:
-        """Whether it is from a range of addresses."""
+        """Whether ``source`` is a range of addresses."""
         return "/" in self.source
 
 
 class CloudDialect:
-    """A cloud of which nothing is known but what libcloud asks of every driver."""
+    """A cloud of which only the common interface of libcloud is used."""
 
     arguments: Mapping[str, object] = {}
-    """Arguments of the driver that are better than its own defaults."""
+    """Arguments of the driver that replace its own defaults."""
 
     disk_is_apart: bool = False
-    """Whether a machine's disk is chosen apart from its size."""
+    """Whether the disk of a machine is chosen independently of its size."""
 
     def __init__(self, settings: CloudSettings) -> None:
         self.settings = settings
 
     def opened(self, driver: Any) -> Any:
-        """A driver as it is used here."""
+        """Prepare a driver for use here."""
         return driver
 
     # ------------------------------------------------------------------------------------------------- machines
 
     def nodes(self, driver: Any, ensemble: str) -> list[Any]:
-        """The machines of a deployment, as libcloud has them."""
+        """The machines of a deployment, as objects of libcloud."""
         return [node for node in driver.list_nodes() if str(node.name).startswith(prefix_of(ensemble))]
 
     def node(self, driver: Any, who: Who) -> Any | None:
-        """The machine of an instance, that is not gone."""
+        """The machine of an instance, None if it is gone."""
         found = [n for n in self.nodes(driver, who.ensemble) if self.is_of(n, who) and state_of(n) != GONE]
         return found[0] if found else None
 
     def node_with(self, driver: Any, id: str) -> Any | None:
-        """The machine of an id."""
+        """The machine with an id."""
         return next((node for node in driver.list_nodes() if str(node.id) == id), None)
 
     def is_of(self, node: Any, who: Who) -> bool:
-        """Whether a machine, volume or network is that of an instance."""
+        """Whether a machine, volume or network belongs to an instance."""
         return bool(node.name == who.name)
 
     def make(self, driver: Any, who: Who, wanted: WantedMachine) -> Any:
-        """Make a machine, by one request that also says whose it is."""
+        """Make a machine, by one request that also marks to which instance it belongs."""
         if wanted.groups:
             raise Unsupported(f"the driver {self.settings.driver} has no security groups: leave `groups` out")
         more: dict[str, Any] = {"location": self.location(driver)} if self.settings.zone else {}
@@ -181,11 +189,11 @@ class CloudDialect:
         return driver.create_node(name=who.name, size=wanted.size, image=wanted.image, **more)
 
     def location(self, driver: Any) -> Any:
-        """The place that the settings name."""
+        """The location (zone) that the settings name."""
         return named(driver.list_locations(), self.settings.zone, "place", "zone")
 
     def machine(self, driver: Any, node: Any) -> CloudMachine:
-        """What is to be known of a machine."""
+        """The description of a machine."""
         private, public = tuple(map(str, node.private_ips)), tuple(map(str, node.public_ips))
         networks = {
             name: {"network_name": name, "network_id": name, "addresses": list(addresses)}
@@ -201,29 +209,29 @@ class CloudDialect:
         )
 
     def instance(self, node: Any) -> str:
-        """The instance that a machine is of, as far as the cloud knows it."""
+        """The instance to which a machine belongs, "" if the cloud does not know it."""
         return str(node.name)
 
     def node_of(self, node: Any) -> str:
-        """The node template that a machine is of, "" where the cloud does not know it."""
+        """The node template of a machine, "" if the cloud does not know it."""
         return ""
 
     def start(self, driver: Any, node: Any) -> None:
-        """Have a machine started that is stopped."""
+        """Start a stopped machine."""
         driver.start_node(node)
 
     def destroy(self, driver: Any, node: Any) -> None:
-        """Have a machine removed."""
+        """Remove a machine."""
         driver.destroy_node(node)
 
     # -------------------------------------------------------------------------------------------------- choosing
 
     def sizes(self, driver: Any, architecture: str) -> list[Any]:
-        """The sizes in which machines of an architecture can be made."""
+        """The sizes for machines of an architecture."""
         return list(driver.list_sizes())
 
     def cpus(self, size: Any) -> int | None:
-        """The processors of a size, None where it does not say."""
+        """The number of processors of a size, None if it is not known."""
         extra = size.extra or {}
         found = next(
             (extra[n] for n in ("vcpu", "vcpus", "cpus", "cpu", "cores") if extra.get(n) not in (None, "")), None
@@ -233,26 +241,26 @@ class CloudDialect:
         return int(float(text)) if text.replace(".", "", 1).isdecimal() else None
 
     def image(self, driver: Any, wanted: str) -> Any | None:
-        """The image of an id or a name."""
+        """The image with an id or a name."""
         images = driver.list_images()
         return next((i for i in images if wanted in (str(i.id), i.name)), None)
 
     def make_image(self, driver: Any, artifact: Material) -> Any:
-        """Make an image of an artifact, with its properties as they are."""
+        """Make an image from an artifact, with its properties unchanged."""
         raise Unsupported(
-            f'the cloud has no image "{artifact.file}", and the driver {self.settings.driver} makes none of a file:'
-            " put it into the cloud, and name it in the artifact"
+            f'the cloud has no image "{artifact.file}", and the driver {self.settings.driver} cannot make one'
+            " from a file: put it into the cloud, and name it in the artifact"
         )
 
     def key_pair(self, driver: Any, name: str, public_key: str) -> None:
-        """Let a public key be a key pair, if it is not one already."""
+        """Make a key pair from a public key, if there is none yet."""
         if all(pair.name != name for pair in driver.list_key_pairs()):
             driver.import_key_pair_from_string(name, public_key)
 
     # --------------------------------------------------------------------------------------------------- volumes
 
     def volume(self, driver: Any, who: Who, id: str = "") -> Volume | None:
-        """The volume of an instance, or that of an id."""
+        """The volume of an instance, or the one with an id."""
         found = self._volume(driver, who, id)
         return None if found is None else self._as_volume(found, who)
 
@@ -267,13 +275,13 @@ class CloudDialect:
         return Volume(str(volume.id), str(volume.name), ready, machine, device)
 
     def attachment(self, extra: Mapping[str, Any]) -> tuple[str, str]:
-        """The machine and device that a volume is attached to, "" for none."""
+        """The machine and device to which a volume is attached, "" for none."""
         for one in extra.get("attachments") or ():
             return str(one.get("server_id") or one.get("serverId") or ""), str(one.get("device") or "")
         return str(extra.get("instance_id") or ""), str(extra.get("device") or "")
 
     def make_volume(self, driver: Any, who: Who, size: int, snapshot: str) -> None:
-        """Make a volume of so many GB, from a snapshot where one is named: of its size where nobody says another."""
+        """Make a volume of ``size`` GB, from a snapshot if one is named; 0 means the size of the snapshot."""
         more: dict[str, Any] = {}
         if snapshot:
             found = more["snapshot"] = self.snapshot(driver, snapshot)
@@ -283,7 +291,7 @@ class CloudDialect:
         driver.create_volume(size, who.name, **more)
 
     def snapshot(self, driver: Any, id: str) -> Any:
-        """A snapshot by its id."""
+        """The snapshot with an id."""
         every = (one for volume in driver.list_volumes() for one in driver.list_volume_snapshots(volume))
         return _with_id(every, id, "snapshot")
 
@@ -296,14 +304,13 @@ class CloudDialect:
         driver.detach_volume(_with_id(driver.list_volumes(), id, "volume"))
 
     def destroy_volume(self, driver: Any, id: str) -> None:
-        """Have a volume removed."""
+        """Remove a volume."""
         driver.destroy_volume(_with_id(driver.list_volumes(), id, "volume"))
 
     # ---------------------------------------------------------------------------------------- networks and ports
 
     def network(self, driver: Any, name: str, id: str) -> Net | None:
-        """The network that there is already of an id, or of a name: PRIVATE and PUBLIC are the first ones of their
-        kind."""
+        """The existing network with an id, or with a name: PRIVATE and PUBLIC are the first ones of their kind."""
         raise self.without("networks")
 
     def own_network(self, driver: Any, who: Who) -> Net | None:
@@ -315,7 +322,7 @@ class CloudDialect:
         raise self.without("networks")
 
     def destroy_network(self, driver: Any, who: Who) -> None:
-        """Have the network of an instance removed."""
+        """Remove the network of an instance."""
         raise self.without("networks")
 
     def nic(self, driver: Any, who: Who) -> Nic | None:
@@ -327,11 +334,11 @@ class CloudDialect:
         raise self.without("ports of machines")
 
     def attach_nic(self, driver: Any, who: Who, machine: str, order: int | None) -> None:
-        """Attach the port of an instance to a machine, as that one of its ports."""
+        """Attach the port of an instance to a machine, as its port number ``order``."""
         raise self.without("ports of machines")
 
     def destroy_nic(self, driver: Any, who: Who) -> None:
-        """Take the port of an instance from its machine, and have it removed."""
+        """Detach the port of an instance from its machine, and remove it."""
         raise self.without("ports of machines")
 
     # ------------------------------------------------------------------------------------------ groups, addresses
@@ -340,35 +347,35 @@ class CloudDialect:
     """Whether there are security groups."""
 
     def open(self, driver: Any, name: str, who: Who, ways: Iterable[Way]) -> None:
-        """Let through to a group, made for it where it is not there, what is listed, and of that what is missing."""
+        """Add the missing ways to a security group, which is made if it does not exist."""
         raise self.without("security groups")
 
     def destroy_group(self, driver: Any, name: str) -> None:
-        """Remove a group, where nothing is in it any more."""
+        """Remove a security group that no machine is in."""
         raise self.without("security groups")
 
     def float(self, driver: Any, who: Who, node: Any) -> str:
-        """Give a machine a floating address, and tell which, if it has none yet."""
+        """Give a machine a floating address if it has none yet; returns the address."""
         raise self.without("floating addresses")
 
     def sink(self, driver: Any, who: Who) -> None:
-        """Give the floating address of an instance back, if it has one."""
+        """Release the floating address of an instance, if it has one."""
 
     def without(self, what: str) -> Unsupported:
-        """That the driver cannot do something."""
+        """The exception for something that the driver cannot do."""
         return Unsupported(
-            f"the driver {self.settings.driver} of libcloud makes no {what}; make them in the cloud, and name them"
+            f"the driver {self.settings.driver} of libcloud cannot make {what}; make them in the cloud, and name them"
         )
 
 
 def state_of(node: Any) -> str:
-    """The state that a machine is in, "" where that is none of those."""
+    """The state of a machine, "" if it is unknown."""
     state = getattr(node.state, "value", node.state)
     return STATES.get(str(state).lower(), "")
 
 
 def named(found: Iterable[Any], wanted: str, what: str, setting: str) -> Any:
-    """What has that id or name. Raises ``Unsupported`` with what there is."""
+    """The one with this id or name. Raises ``Unsupported``, with the existing ones, if there is none."""
     known = list(found)
     one = next((f for f in known if wanted in (str(f.id), str(f.name))), None)
     if one is None:
@@ -394,7 +401,7 @@ LONGEST = 40
 
 
 class Who(msgspec.Struct, frozen=True):
-    """For whom something is made: the deployment, its instance, the node, and the job that makes it."""
+    """The owner of something in the cloud: the deployment, its instance, the node, and the job that makes it."""
 
     ensemble: str
     instance: str
@@ -403,33 +410,34 @@ class Who(msgspec.Struct, frozen=True):
 
     @property
     def labels(self) -> dict[str, str]:
-        """What is attached to it. By the first two it is found."""
+        """The labels that are attached to it. It is found by the first two."""
         return {ENSEMBLE: self.ensemble, INSTANCE: self.instance, NODE: self.node, JOB: self.job}
 
     @property
     def name(self) -> str:
-        """Its name: of small letters, digits and ``-``, at most 63, unlike that of any other instance anywhere."""
+        """Its name: at most 63 lower-case letters, digits and ``-``, different from that of every other instance
+        anywhere."""
         return name_of(self.ensemble, self.instance)
 
     @property
     def token(self) -> str:
-        """What makes two requests of one job the same to a cloud that knows such tokens."""
+        """The token by which a cloud recognizes a repeated request of one job."""
         return _digest(self.ensemble, self.instance, self.job, length=40)
 
 
 def who_of(asked: Delegation) -> Who:
-    """For whom a provider is asked."""
+    """The owner of what a provider is asked for."""
     return Who(asked.ensemble, asked.instance, asked.node, asked.job)
 
 
 def name_of(ensemble: str, instance: str) -> str:
-    """The name of what is made for an instance: readable, and not to be mistaken for another's by its end."""
+    """The name of what is made for an instance: readable, with an end that makes it unique."""
     readable = re.sub(r"[^a-z0-9]+", "-", instance.lower()).strip("-")[:LONGEST].strip("-")
     return f"{prefix_of(ensemble)}{readable or 'x'}-{_digest(ensemble, instance, length=8)}"
 
 
 def prefix_of(ensemble: str) -> str:
-    """What the names of everything begin with that belongs to a deployment."""
+    """The prefix of all names of a deployment."""
     return f"{PREFIX}-{_digest(ensemble, length=6)}-"
 
 

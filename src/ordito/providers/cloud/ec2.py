@@ -1,5 +1,5 @@
-"""EC2, and clouds that speak its language: what belongs to a deployment has tags, which are part of the requests that
-make it."""
+"""EC2, and clouds with the same API: what belongs to a deployment has tags, which are part of the requests that make
+it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ ARM = frozenset({"arm64", "aarch64", "arm"})
 
 
 class Ec2(Ec2Networks):
-    """EC2 by its own API."""
+    """EC2, by its own API where libcloud has less."""
 
     arguments: Mapping[str, object] = {"signature_version": "4"}
     disk_is_apart = True
     has_groups = True
 
     def opened(self, driver: Any) -> Any:
-        """A driver that understands answers whose namespace lacks the last slash, as those of some servers do."""
+        """A driver that also understands answers whose namespace lacks the last slash, which some servers give."""
         from libcloud.compute.drivers.ec2 import NAMESPACE, EC2Response
 
         class Response(EC2Response):
@@ -42,28 +42,28 @@ class Ec2(Ec2Networks):
     # ------------------------------------------------------------------------------------------------- machines
 
     def nodes(self, driver: Any, ensemble: str) -> list[Any]:
-        """Those with the tag of the deployment."""
+        """The machines with the tag of the deployment."""
         return list(driver.list_nodes(ex_filters={f"tag:{ENSEMBLE}": ensemble}))
 
     def node_with(self, driver: Any, id: str) -> Any | None:
-        """It is asked for alone."""
+        """The machine with an id, asked for alone."""
         return next(iter(driver.list_nodes(ex_node_ids=[id])), None)
 
     def is_of(self, node: Any, who: Who) -> bool:
-        """By its tags."""
+        """Decided by its tags."""
         tags = node.extra.get("tags", {})
         return bool(tags.get(ENSEMBLE) == who.ensemble and tags.get(INSTANCE) == who.instance)
 
     def instance(self, node: Any) -> str:
-        """As its tag says."""
+        """The value of its tag."""
         return str(node.extra.get("tags", {}).get(INSTANCE, ""))
 
     def node_of(self, node: Any) -> str:
-        """As its tag says."""
+        """The value of its tag."""
         return str(node.extra.get("tags", {}).get(NODE, ""))
 
     def make(self, driver: Any, who: Who, wanted: WantedMachine) -> Any:
-        """libcloud makes the tags part of the request; that of a job that is repeated makes nothing more."""
+        """libcloud makes the tags part of the request; a repeated request of the same job makes nothing."""
         more: dict[str, Any] = {"ex_metadata": who.labels, "ex_clienttoken": who.token}
         if wanted.key_pair:
             more["ex_keyname"] = wanted.key_pair
@@ -86,7 +86,7 @@ class Ec2(Ec2Networks):
         return driver.create_node(name=who.name, size=wanted.size, image=wanted.image, **more)
 
     def machine(self, driver: Any, node: Any) -> CloudMachine:
-        """With the networks and ports that its interfaces are on, in their order."""
+        """Includes the networks and ports of its interfaces, in their order."""
         interfaces = [i for i in self._interfaces(driver, {"attachment.instance-id": node.id}) if is_on(i, node.id)]
         interfaces.sort(key=lambda i: i.extra["attachment"].get("device_index") or 0)
         ids = list(dict.fromkeys(i.extra["subnet_id"] for i in interfaces))
@@ -120,7 +120,7 @@ class Ec2(Ec2Networks):
         return found
 
     def sizes(self, driver: Any, architecture: str) -> list[Any]:
-        """Those of the present generation, with processors of the architecture; a Compute that says nothing is x86."""
+        """The sizes of the present generation for an architecture; "" means x86."""
         arm = architecture in ARM
         return [
             s
@@ -130,7 +130,7 @@ class Ec2(Ec2Networks):
         ]
 
     def image(self, driver: Any, wanted: str) -> Any | None:
-        """By its id, else the newest of that name."""
+        """The image with this id, else the newest one with this name."""
         if wanted.startswith("ami-"):
             found = driver.list_images(ex_filters={"image-id": wanted})
         else:
@@ -144,7 +144,7 @@ class Ec2(Ec2Networks):
         return next((v for v in driver.list_volumes(ex_filters=filters) if not id or v.id == id), None)
 
     def make_volume(self, driver: Any, who: Who, size: int, snapshot: str) -> None:
-        """The tags are part of the request; libcloud sets a name after it, which is one of them."""
+        """The tags are part of the request; libcloud sets the name, which is one of them, afterwards."""
         driver.ex_create_tags = lambda *_: False
         try:
             with with_params(driver, "CreateVolume", {**tags_of("volume", who), "ClientToken": who.token}):
@@ -153,25 +153,25 @@ class Ec2(Ec2Networks):
             del driver.ex_create_tags
 
     def snapshot(self, driver: Any, id: str) -> Any:
-        """Whether or not its volume is still there."""
+        """The snapshot with an id, even if its volume no longer exists."""
         from libcloud.compute.base import VolumeSnapshot
 
         return driver.list_snapshots(snapshot=VolumeSnapshot(id, driver))[0]
 
     def attach(self, driver: Any, node: Any, id: str, device: str) -> None:
-        """At the device that is asked for, else at the next one."""
+        """At the device that is asked for, else at the next free one."""
         taken = {mapping["device_name"] for mapping in node.extra.get("block_device_mapping", ())}
         free = device or next((d for d in DEVICES if d not in taken), "")
         if not free:
-            raise Unsupported(f"{node.name} has no device for another volume: give the relationship a `device`")
+            raise Unsupported(f"{node.name} has no free device for another volume: give the relationship a `device`")
         super().attach(driver, node, id, free)
 
     def detach(self, driver: Any, id: str) -> None:
-        """With the machine, which some servers want to be told."""
+        """The request names the machine, which some servers need."""
         (volume,) = driver.list_volumes(ex_filters={"volume-id": id})
         with with_params(driver, "DetachVolume", {"InstanceId": str(volume.extra.get("instance_id") or "")}):
             driver.detach_volume(volume)
 
     def attachment(self, extra: Mapping[str, Any]) -> tuple[str, str]:
-        """As it stands."""
+        """The machine and device of the attachment."""
         return str(extra.get("instance_id") or ""), str(extra.get("device") or "")

@@ -26,12 +26,13 @@ ALIASES = ("PRIVATE", "PUBLIC")
 
 
 class Ec2Networks(CloudDialect):
-    """What EC2 knows of networks."""
+    """The networks of EC2."""
 
     # -------------------------------------------------------------------------------------------------- networks
 
     def network(self, driver: Any, name: str, id: str) -> Net | None:
-        """A subnet; PRIVATE and PUBLIC are the first one of the settings' network, else of the default one."""
+        """A subnet; PRIVATE and PUBLIC mean the first one of the network of the settings, else of the default
+        network."""
         if id:
             found = [s for s in driver.ex_list_subnets(filters={"subnet-id": id}) if name in ("", s.name, s.id)]
         elif name in ALIASES:
@@ -41,12 +42,12 @@ class Ec2Networks(CloudDialect):
         return _net(found[0]) if found else None
 
     def own_network(self, driver: Any, who: Who) -> Net | None:
-        """By its tags."""
+        """Found by its tags."""
         found = driver.ex_list_subnets(filters=own_of(who))
         return _net(found[0]) if found else None
 
     def make_network(self, driver: Any, who: Who, new: NewNet) -> None:
-        """A subnet: in the network that the settings name, else in one that is made for it alone."""
+        """Make a subnet: in the network of the settings, else in one that is made for it alone."""
         _refuse(new)
         if self.settings.network:
             vpc = self._subnet(driver).extra["vpc_id"]
@@ -65,15 +66,15 @@ class Ec2Networks(CloudDialect):
             return str(driver.ex_create_network(new.cidr).id)
 
     def destroy_network(self, driver: Any, who: Who) -> None:
-        """The subnet, and the network that was made for it."""
+        """Remove the subnet, and the network that was made for it."""
         for subnet in driver.ex_list_subnets(filters=own_of(who)):
             driver.ex_delete_subnet(subnet)
         for vpc in driver.ex_list_networks(filters=own_of(who)):
             driver.ex_delete_network(vpc)
 
     def _subnet(self, driver: Any) -> Any:
-        """The subnet in which machines are made: that which the settings name, the first of the network that they name,
-        or the first of the default network."""
+        """The subnet in which machines are made: the one that the settings name, or the first one of the network that
+        they name, or of the default network."""
         wanted = self.settings.network
         subnets = sorted(driver.ex_list_subnets(), key=lambda s: (s.extra.get("zone") or "", s.id))
         if self.settings.zone:
@@ -95,7 +96,7 @@ class Ec2Networks(CloudDialect):
     # ----------------------------------------------------------------------------------------------------- ports
 
     def nic(self, driver: Any, who: Who) -> Nic | None:
-        """By its tags."""
+        """Found by its tags."""
         found = self._interfaces(driver, own_of(who))
         if not found:
             return None
@@ -106,7 +107,7 @@ class Ec2Networks(CloudDialect):
         )
 
     def make_nic(self, driver: Any, who: Who, new: NewNic) -> None:
-        """With the address that is asked for, or the first of the range that nobody has."""
+        """With the wanted address, or the first free one of the range."""
         subnet = driver.ex_list_subnets(filters={"subnet-id": new.network})
         if not subnet:
             raise Unsupported(f'there is no network "{new.network}" any more')
@@ -118,7 +119,7 @@ class Ec2Networks(CloudDialect):
             driver.ex_create_network_interface(subnet[0], private_ip_address=address or None)
 
     def attach_nic(self, driver: Any, who: Who, machine: str, order: int | None) -> None:
-        """After the interface that every machine is made with."""
+        """Attach it after the interface that every machine has from the beginning."""
         one = self._interfaces(driver, own_of(who))[0]
         if is_on(one, machine):
             return
@@ -130,7 +131,7 @@ class Ec2Networks(CloudDialect):
         driver.ex_attach_network_interface_to_node(one, node, at)
 
     def destroy_nic(self, driver: Any, who: Who) -> None:
-        """It is taken from its machine first."""
+        """Detach it from its machine first."""
         for one in self._interfaces(driver, own_of(who)):
             attachment = one.extra["attachment"].get("attachment_id")
             if attachment:
@@ -144,7 +145,7 @@ class Ec2Networks(CloudDialect):
     # ------------------------------------------------------------------------------------------ groups, addresses
 
     def open(self, driver: Any, name: str, who: Who, ways: Iterable[Way]) -> None:
-        """Ways from a group that is not there yet make that as well."""
+        """A group that is a source of a way is made if it does not exist."""
         vpc = self._subnet(driver).extra["vpc_id"]
         group = self._group(driver, name, who, vpc)
         known = {_way(rule, pair) for rule in group.ingress_rules for pair in _pairs(rule)}
@@ -174,7 +175,7 @@ class Ec2Networks(CloudDialect):
         return [known.get(n, n) for n in names]
 
     def destroy_group(self, driver: Any, name: str) -> None:
-        """And what others let in from it."""
+        """Also removes the rules of other groups that let traffic in from it."""
         for group in driver.ex_get_security_groups(filters={"group-name": name}):
             for other in driver.ex_get_security_groups(filters={"ip-permission.group-id": group.id}):
                 for rule in other.ingress_rules:
@@ -189,7 +190,7 @@ class Ec2Networks(CloudDialect):
             driver.ex_delete_security_group_by_id(group.id)
 
     def float(self, driver: Any, who: Who, node: Any) -> str:
-        """An elastic address, which is kept until the machine goes."""
+        """An elastic address, which is kept until the machine is removed."""
         found = self._elastic(driver, who)
         if not found:
             with with_params(driver, "AllocateAddress", tags_of("elastic-ip", who)):
@@ -200,7 +201,7 @@ class Ec2Networks(CloudDialect):
         return str(found[0].ip)
 
     def sink(self, driver: Any, who: Who) -> None:
-        """It is taken from its machine first."""
+        """Detach it from its machine first."""
         for one in self._elastic(driver, who):
             if one.extra.get("association_id"):
                 driver.ex_disassociate_address(one, domain="vpc")
@@ -226,7 +227,7 @@ def addresses_of(interface: Any) -> list[str]:
 
 
 def _refuse(new: NewNet) -> None:
-    """Refuse what subnets cannot be. Raises ``Unsupported``."""
+    """Raise ``Unsupported`` for properties that subnets cannot have."""
     if not new.cidr:
         raise Unsupported("a new network needs its `cidr` here")
     gateway = str(next(iter(ipaddress.ip_network(new.cidr, strict=False).hosts()), ""))
@@ -245,7 +246,7 @@ def _refuse(new: NewNet) -> None:
 
 
 def _pairs(rule: Mapping[str, Any]) -> list[str]:
-    """From where a rule lets in: ids of groups, and ranges of addresses."""
+    """The sources of a rule: ids of groups, and ranges of addresses."""
     return [*(p.get("group_id", "") for p in rule["group_pairs"]), *rule["cidr_ips"]]
 
 
@@ -258,7 +259,7 @@ def _way(rule: Mapping[str, Any], source: str) -> tuple[str, str, int, int]:
 
 @contextmanager
 def with_params(driver: Any, action: str, more: Mapping[str, str]) -> Iterator[None]:
-    """Requests for an action carry more than libcloud gives them."""
+    """Add parameters to the requests for an action, inside of the ``with`` statement."""
     connection = driver.connection
     request = connection.request
 
@@ -275,7 +276,7 @@ def with_params(driver: Any, action: str, more: Mapping[str, str]) -> Iterator[N
 
 
 def tags_of(kind: str, who: Who, name: str = "") -> dict[str, str]:
-    """The parameters by which what is made has tags from the beginning; ``kind`` is what it is to EC2."""
+    """The parameters that give a new thing its tags from the beginning; ``kind`` is its resource type in EC2."""
     found = {"TagSpecification.1.ResourceType": kind}
     tags = {"Name": name or who.name, **{key: value for key, value in who.labels.items() if value}}
     for number, (key, value) in enumerate(tags.items(), 1):
@@ -284,12 +285,12 @@ def tags_of(kind: str, who: Who, name: str = "") -> dict[str, str]:
 
 
 def own_of(who: Who) -> dict[str, str]:
-    """The filters that find what belongs to an instance."""
+    """The filters that find the things of an instance."""
     return {f"tag:{ENSEMBLE}": who.ensemble, f"tag:{INSTANCE}": who.instance}
 
 
 def filters_of(filters: Mapping[str, str]) -> dict[str, str]:
-    """Filters as parameters, for requests to which libcloud gives none."""
+    """Filters as parameters, for requests to which libcloud cannot add filters."""
     found: dict[str, str] = {}
     for number, (name, value) in enumerate(filters.items(), 1):
         found |= {f"Filter.{number}.Name": name, f"Filter.{number}.Value.1": value}

@@ -38,7 +38,7 @@ LOOKS: Mapping[str, str] = {RUNNING: "ok", STOPPED: "error", BROKEN: "error", GO
 
 
 class Machines:
-    """Makes machines, and looks after them."""
+    """Makes, checks and removes machines."""
 
     def __init__(self, settings: CloudSettings, api: Api, dialect: CloudDialect) -> None:
         self._settings = settings
@@ -67,7 +67,7 @@ class Machines:
         return Provided(attributes, said, links={far: {"device": device} for far, device in devices.items()})
 
     def _make(self, driver: Any, who: Who, asked: Delegation) -> bool:
-        """Make a machine, or start one that is stopped; whether it was made."""
+        """Make a machine, or start a stopped one; returns whether it was made."""
         settings, dialect = self._settings, self._dialect
         node = dialect.node(driver, who)
         if node is not None:
@@ -95,12 +95,12 @@ class Machines:
         return self._settings.doors and self._dialect.has_groups
 
     def _open(self, driver: Any, who: Who, asked: Delegation) -> None:
-        """Let through what has to reach the machine, and what it has to reach."""
+        """Open the ways to the machine, and from it to others."""
         for group, ways in ways_of(asked, self._settings).items():
             self._dialect.open(driver, group, who, ways)
 
     async def _attach(self, who: Who, asked: Delegation, machine: CloudMachine) -> dict[str, str]:
-        """Attach the volumes that the machine requires; gives their devices."""
+        """Attach the volumes that the machine requires; returns their devices."""
         devices: dict[str, str] = {}
         for far in (f for fars in asked.requirements.values() for f in fars if STORAGE in f.kinds):
             id = str(revealed(far.attributes.get(VOLUME) or far.properties.get(VOLUME) or ""))
@@ -134,7 +134,7 @@ class Machines:
         )
 
     async def machine(self, who: Who) -> CloudMachine | None:
-        """The machine of an instance as it is now."""
+        """The present machine of an instance."""
         dialect = self._dialect
 
         def look(driver: Any) -> CloudMachine | None:
@@ -145,7 +145,7 @@ class Machines:
 
     def _not_running(self, asked: Delegation, machine: CloudMachine | None, *, ended: bool) -> ProviderFailed:
         if machine is None:
-            return ProviderFailed(f"{asked.instance} was made in the cloud, and is gone again")
+            return ProviderFailed(f"{asked.instance} was made in the cloud, but no longer exists")
         how = f"it is {machine.state}" if ended else f"it does not run after {self._settings.timeout:g} s"
         return ProviderFailed(
             f"{asked.instance} is machine {machine.id}, and {how}: look at it in the cloud, and retry",
@@ -163,7 +163,7 @@ class Machines:
         return any(endpoint.floating for endpoint in asked.endpoints)
 
     async def delete(self, asked: Delegation) -> bool:
-        """Remove a machine and what was made for it alone, and wait until it is gone."""
+        """Remove a machine and everything that was made for it alone, and wait until it is gone."""
         who, dialect = who_of(asked), self._dialect
         doing = f"removing {asked.instance}"
 
@@ -182,13 +182,13 @@ class Machines:
         return True
 
     def _close(self, driver: Any, who: Who) -> None:
-        """Remove the group of a node of which no machine is left."""
+        """Remove the security group of a node that has no machine any more."""
         others = [n for n in self._dialect.nodes(driver, who.ensemble) if self._dialect.node_of(n) == who.node]
         if all(state_of(node) == GONE for node in others):
             self._dialect.destroy_group(driver, group_of(who.ensemble, who.node))
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether a machine is there and runs."""
+        """Check whether a machine exists and runs."""
         machine = await self.machine(who_of(asked))
         if machine is None:
             return ProviderFinding("absent", message="there is no such machine in the cloud")
@@ -206,12 +206,12 @@ SSH_PORT = 22
 
 
 def group_of(ensemble: str, node: str) -> str:
-    """The name of the group that all machines of a node are in."""
+    """The name of the security group of all machines of a node."""
     return name_of(ensemble, f"{node}/group")
 
 
 def ways_of(asked: Delegation, settings: CloudSettings) -> dict[str, list[Way]]:
-    """The ways that a Compute has a part in, by the group into which they lead. Its own group is always there."""
+    """The ways to and from a Compute, by the group that lets them in. Its own group is always included."""
     found: dict[str, set[Way]] = {group_of(asked.ensemble, asked.node): set()}
     for connection in asked.connections:
         for begins, ends, spans in _directions(connection):
@@ -230,7 +230,7 @@ def ways_of(asked: Delegation, settings: CloudSettings) -> dict[str, list[Way]]:
 
 
 def _directions(connection: OpenWay) -> Iterator[tuple[str, str, tuple[Span, ...]]]:
-    """Who begins, with whom, and at which ports of that one (§8.3.1)."""
+    """The two ends of each direction, the one that connects first, with the ports of the other (§8.3.1)."""
     if connection.initiator != "target":
         yield connection.source_host, connection.target_host, connection.ports
     if connection.initiator in {"target", "peer"} and connection.relationship:
@@ -243,7 +243,7 @@ SIZE, BLOCK_STORAGE, SNAPSHOT = "size", "volume_id", "snapshot_id"
 
 
 class Volumes:
-    """Makes volumes, and looks after them."""
+    """Makes, checks and removes volumes."""
 
     def __init__(self, settings: CloudSettings, api: Api, dialect: CloudDialect) -> None:
         self._settings = settings
@@ -251,8 +251,7 @@ class Volumes:
         self._dialect = dialect
 
     async def create(self, asked: Delegation) -> Provided:
-        """Make a volume, or find it. One that ``volume_id`` names is there already, as it is: of what size, does not
-        matter."""
+        """Make a volume, or find it. One that ``volume_id`` names exists already; its size is not checked."""
         who, given = who_of(asked), self._given(asked)
         doing = f"making {asked.instance}"
         if given:
@@ -261,7 +260,7 @@ class Volumes:
                 raise ProviderFailed(
                     f'{asked.instance}: there is no volume "{given}" in the cloud: look at `volume_id`'
                 )
-            return Provided({BLOCK_STORAGE: volume.id}, f"volume {volume.id}, which was there")
+            return Provided({BLOCK_STORAGE: volume.id}, f"volume {volume.id}, which existed before")
         made = await self._api.run(doing, lambda driver: self._make(driver, who, asked))
         volume, ready = await until(self._settings, lambda: self._volume(who), lambda v: v is not None and v.ready)
         if volume is None or not ready:
@@ -285,7 +284,7 @@ class Volumes:
         return str(revealed(asked.properties.get(BLOCK_STORAGE) or ""))
 
     async def delete(self, asked: Delegation) -> bool:
-        """Remove a volume that was made; another's stays, and what is on it."""
+        """Remove a volume that was made here; one that existed before stays, with its data."""
         who = who_of(asked)
         if self._given(asked):
             return False
@@ -303,7 +302,7 @@ class Volumes:
         return True
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether a volume is there."""
+        """Check whether a volume exists."""
         given = self._given(asked)
         volume = await self._api.run(
             f"looking at {asked.instance}", lambda driver: self._dialect.volume(driver, who_of(asked), given)

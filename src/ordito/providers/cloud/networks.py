@@ -1,4 +1,4 @@
-"""Networks of a cloud, and the ports by which machines are on them (TOSCA 1.3 §8.5)."""
+"""Networks of a cloud, and the ports that connect machines to them (TOSCA 1.3 §8.5)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ordito.work.targets import HOST
 
 ID, NAME, SEGMENT = "network_id", "network_name", "segmentation_id"
 MAKING = ("cidr", "start_ip", "end_ip", "gateway_ip", SEGMENT, "network_type", "physical_network")
-"""The properties that only a network can have which is to be made."""
+"""The properties that only a network to be made can have."""
 
 FALSE = (False, "false")
 
 
 class Networks:
-    """Makes networks, or finds those that are there."""
+    """Makes networks, or finds existing ones."""
 
     def __init__(self, settings: CloudSettings, api: Api, dialect: CloudDialect) -> None:
         self._settings = settings
@@ -30,15 +30,15 @@ class Networks:
         self._dialect = dialect
 
     async def create(self, asked: Delegation) -> Provided:
-        """A network by its id, or by its name alone, is there already; every other is made."""
+        """Find a network that is given by its id, or only by its name; make any other."""
         who, doing = who_of(asked), f"making {asked.instance}"
         if not _is_new(asked):
             net = await self._existing(asked)
             if net is None:
                 raise ProviderFailed(
-                    f"{asked.instance}: there is no network {_named(asked)} in the cloud; with a `cidr` it is made"
+                    f"{asked.instance}: there is no network {_named(asked)} in the cloud; give it a `cidr` to create it"
                 )
-            return Provided(_attributes(net), f"network {net.id}, which was there")
+            return Provided(_attributes(net), f"network {net.id}, which existed before")
         made = await self._api.run(doing, lambda driver: self._make(driver, who, asked))
         net, there = await until(self._settings, lambda: self._own(who), lambda n: n is not None)
         if net is None or not there:
@@ -59,7 +59,7 @@ class Networks:
         return await self._api.run(f"looking at {who.instance}", lambda driver: self._dialect.own_network(driver, who))
 
     async def delete(self, asked: Delegation) -> bool:
-        """Remove a network that was made; another's stays."""
+        """Remove a network that was made here; one that existed before stays."""
         if not _is_new(asked):
             return False
         who, doing = who_of(asked), f"removing {asked.instance}"
@@ -70,7 +70,7 @@ class Networks:
         return True
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether a network is there."""
+        """Check whether a network exists."""
         net = await self._own(who_of(asked)) if _is_new(asked) else await self._existing(asked)
         if net is None:
             return ProviderFinding("absent", message="there is no such network in the cloud")
@@ -109,7 +109,7 @@ class CloudPorts:
         return Provided(_of_port(nic), f"{'made' if made else 'found'} port {nic.id}", far=far)
 
     def _seen(self, driver: Any, machine: str) -> dict[str, object] | None:
-        """The networks and ports of a machine, to which one has come."""
+        """The networks and ports of a machine, after a port was attached."""
         node = self._dialect.node_with(driver, machine)
         found = self._dialect.machine(driver, node) if node is not None else None
         return None if found is None else {"networks": dict(found.networks), "ports": dict(found.ports)}
@@ -125,7 +125,7 @@ class CloudPorts:
         return await self._api.run(f"looking at {who.instance}", lambda driver: self._dialect.nic(driver, who))
 
     async def delete(self, asked: Delegation) -> bool:
-        """Take a port from its machine, and remove it."""
+        """Detach a port from its machine, and remove it."""
         who, doing = who_of(asked), f"removing {asked.instance}"
         await self._api.run(doing, lambda driver: self._dialect.destroy_nic(driver, who))
         _, gone = await until(self._settings, lambda: self._nic(who), lambda n: n is None)
@@ -134,7 +134,7 @@ class CloudPorts:
         return True
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether a port is there, and on its machine."""
+        """Check whether a port exists, and is attached to its machine."""
         nic = await self._nic(who_of(asked))
         if nic is None:
             return ProviderFinding("absent", message="there is no such port in the cloud")
@@ -142,12 +142,12 @@ class CloudPorts:
         return ProviderFinding(
             "error" if loose else "ok",
             _of_port(nic),
-            f"port {nic.id}" + (", which is not on its machine" if loose else ""),
+            f"port {nic.id}" + (", which is not attached to its machine" if loose else ""),
         )
 
 
 def _is_new(asked: Delegation) -> bool:
-    """Whether a network is to be made (§8.5.1): no id says which there is, nor its name alone."""
+    """Whether a network is to be made (§8.5.1): it is given neither by its id, nor only by its name."""
     if _text(asked, ID):
         return False
     special = any(asked.properties.get(name) not in (None, "") for name in MAKING)
@@ -189,12 +189,12 @@ def _named(asked: Delegation) -> str:
 
 
 def _known(asked: Delegation, requirement: str, attribute: str) -> str:
-    """What is known of the far end of a requirement. Raises ``ProviderFailed``."""
+    """An attribute of the target of a requirement. Raises ``ProviderFailed`` if it is not known."""
     for far in asked.requirements.get(requirement, ()):
         value = _of_far(far, attribute)
         if value:
             return value
-    raise ProviderFailed(f"{asked.instance}: it is not known which {requirement} it has ({attribute} is missing)")
+    raise ProviderFailed(f"{asked.instance}: its {requirement} is not known ({attribute} is missing)")
 
 
 def _of_far(far: Far, attribute: str) -> str:
@@ -202,7 +202,7 @@ def _of_far(far: Far, attribute: str) -> str:
 
 
 def _machine(asked: Delegation) -> str:
-    """The machine that a port is bound to, "" for none."""
+    """The machine to which a port is bound, "" for none."""
     for far in asked.requirements.get("binding", ()):
         host = far.attributes.get(HOST)
         if isinstance(host, Mapping):
@@ -214,8 +214,8 @@ def _machine(asked: Delegation) -> str:
 
 
 def first_free(cidr: str, start: str, end: str, taken: Collection[str], first: int, last: int) -> str:
-    """The first address from ``start`` to ``end`` ("" for the ends of the network) that is not taken; a cloud gives
-    those of a network from its ``first`` to its ``last`` one. Raises ``Unsupported`` where there is none."""
+    """The first free address from ``start`` to ``end`` ("" for the ends of the network); a cloud gives out the
+    addresses of a network from its ``first`` to its ``last`` one. Raises ``Unsupported`` if none is free."""
     network = ipaddress.ip_network(cidr, strict=False)
     lowest, highest = network[first], network[last]
     begin = max(int(ipaddress.ip_address(start)) if start else int(lowest), int(lowest))

@@ -1,5 +1,5 @@
-"""OpenStack: machines have metadata, all else has names; both are part of the requests that make it. Networks, ports
-and rules are asked of its own interface, of which libcloud knows less."""
+"""OpenStack: machines are marked by metadata, everything else by names; both are part of the requests that make them.
+Networks, ports and rules use OpenStack's own API, of which libcloud supports less."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EXTERNAL = "router:external"
 
 
 class OpenStack(CloudDialect):
-    """OpenStack by libcloud where it has it, else by its network and image interfaces."""
+    """OpenStack: by libcloud as far as it goes, else by its network and image APIs."""
 
     arguments: Mapping[str, object] = {"api_version": "2.2", "ex_force_auth_version": "3.x_password"}
     has_groups = True
@@ -41,22 +41,22 @@ class OpenStack(CloudDialect):
     # ------------------------------------------------------------------------------------------------- machines
 
     def nodes(self, driver: Any, ensemble: str) -> list[Any]:
-        """Those with the metadata of the deployment."""
+        """The machines with the metadata of the deployment."""
         return [node for node in driver.list_nodes() if _metadata(node).get(ENSEMBLE) == ensemble]
 
     def is_of(self, node: Any, who: Who) -> bool:
-        """By the metadata of a machine, by the name of all else."""
+        """Decided by the metadata of a machine, and by the name of everything else."""
         metadata = _metadata(node)
         if ENSEMBLE in metadata:
             return metadata.get(ENSEMBLE) == who.ensemble and metadata.get(INSTANCE) == who.instance
         return super().is_of(node, who)
 
     def instance(self, node: Any) -> str:
-        """As its metadata say."""
+        """The value in its metadata."""
         return str(_metadata(node).get(INSTANCE, ""))
 
     def node_of(self, node: Any) -> str:
-        """As its metadata say."""
+        """The value in its metadata."""
         return str(_metadata(node).get(NODE, ""))
 
     def make(self, driver: Any, who: Who, wanted: WantedMachine) -> Any:
@@ -77,7 +77,7 @@ class OpenStack(CloudDialect):
         return driver.create_node(name=who.name, size=wanted.size, image=wanted.image, **more)
 
     def machine(self, driver: Any, node: Any) -> CloudMachine:
-        """With the networks and ports that it is on."""
+        """Includes its networks and ports."""
         own = super().machine(driver, node)
         ports = self._all(driver, PORTS, device_id=node.id)
         known = {n["id"]: n["name"] for n in self._all(driver, NETWORKS)} if ports else {}
@@ -99,10 +99,10 @@ class OpenStack(CloudDialect):
         return CloudMachine(own.id, own.name, own.state, own.private, own.public, networks, found, own.instance)
 
     def make_image(self, driver: Any, artifact: Material) -> Any:
-        """An image of the file of an artifact, with its properties as they are (§5.4.4.3)."""
+        """An image from the file of an artifact, with its properties unchanged (§5.4.4.3)."""
         file = Path(artifact.file)
         if not file.is_file():
-            raise Unsupported(f'there is no image "{artifact.file}" in the cloud, nor a file of that name')
+            raise Unsupported(f'there is neither an image "{artifact.file}" in the cloud nor a file of that name')
         images = driver.image_connection
         given = {"name": file.name, **{name: revealed(value) for name, value in artifact.properties.items()}}
         made = images.request("/v2/images", method="POST", data=given).object
@@ -121,7 +121,7 @@ class OpenStack(CloudDialect):
         return driver.get_image(made["id"])
 
     def snapshot(self, driver: Any, id: str) -> Any:
-        """Whether or not its volume is still there."""
+        """The snapshot with an id, even if its volume no longer exists."""
         return driver.ex_get_snapshot(id)
 
     # -------------------------------------------------------------------------------------------------- networks
@@ -138,12 +138,13 @@ class OpenStack(CloudDialect):
         return _net(found[0]) if found else None
 
     def own_network(self, driver: Any, who: Who) -> Net | None:
-        """By its description, since its name may be the user's. It is there when its subnet is."""
+        """Found by its description, since the user may choose its name. It counts as existing when its subnet
+        exists."""
         found = self._own(driver, NETWORKS, who)
         return _net(found[0]) if found and found[0].get("subnets") else None
 
     def make_network(self, driver: Any, who: Who, new: NewNet) -> None:
-        """A network, and its subnet where it has addresses."""
+        """Make a network, and its subnet if it has addresses."""
         known = self._own(driver, NETWORKS, who)
         given = {
             "name": new.name,
@@ -169,14 +170,14 @@ class OpenStack(CloudDialect):
         self._post(driver, SUBNETS, subnet)
 
     def destroy_network(self, driver: Any, who: Who) -> None:
-        """With its subnets."""
+        """Remove it with its subnets."""
         for network in self._own(driver, NETWORKS, who):
             self._delete(driver, NETWORKS, network["id"])
 
     # ----------------------------------------------------------------------------------------------------- ports
 
     def nic(self, driver: Any, who: Who) -> Nic | None:
-        """By its name."""
+        """Found by its name."""
         found = self._all(driver, PORTS, name=who.name)
         if not found:
             return None
@@ -190,7 +191,7 @@ class OpenStack(CloudDialect):
         )
 
     def make_nic(self, driver: Any, who: Who, new: NewNic) -> None:
-        """With the address that is asked for, or the first of the range that nobody has."""
+        """With the wanted address, or the first free one of the range."""
         port: dict[str, Any] = {"name": who.name, "network_id": new.network}
         address = new.address or (self._free(driver, new) if new.start or new.end else "")
         if address:
@@ -205,20 +206,20 @@ class OpenStack(CloudDialect):
         return first_free(subnet["cidr"], new.start, new.end, taken | {str(subnet.get("gateway_ip"))}, 1, -2)
 
     def attach_nic(self, driver: Any, who: Who, machine: str, order: int | None) -> None:
-        """In the order in which they are attached."""
+        """Ports have the order in which they are attached."""
         nic = self.nic(driver, who)
         if nic is not None and nic.machine != machine:
             driver.ex_attach_port_interface(_WithId(machine), _WithId(nic.id))
 
     def destroy_nic(self, driver: Any, who: Who) -> None:
-        """It is taken from its machine by that."""
+        """Removing it also detaches it from its machine."""
         for port in self._all(driver, PORTS, name=who.name):
             self._delete(driver, PORTS, port["id"])
 
     # ------------------------------------------------------------------------------------------ groups, addresses
 
     def open(self, driver: Any, name: str, who: Who, ways: Iterable[Way]) -> None:
-        """Ways from a group that is not there yet make that as well."""
+        """A group that is a source of a way is made if it does not exist."""
         group = self._group(driver, name)
         known = {_way(rule) for rule in self._all(driver, RULES, security_group_id=group)}
         for way in ways:
@@ -241,14 +242,14 @@ class OpenStack(CloudDialect):
         return str((found[0] if found else self._post(driver, GROUPS, {"name": name}))["id"])
 
     def destroy_group(self, driver: Any, name: str) -> None:
-        """And what others let in from it."""
+        """Also removes the rules of other groups that let traffic in from it."""
         for group in self._all(driver, GROUPS, name=name):
             for rule in self._all(driver, RULES, remote_group_id=group["id"]):
                 self._delete(driver, RULES, rule["id"])
             self._delete(driver, GROUPS, group["id"])
 
     def float(self, driver: Any, who: Who, node: Any) -> str:
-        """An address of the pool, which is kept until the machine goes."""
+        """An address of the pool, which is kept until the machine is removed."""
         found = self._own(driver, ADDRESSES, who)
         if not found:
             pool = self.network(driver, self.settings.pool or "PUBLIC", "")
@@ -261,7 +262,7 @@ class OpenStack(CloudDialect):
         return str(found[0]["floating_ip_address"])
 
     def sink(self, driver: Any, who: Who) -> None:
-        """It is taken from its machine by that."""
+        """Removing it also detaches it from its machine."""
         for one in self._own(driver, ADDRESSES, who):
             self._delete(driver, ADDRESSES, one["id"])
 

@@ -23,7 +23,7 @@ NETWORK, PORT = "tosca.nodes.network.Network", "tosca.nodes.network.Port"
 MADE = frozenset({COMPUTE, STORAGE, NETWORK, PORT})
 
 DIALECTS: Mapping[str, type[CloudDialect]] = {"ec2": Ec2, "openstack": OpenStack}
-"""The clouds of which more is known than libcloud asks of every driver."""
+"""The clouds for which more than the common interface of libcloud is used."""
 
 
 class Makes(Protocol):
@@ -36,36 +36,36 @@ class Makes(Protocol):
         """Remove an instance."""
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether an instance is there and well."""
+        """Check whether an instance exists and is well."""
 
 
 class CloudProvider:
-    """Makes what a cloud has, and knows it again by labels or names."""
+    """Makes machines, volumes, networks and ports of a cloud, and recognizes them by labels or names."""
 
     name = PROVIDER
 
     def __init__(self, settings: Callable[[], CloudSettings], *, reach: bool = True) -> None:
-        """``settings`` gives the settings, whose secrets are not looked up before something is asked of the cloud, and
-        raises ``ProviderFailed``; ``reach`` is the one that has to be known before."""
+        """``settings`` gives the settings or raises ``ProviderFailed``; secrets are not looked up before the first
+        request to the cloud. ``reach`` is the one setting that must be known before."""
         self._load = settings
         self.protocol = SSH if reach else ""
 
     def provides(self, kinds: Sequence[str]) -> bool:
-        """Computes, block storage, networks and ports."""
+        """True for Computes, block storage, networks and ports."""
         return not MADE.isdisjoint(kinds)
 
     def takes(self, kinds: Sequence[str]) -> bool:
-        """Whether an artifact of these types is an image that machines are made from."""
+        """Whether an artifact of these types is an image for machines."""
         return not IMAGES.isdisjoint(kinds)
 
     @cached_property
     def settings(self) -> CloudSettings:
-        """What the inventory says of the cloud. Raises ``ProviderFailed``."""
+        """The settings of the cloud in the inventory. Raises ``ProviderFailed``."""
         return self._load()
 
     @cached_property
     def api(self) -> Api:
-        """The way to the cloud."""
+        """Makes the requests to the cloud."""
         return Api(self.settings, self._dialect)
 
     @cached_property
@@ -90,14 +90,14 @@ class CloudProvider:
         return await self._maker(asked).delete(asked)
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether the instance is there and well. Raises ``Unasked`` where the cloud does not answer."""
+        """Check whether the instance exists and is well. Raises ``Unasked`` if the cloud does not answer."""
         try:
             return await self._maker(asked).look(asked)
         except UnansweredCall as silent:
             raise Unasked(str(silent)) from silent
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
-        """By SSH at its address; this machine where the settings say that machines are not reached."""
+        """The target by SSH at its address; None (this machine) if the settings say that machines are not reached."""
         if not self.protocol:
             return None
         try:

@@ -1,5 +1,5 @@
-"""The section ``cloud`` of the inventory, read strictly: checked with the inventory, its values looked up when the
-cloud is asked for something first."""
+"""The section ``cloud`` of the inventory: it is checked together with the inventory, and its values are looked up at
+the first request to the cloud."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ OWN: Mapping[str, ValueKind] = {
 """The settings of the cloud itself."""
 
 REACHED_BY: Mapping[str, ValueKind] = {name: kind for name, kind in CONNECTION.items() if name != "address"}
-"""How machines are reached: as other hosts are, save that the cloud says where."""
+"""How machines are reached: the settings of other hosts, without the address, which the cloud gives."""
 
 SECTION = KnownEntries(**OWN, **REACHED_BY)
 WHAT = 'the section "cloud"'
@@ -69,7 +69,7 @@ KEY_MARKS = ("ssh-", "ecdsa-", "sk-")
 
 
 def make_provider(section: InventorySection, _: Hands) -> CloudProvider:
-    """The provider of a section; what is wrong with that is reported."""
+    """The provider of a section; errors in the section are reported."""
     known = section.check(section.node, SECTION, WHAT)
     values = known if isinstance(known, Mapping) else {}
     _check_driver(section, values)
@@ -96,7 +96,7 @@ def _check_driver(section: InventorySection, values: Mapping[str, object]) -> No
 
 
 def _check_images(section: InventorySection) -> None:
-    """Each of the images says which it is."""
+    """Report entries of ``images`` without ``image``."""
     images = section.entries.get("images")
     for one in getattr(images, "items", ()) if not isinstance(images, MappingNode) else ():
         if isinstance(one, MappingNode) and "image" not in one.values:
@@ -111,12 +111,12 @@ def _check_admits(section: InventorySection, values: Mapping[str, object]) -> No
         place = section.entries["admits"].span
         hint = "write for example 192.0.2.0/24"
         section.diagnostics.error(
-            "bad-value", f'"admits" of {WHAT} is no range of addresses: {error}', place, hint=hint
+            "bad-value", f'"admits" of {WHAT} is not a range of addresses: {error}', place, hint=hint
         )
 
 
 def _settings(section: InventorySection) -> CloudSettings:
-    """The settings as they are now. Raises ``ProviderFailed``."""
+    """The present settings. Raises ``ProviderFailed``."""
     try:
         own = {
             name: section.value(node, OWN[name], f'"{name}" of {WHAT}')
@@ -141,7 +141,7 @@ def _settings(section: InventorySection) -> CloudSettings:
 
 
 def _public_key(section: InventorySection, value: object) -> str:
-    """The text of a public key: as it is written, or of the file that is named. Raises ``NoValue``."""
+    """The text of a public key: the written one, or that of the named file. Raises ``NoValue``."""
     text = str(revealed(value)) if value is not None else ""
     if not text or text.startswith(KEY_MARKS):
         return text.strip()

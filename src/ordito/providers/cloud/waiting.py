@@ -1,4 +1,4 @@
-"""Waiting until something in a cloud is as it should be."""
+"""Waiting until something in a cloud has reached a state."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ordito.providers.cloud.settings import CloudSettings
 Found = TypeVar("Found")
 
 MOST = 15.0
-"""Seconds between two looks at most."""
+"""The most seconds between two checks."""
 
 
 async def until(
     settings: CloudSettings, look: Callable[[], Awaitable[Found]], enough: Callable[[Found], bool]
 ) -> tuple[Found, bool]:
-    """Look again and again until what is seen is enough, or the time of the settings is over; gives what was seen last,
-    and whether it is enough."""
+    """Call ``look`` repeatedly until ``enough`` accepts its result, or the timeout of the settings is over; returns the
+    last result, and whether it was accepted."""
     ends = time.monotonic() + settings.timeout
     pause = settings.interval
     while True:

@@ -27,24 +27,24 @@ APPLICATION = "tosca.nodes.Container.Application"
 RUNTIME = "tosca.nodes.Container.Runtime"
 
 CONTAINER_ATTRIBUTE = "ordito.container"
-"""The attribute of an application that says which container it is, and of what image."""
+"""The attribute of an application with its container and image."""
 
 _STEADY = 0.5
-"""Seconds that an application must run on that says nothing of its health."""
+"""Seconds that an application without a health check must keep running."""
 
 _EACH_TRY = 30.0
-"""Seconds that it may take to find out once whether an application is well."""
+"""Seconds that one health check may take."""
 
 
 class ApplicationProvider:
-    """Provides ``tosca.nodes.Container.Application``, and what derives from it, as a container of its image on the host
-    of its runtime."""
+    """Provides ``tosca.nodes.Container.Application`` and derived types as a container of its image on the host of its
+    runtime."""
 
     name = "container-application"
     protocol = ""
 
     def __init__(self, engines: Engines, logins: Callable[[], Mapping[str, Login]] = dict[str, Login]) -> None:
-        """``logins`` gives the logins of registries that the inventory has, and raises ``ProviderFailed``."""
+        """``logins`` gives the logins of registries in the inventory, or raises ``ProviderFailed``."""
         self._engines = engines
         self._logins = logins
 
@@ -57,7 +57,7 @@ class ApplicationProvider:
         return KIND in kinds
 
     async def create(self, asked: Delegation) -> Provided:
-        """A container that runs and is well; after a crash the one that is there."""
+        """Make a container, and wait until it runs and is well; after a crash, the existing one is used."""
         application, artifact = application_of(asked), image_artifact(asked)
         engine = await self._engines.on(asked.host)
         former = await made_before(engine, asked, artifact)
@@ -74,7 +74,7 @@ class ApplicationProvider:
         return Provided(attributes, f"container {name_of(asked)} of {artifact.file}, made by {engine.name}")
 
     async def delete(self, asked: Delegation) -> bool:
-        """Stop the application, and remove its container with the volumes that have no names."""
+        """Stop the application, and remove its container with its anonymous volumes."""
         engine = await self._engine_of(asked)
         await stopped(engine, asked, application_of(asked).grace)
         await removed(engine, asked)
@@ -82,7 +82,7 @@ class ApplicationProvider:
         return True
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether the container runs, and the application is well."""
+        """Check whether the container runs, and the application is well."""
         engine = await self._engine_of(asked)
         name = name_of(asked)
         container = await own(engine, asked)
@@ -93,11 +93,11 @@ class ApplicationProvider:
             return found
         health = application_of(asked).health
         if why := await _illness(engine, name, health, container.checks_health):
-            return ProviderFinding("degraded", found.attributes, f"the container {name} runs, and is not well: {why}")
+            return ProviderFinding("degraded", found.attributes, f"the container {name} runs, but is not well: {why}")
         return found
 
     async def start(self, asked: Delegation) -> Provided:
-        """Start the container again that was stopped."""
+        """Start the stopped container again."""
         engine = await self._engine_of(asked)
         await started(engine, asked)
         container = await _well(engine, asked, application_of(asked).health)
@@ -113,12 +113,12 @@ class ApplicationProvider:
         return await self._engines.of(asked.host, asked.attributes.get(CONTAINER_ATTRIBUTE))
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
-        """Applications are no hosts."""
+        """Raises: applications are no hosts."""
         return None
 
 
 class RuntimeProvider:
-    """Provides ``tosca.nodes.Container.Runtime`` where nobody says how it is installed: an engine must answer."""
+    """Provides ``tosca.nodes.Container.Runtime`` if no operation installs it: an engine must answer on the host."""
 
     name = "container-runtime"
     protocol = ""
@@ -131,20 +131,20 @@ class RuntimeProvider:
         return RUNTIME in kinds
 
     def takes(self, kinds: Sequence[str]) -> bool:
-        """No artifact: an engine is there or is not."""
+        """False: no artifact is needed for an engine that exists."""
         return False
 
     async def create(self, asked: Delegation) -> Provided:
-        """Ask the host for its engine."""
+        """Check that an engine answers on the host."""
         engine = await self._engines.on(asked.host)
         return Provided({}, f"{engine.name} answers on {engine.where}")
 
     async def delete(self, asked: Delegation) -> bool:
-        """Nothing: the engine was there before, and containers are removed one by one."""
+        """Does nothing: the engine existed before, and each container is removed separately."""
         return False
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether an engine answers."""
+        """Check whether an engine answers."""
         try:
             engine = await self._engines.on(asked.host)
         except ProviderFailed as failed:
@@ -152,7 +152,7 @@ class RuntimeProvider:
         return ProviderFinding("ok", {}, f"{engine.name} answers on {engine.where}")
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
-        """Runtimes are on hosts, and none themselves."""
+        """Raises: runtimes are no hosts."""
         return None
 
 
@@ -160,8 +160,8 @@ class RuntimeProvider:
 
 
 async def _well(engine: Engine, asked: Delegation, health: Health) -> Container:
-    """Wait until an application runs and is well. Raises ``ProviderFailed`` with its last lines where it ends, or is
-    not well in time."""
+    """Wait until an application runs and is well. Raises ``ProviderFailed``, with its last lines, if it ends or is not
+    well in time."""
     name, loop = name_of(asked), asyncio.get_running_loop()
     until = loop.time() + health.within
     while True:
@@ -181,14 +181,14 @@ async def _well(engine: Engine, asked: Delegation, health: Health) -> Container:
 async def _running(engine: Engine, name: str) -> Container:
     container = await engine.look(name)
     if container is None:
-        raise ProviderFailed(f"the container {name} is gone from {engine.where}")
+        raise ProviderFailed(f"the container {name} no longer exists on {engine.where}")
     if not container.state.running:
         raise await ended(engine, name, container)
     return container
 
 
 async def _illness(engine: Engine, name: str, health: Health, checks_itself: bool) -> str:
-    """Why an application is not well, "" where it is: by the command of its template, else by that of its image."""
+    """Why an application is not well, "" if it is: by the health check of its template, else by that of its image."""
     if health.command:
         words = ["exec", name, *health.command]
     elif not checks_itself:
@@ -224,5 +224,5 @@ def _attributes(engine: Engine, asked: Delegation, container: Container, image: 
 
 
 def _digest(container: Container) -> str:
-    """The digest of the image that a container was made from."""
+    """The digest of the image from which a container was made."""
     return container.image if ":" in container.image else f"sha256:{container.image}"

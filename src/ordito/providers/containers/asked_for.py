@@ -1,4 +1,4 @@
-"""What a node template asks of the container of an application: its properties, capabilities and requirements."""
+"""The container that a node template of an application asks for, by its properties, capabilities and requirements."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from ordito.providers.containers.making import GRACE
 from ordito.work.providing import Delegation, ProviderFailed, ProviderVerb
 
 OWN = "ordito.nodes.Container.Application"
-"""The node type whose properties say how the container is made; those of other types mean what their authors like."""
+"""The node type whose properties say how the container is made; properties of other types have the meanings of their
+authors."""
 
 STORAGE = "storage"
 """The requirement of an application whose targets are volumes."""
 
 _TIME = "scalar-unit.time"
 _PATIENCE, _PAUSE = 60.0, 0.5
-"""Seconds: how long it may take until an application is healthy, and between two looks."""
+"""Seconds until an application must be healthy, and between two checks."""
 
 
 class Health(msgspec.Struct, frozen=True):
-    """How it is found out whether an application is well: a command in its container that succeeds then; within so many
-    seconds after its start, tried every few."""
+    """The health check of an application: a command in its container that must succeed within ``within`` seconds after
+    the start, tried every ``every`` seconds."""
 
     command: tuple[str, ...] = ()
     within: float = _PATIENCE
@@ -32,19 +33,29 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Application(msgspec.Struct, frozen=True):
-    """The container of an application as its template asks for it: words of `run` before the image and after it,
-    variables, how its health is found out, and the seconds that it has to stop."""
+    """The container of an application, as its template asks for it."""
 
     options: tuple[str, ...] = ()
+    """Words of `run` before the image."""
+
     command: tuple[str, ...] = ()
+    """Words of `run` after the image."""
+
     environment: Mapping[str, object] = {}
+    """Its variables; values may be ``Sensitive``."""
+
     health: Health = Health()
+    """Its health check."""
+
     grace: float = GRACE
+    """Seconds that it has to stop by itself."""
+
     has_own_type: bool = False
+    """Whether its type is ``OWN``, or derived from that."""
 
 
 def application_of(asked: Delegation) -> Application:
-    """What is asked for an instance. Raises ``ProviderFailed`` for what cannot be."""
+    """The application that an instance asks for. Raises ``ProviderFailed`` for values that are not possible."""
     has_own_type = OWN in asked.kinds
     own = asked.properties if has_own_type else {}
     _refuse_secrets(asked, own)
@@ -73,17 +84,17 @@ def application_of(asked: Delegation) -> Application:
 
 
 def _refuse_secrets(asked: Delegation, own: Mapping[str, object]) -> None:
-    """Raise ``ProviderFailed`` for secrets in what becomes an argument of the engine, which others on its host see."""
+    """Raise ``ProviderFailed`` for secrets in arguments of the engine, which other users of its host can see."""
     told = sorted(name for name in asked.secret if name in own and name != "environment" and "::" not in name)
     if told and asked.verb is ProviderVerb.CREATE:
         raise ProviderFailed(
             f'"{told[0]}" of {asked.instance} holds a secret, and would be an argument of a program, which others can'
-            " read: give the secret as a variable (environment), and have it read there"
+            " read: give the secret as a variable (environment), and let the program read it there"
         )
 
 
 def _of_runtime(asked: Delegation, name: str) -> object:
-    """A property of the capability of the runtime, where that is a Container.Docker (§9.2.1)."""
+    """A property of the capability of the runtime, if that is a Container.Docker (§9.2.1)."""
     return next((far.properties.get(f"host::{name}") for far in asked.requirements.get("host", ())), None)
 
 
@@ -116,14 +127,14 @@ def _volumes(asked: Delegation, own: Mapping[str, object]) -> Iterator[str]:
         place = storage.relationship.get("location")
         if not isinstance(place, str) or not place.startswith("/"):
             raise ProviderFailed(
-                f"{asked.instance} requires {storage.instance} as storage, and does not say where: give the requirement"
-                " a relationship of type ordito.relationships.Mounts with a location, for example /data"
+                f"{asked.instance} requires {storage.instance} as storage, but has no mount location: give the"
+                " requirement a relationship of type ordito.relationships.Mounts with a location, for example /data"
             )
         yield f"{volume_name(asked, storage.instance)}:{place}"
 
 
 def volume_name(asked: Delegation, storage: str) -> str:
-    """The volume that a node of storage is, whichever application uses it."""
+    """The name of the volume of a storage node, the same for all applications that use it."""
     return name_of(msgspec.structs.replace(asked, instance=storage))
 
 
@@ -131,7 +142,7 @@ def volume_name(asked: Delegation, storage: str) -> str:
 
 
 def _ports(asked: Delegation, own: Mapping[str, object]) -> Iterator[str]:
-    """The ports that are published: those of endpoints under their own number, and those that the template lists."""
+    """The published ports: those of endpoints, under the same number, and those that the template lists."""
     found: dict[str, None] = {}
     for spec in (*_listed(own.get("ports")), *_listed(_of_runtime(asked, "publish_ports"))):
         found.update(dict.fromkeys(_of_spec(asked, spec)))
@@ -147,7 +158,7 @@ def _ports(asked: Delegation, own: Mapping[str, object]) -> Iterator[str]:
 
 
 def _exposed(asked: Delegation) -> Iterator[str]:
-    """The ports that other containers see: of those only what is in the container means something (§9.2.1.1)."""
+    """The ports that other containers can use; only their numbers in the container matter (§9.2.1.1)."""
     for spec in _listed(_of_runtime(asked, "expose_ports")):
         inside = _span(spec.get("source"), spec.get("source_range")) if isinstance(spec, Mapping) else None
         if isinstance(spec, Mapping) and inside is not None:
@@ -155,8 +166,8 @@ def _exposed(asked: Delegation) -> Iterator[str]:
 
 
 def _of_spec(asked: Delegation, spec: object) -> list[str]:
-    """The ports of a PortSpec (§5.3.11): ``source`` in the container, ``target`` on its host, any one there where it
-    is not said."""
+    """The ports of a PortSpec (§5.3.11): ``source`` in the container, ``target`` on its host; without ``target``, any
+    free port."""
     if not isinstance(spec, Mapping):
         return []
     inside, outside = (_span(spec.get(name), spec.get(f"{name}_range")) for name in ("source", "target"))

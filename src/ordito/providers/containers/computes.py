@@ -28,26 +28,26 @@ SIZE = "scalar-unit.size"
 MEBIBYTE = 1024 * 1024
 
 NO_IMAGE = (
-    "no image for containers is known: write one into the inventory, for example"
+    "no image for containers is known: add one to the inventory, for example"
     " `containers: {image: docker.io/library/debian:12}`"
 )
 
 WAIT = "trap 'exit 0' TERM INT; while :; do sleep 86400 & wait $!; done"
-"""What runs in a container that is a Compute: it waits, and takes in the processes whose parents have ended."""
+"""What runs in a container that is a Compute: it waits, and adopts processes whose parents have ended."""
 
 SHORT = 12
-"""How much of a container's own id tells it from all others."""
+"""How many characters of a container's id are shown."""
 
 
 class ContainerProvider:
-    """Provides ``tosca.nodes.Compute``, and what derives from it, as containers that the engine of this machine runs:
-    one for each instance, from the image that the inventory names. Operations are run in it by `exec`."""
+    """Provides ``tosca.nodes.Compute`` and derived types as containers of the engine of this machine: one for each
+    instance, from the image that the inventory names. Operations run in it by `exec`."""
 
     name = "container"
     protocol = CONTAINER
 
     def __init__(self, engines: Engines, find: Callable[[], ContainerSettings], *, has_image: bool = True) -> None:
-        """``find`` gives what the inventory says, secrets included, and raises ``ProviderFailed``."""
+        """``find`` gives the settings of the inventory, with secrets, or raises ``ProviderFailed``."""
         self._engines = engines
         self._find = find
         self._has_image = has_image
@@ -61,13 +61,13 @@ class ContainerProvider:
         return COMPUTE in kinds and self._has_image
 
     def takes(self, kinds: Sequence[str]) -> bool:
-        """No artifact: the inventory says which image it is."""
+        """False: the inventory names the image."""
         return False
 
     def foresee(
         self, asked: Sequence[Delegation], going: Collection[str], has: Mapping[str, Recorded]
     ) -> Mapping[str, str]:
-        """All of them, where the inventory names no image."""
+        """All of them, if the inventory names no image."""
         return {} if self._has_image else {one.instance: NO_IMAGE for one in asked}
 
     def _image(self, asked: Delegation) -> str:
@@ -75,7 +75,7 @@ class ContainerProvider:
         return self._settings.image_for(distribution, version)
 
     async def create(self, asked: Delegation) -> Provided:
-        """A running container; after a crash the one that is there."""
+        """Make a running container; after a crash, the existing one is used."""
         engine = await self._engines.on(None)
         container = await made(engine, asked, self._wanted(engine, asked))
         name = name_of(asked)
@@ -84,19 +84,19 @@ class ContainerProvider:
         return Provided(self._attributes(engine, name, container), f"container {name}, made by {engine.name}")
 
     async def delete(self, asked: Delegation) -> bool:
-        """Remove the container: what ran on it is gone with it."""
+        """Remove the container, with everything that runs in it."""
         await removed(await self._engine_of(asked), asked)
         return True
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether the container is there and runs."""
+        """Check whether the container exists and runs."""
         engine = await self._engine_of(asked)
         name = name_of(asked)
         container = await own(engine, asked)
         return seen(engine, name, container, self._attributes(engine, name, container) if container else {})
 
     async def start(self, asked: Delegation) -> Provided:
-        """Start the container again that was stopped; it may have another address then."""
+        """Start the stopped container again; its address may change."""
         engine = await self._engine_of(asked)
         container = await started(engine, asked)
         return Provided(self._attributes(engine, name_of(asked), container), f"container {name_of(asked)} started")
@@ -110,7 +110,7 @@ class ContainerProvider:
         made_by = attributes.get(HOST)
         if not isinstance(made_by, Mapping) or not made_by.get("id"):
             raise Unreachable(
-                f"it is not known which container {instance} is: `ordito discover`, or `ordito heal {instance}`"
+                f"the container of {instance} is not known: run `ordito discover`, or `ordito heal {instance}`"
             )
         name = str(made_by["id"])
         engine = self._engines.wanted or str(made_by.get("engine") or "podman")
@@ -132,7 +132,7 @@ class ContainerProvider:
         return {HOST: host, **attributes_of(container)}
 
     def _wanted(self, engine: Engine, asked: Delegation) -> WantedContainer:
-        """The container as inventory and template ask for it."""
+        """The container that the inventory and the template ask for."""
         settings = self._settings
         image = self._image(asked)
         if not image:
@@ -154,18 +154,18 @@ class ContainerProvider:
 
 
 def _limits(engine: Engine, asked: Delegation) -> list[str]:
-    """What of the machine the container has, as its ``host`` capability says, where the engine can see to that. Raises
-    ``ProviderFailed`` where the machine itself has less."""
+    """The options that limit processors and memory to those of the ``host`` capability, if the engine can do that.
+    Raises ``ProviderFailed`` if the machine itself has less."""
     machine, words = engine.machine, list[str]()
     cpus, memory = asked.properties.get("host::num_cpus"), asked.properties.get("host::mem_size")
     if isinstance(cpus, int):
         if machine.cpus and cpus > machine.cpus:
-            raise ProviderFailed(f"{asked.instance} asks for {cpus} CPUs, and {engine.where} has {machine.cpus}")
+            raise ProviderFailed(f"{asked.instance} asks for {cpus} CPUs, but {engine.where} has {machine.cpus}")
         words += ["--cpus", str(cpus)] if machine.limits_cpus else []
     if isinstance(memory, str):
         size = math.ceil(amount(memory, SIZE))
         if machine.memory and size > machine.memory:
             there = f"{machine.memory // MEBIBYTE} MiB"
-            raise ProviderFailed(f"{asked.instance} asks for {memory} of memory, and {engine.where} has {there}")
+            raise ProviderFailed(f"{asked.instance} asks for {memory} of memory, but {engine.where} has {there}")
         words += ["--memory", str(size)] if machine.limits_memory else []
     return words

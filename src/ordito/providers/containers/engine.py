@@ -1,4 +1,4 @@
-"""The engine of containers on a host: which it is, its commands, and what it says of a container."""
+"""The container engine of a host: finding it, its commands, and what it reports about containers."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ordito.work.providing import Delegation, ProviderFailed
 from ordito.work.targets import Hands, HostTarget, Ran
 
 USUAL, LONG = 300.0, 3_600.0
-"""Seconds after which a command is given up, and one that fetches or builds an image."""
+"""The timeout of a command, and of one that pulls or builds an image, in seconds."""
 
 NOBODY = ("no such container", "no such object", "no container with name or id")
-"""What engines say, in small letters, of a container that is not there."""
+"""What engines say, in lower case, about a container that does not exist."""
 
 LINES = 10
-"""Last lines of its log that are told of a container that has ended."""
+"""How many last lines of the log of an ended container are shown."""
 
 
 class State(msgspec.Struct, frozen=True, rename="pascal"):
-    """The part ``State`` of what an engine says of a container."""
+    """The part ``State`` of what an engine reports about a container."""
 
     status: str = ""
     running: bool = False
@@ -40,7 +40,7 @@ class Config(msgspec.Struct, frozen=True, rename="pascal"):
 
 
 class HostConfig(msgspec.Struct, frozen=True, rename="pascal"):
-    """What a container has of its host."""
+    """What a container uses of its host."""
 
     network_mode: str = ""
 
@@ -60,7 +60,7 @@ class Published(msgspec.Struct, frozen=True, rename="pascal"):
 
 
 class Networking(msgspec.Struct, frozen=True):
-    """Where a container is reached."""
+    """The networks and published ports of a container."""
 
     address: str = msgspec.field(name="IPAddress", default="")
     networks: dict[str, ContainerNetwork] | None = msgspec.field(name="Networks", default=None)
@@ -68,7 +68,7 @@ class Networking(msgspec.Struct, frozen=True):
 
 
 class Container(msgspec.Struct, frozen=True, rename="pascal"):
-    """What an engine says of a container."""
+    """What an engine reports about a container."""
 
     id: str = ""
     image: str = ""
@@ -84,7 +84,7 @@ class Container(msgspec.Struct, frozen=True, rename="pascal"):
 
     @property
     def checks_health(self) -> bool:
-        """Whether its image, or who has made it, says how its health is found out."""
+        """Whether it has a health check, from its image or from the command that made it."""
         return bool(self.config.healthcheck and self.config.healthcheck.get("Test"))
 
     @property
@@ -94,8 +94,8 @@ class Container(msgspec.Struct, frozen=True, rename="pascal"):
 
 
 class EngineMachine(msgspec.Struct, frozen=True):
-    """How much the host of an engine has, 0 where the engine does not say, and whether containers can be given a part
-    of it: processors, and bytes of memory."""
+    """The processors and bytes of memory of the host of an engine, 0 if the engine does not say, and whether containers
+    can be limited to a part of them."""
 
     cpus: int = 0
     memory: int = 0
@@ -111,7 +111,7 @@ class Engine:
         self.target = target
         self.machine = machine
         self.loading = asyncio.Lock()
-        """Held while an image is loaded, which has names for a moment that may mean something else."""
+        """Held while an image is loaded, which for a moment has names that may belong to another image."""
         self._hands = hands
 
     @property
@@ -120,25 +120,27 @@ class Engine:
         return place(self.target)
 
     async def run(self, *words: str, given: bytes = b"", timeout: float = USUAL) -> Ran:
-        """Run one of its commands. Raises ``ProviderFailed`` where it takes too long."""
+        """Run one of its commands. Raises ``ProviderFailed`` if it takes too long."""
         return await self.run_words([self.name, *words], f"{self.name} {words[0]}", given=given, timeout=timeout)
 
     async def run_words(self, words: Sequence[str], called: str, *, given: bytes = b"", timeout: float = USUAL) -> Ran:
-        """Run a program on its host that is ``called`` so where it takes too long."""
+        """Run a program on its host, which error messages call ``called``. Raises ``ProviderFailed`` if it takes too
+        long."""
         try:
             return await self._hands.run(self.target, words, given=given, timeout=timeout)
         except TimeoutError as error:
             raise ProviderFailed(f"{called} has not ended after {timeout:g} s on {self.where}") from error
 
     async def ask(self, *words: str, given: bytes = b"", timeout: float = USUAL) -> str:
-        """What one of its commands printed. Raises ``ProviderFailed`` with what it said where it fails."""
+        """The output of one of its commands. Raises ``ProviderFailed``, with the message of the command, if it
+        fails."""
         ran = await self.run(*words, given=given, timeout=timeout)
         if ran.status != 0:
             raise ProviderFailed(f"{self.name} {words[0]} failed on {self.where}: {said(ran)}")
         return ran.out.decode(errors="replace").strip()
 
     async def look(self, name: str) -> Container | None:
-        """What there is of a container; None where there is none of that name."""
+        """The container with a name; None if there is none."""
         ran = await self.run("container", "inspect", name)
         if ran.status != 0:
             if any(word in ran.err.decode(errors="replace").lower() for word in NOBODY):
@@ -148,21 +150,21 @@ class Engine:
         return found[0] if found else None
 
     async def remove(self, name: str) -> None:
-        """Remove a container with the volumes that have no names, whatever it does; no error where there is none."""
+        """Remove a container with its anonymous volumes, even if it runs; no error if there is none."""
         at_once = ("--time", "0") if self.name == "podman" else ()
         ran = await self.run("rm", "--force", "--volumes", *at_once, name)
         if ran.status != 0 and await self.look(name) is not None:
             raise ProviderFailed(f"{self.name} rm failed on {self.where}: {said(ran)}")
 
     async def last_lines(self, name: str) -> str:
-        """The last lines that a container has printed, as what follows on the first line of a message."""
+        """The last lines that a container has printed, to be appended to a message."""
         ran = await self.run("logs", "--tail", str(LINES), name)
         lines = (ran.out + ran.err).decode(errors="replace").strip() if ran.status == 0 else ""
         return f"\n{lines}" if lines else "; it has printed nothing"
 
 
 class Engines:
-    """The engines on all hosts, each asked for once; ``wanted`` is the one that the inventory names, if it does."""
+    """The engines of all hosts, each looked up once; ``wanted`` is the one that the inventory names, if any."""
 
     def __init__(self, hands: Hands, wanted: str = "") -> None:
         self.wanted = wanted
@@ -171,14 +173,14 @@ class Engines:
         self._known: dict[tuple[str, str], asyncio.Task[Engine]] = {}
 
     async def of(self, target: HostTarget | None, made: object) -> Engine:
-        """The engine that has made something on a host, whose attribute says which: that one need not be asked."""
+        """The engine that has made something on a host, by its attribute, without asking the host."""
         name = made.get("engine") if isinstance(made, Mapping) else None
         if name in ENGINES and (self._names in (ENGINES, (name,))):
             return Engine(str(name), self._hands, target, EngineMachine())
         return await self.on(target)
 
     async def on(self, target: HostTarget | None) -> Engine:
-        """The engine on a host. Raises ``ProviderFailed`` where none answers, ``Unreachable``."""
+        """The engine on a host. Raises ``ProviderFailed`` if none answers, and ``Unreachable``."""
         key = (target.protocol, target.name) if target else ("", "")
         asked = self._known.get(key)
         if asked is None or (asked.done() and (asked.cancelled() or asked.exception())):
@@ -210,7 +212,7 @@ class _PodmanHost(msgspec.Struct, frozen=True):
 
 
 class _Info(msgspec.Struct, frozen=True):
-    """What either engine says of itself."""
+    """What the engines report about themselves."""
 
     host: _PodmanHost | None = None
     cpus: int = msgspec.field(name="NCPU", default=0)
@@ -236,7 +238,7 @@ def place(target: HostTarget | None) -> str:
 
 
 def said(ran: Ran) -> str:
-    """Why a command has failed, in its own words."""
+    """Why a command has failed, by its own message."""
     lines = [line.strip() for line in ran.err.decode(errors="replace").splitlines() if line.strip()]
     text = lines[-1].removeprefix("Error: ") if lines else ""
     return text or f"exit {ran.status}, and it said nothing"
@@ -252,67 +254,81 @@ _LONGEST = 100
 
 
 def name_of(asked: Delegation) -> str:
-    """The name of an instance's container: the same every time, and no other instance's."""
+    """The name of an instance's container: always the same, and unique."""
     told = f"ordito-{asked.ensemble}-{asked.instance}" if asked.ensemble else f"ordito-{asked.instance}"
     fit = _UNFIT.sub("-", told)[:_LONGEST]
     return fit if fit == told else f"{fit}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
 
 
 def labels_of(asked: Delegation) -> list[str]:
-    """The words that give a container its labels."""
+    """The options that give a container its labels."""
     labels = {ENSEMBLE: asked.ensemble, INSTANCE: asked.instance, JOB: asked.job}
     return [word for name, value in labels.items() for word in ("--label", f"{name}={value}")]
 
 
 def is_of(container: Container, asked: Delegation) -> bool:
-    """Whether a container was made for an instance, and not by somebody else under the same name."""
+    """Whether a container was made for this instance; another one may have the same name."""
     labels = container.labels
     return labels.get(ENSEMBLE) == asked.ensemble and labels.get(INSTANCE) == asked.instance
 
 
 def is_made_by(container: Container, asked: Delegation) -> bool:
-    """Whether the very job has made it that makes the instance now, before it was cut off."""
+    """Whether this same job has made the container, before it was interrupted."""
     return is_of(container, asked) and container.labels.get(JOB) == asked.job
 
 
 # What the inventory says of containers.
 
 ENGINES = ("podman", "docker")
-"""The programs that can be the engine, in the order in which they are asked."""
+"""The programs that can be the engine, in the order in which they are tried."""
 
 
 class Login(msgspec.Struct, frozen=True):
-    """By whom images are fetched from a registry; the password is ``Sensitive``."""
+    """The login for a registry of images; the password is ``Sensitive``."""
 
     user: str = ""
     password: object = ""
 
 
 class ContainerSettings(msgspec.Struct, frozen=True):
-    """The section ``containers`` of the inventory.
-
-    ``engine`` is the program, "" for whichever answers. The rest is about Compute nodes: ``image`` is what they are
-    made from, ``images`` others by what their ``os`` capability asks for (``debian``, or ``debian:12``); ``network``,
-    ``volumes`` (``source:place[:ro]``), ``environment`` and ``user`` are as in `podman run`, ``options`` further
-    options of it. ``command`` is what runs in the container; "" for a shell that waits. Operations keep their files
-    below ``base``, "" for the place that is usual on hosts. Values of ``environment`` may be ``Sensitive``.
-    ``registries`` are logins, by the host of the registry: they win over those of the service.
-    """
+    """The section ``containers`` of the inventory. Except for ``engine`` and ``registries`` it is about Compute
+    nodes."""
 
     engine: str = ""
+    """The program of the engine, "" for the first one that answers."""
+
     image: str = ""
+    """The image of Computes that none of ``images`` fits."""
+
     images: Mapping[str, str] = {}
+    """Images by the operating system of the ``os`` capability: ``debian``, or ``debian:12``."""
+
     network: str = ""
+    """As in `podman run`."""
+
     volumes: tuple[str, ...] = ()
+    """As in `podman run`: ``source:place[:ro]``."""
+
     environment: Mapping[str, object] = {}
+    """Variables; values may be ``Sensitive``."""
+
     options: tuple[str, ...] = ()
+    """Further options of `podman run`."""
+
     command: tuple[str, ...] = ()
+    """What runs in the container, () for a shell that waits."""
+
     user: str = ""
+    """As in `podman run`."""
+
     base: str = ""
+    """The folder for the files of operations, "" for the usual one."""
+
     registries: Mapping[str, Login] = {}
+    """Logins by the host of the registry; they override those of the service."""
 
     def image_for(self, distribution: str, version: str) -> str:
-        """The image for a Compute that asks for this operating system; "" where there is none."""
+        """The image for a Compute that asks for this operating system; "" for none."""
         named = (f"{distribution}:{version}", distribution) if distribution else ()
         by_name = {name.casefold(): image for name, image in self.images.items()}
         return next((by_name[n.casefold()] for n in named if n.casefold() in by_name), self.image)

@@ -1,4 +1,4 @@
-"""The image of an application: from a registry, from the file of an archive, or built from a folder of the service."""
+"""The image of an application: from a registry, from an archive file, or built from a folder of the service."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from ordito.work.providing import Delegation, Material, ProviderFailed
 from ordito.work.targets import Ran
 
 KIND = "tosca.artifacts.Deployment.Image.Container.Docker"
-"""The artifact type of images of containers (§9.1.1)."""
+"""The artifact type of container images (§9.1.1)."""
 
 HUB, LOCAL = "docker.io", "localhost"
-"""The registry that most images are in, and what stands before the names of those that are in none."""
+"""The default registry, and the prefix of the names of images that are in no registry."""
 
 Logins: TypeAlias = Callable[[], Mapping[str, Login]]
 _HUBS = frozenset({"hub.docker.com", "registry.hub.docker.com", "registry-1.docker.io", "index.docker.io", HUB})
 _BUILD_FILE = re.compile(r"(Containerfile|Dockerfile)(\..+)?|.+\.(containerfile|dockerfile)", re.IGNORECASE)
 _SAVED = frozenset({"manifest.json", "index.json", "oci-layout", "repositories"})
-"""What stands at the top of an archive that is a saved image, and of no root of files."""
+"""The files at the top of an archive that is a saved image, and not a root file system."""
 
 _FOLDER, _FILE, _NOTHING = "folder", "file", "nothing"
 
 _LOADED = re.compile(r"Loaded image(?: ID|\(s\))?:\s*(\S+)")
 
 _BUILT = 'd=$(mktemp -d) && tar -x -C "$d" -f - && cd "$d" && "$@"; s=$?; rm -rf "$d"; exit $s'
-"""A build on a host that has not got the files: they are its input."""
+"""The shell text that builds an image on a host; its standard input is an archive of the files."""
 
 _FETCHED = """\
 d=$(mktemp -d) || exit 1
@@ -48,12 +48,13 @@ docker) docker --config "$d" login --username "$user" --password-stdin "$registr
     "$engine" pull "$@" --authfile "$d/auth.json" "$image" ;;
 esac || { s=$?; cat "$d/said" >&2; exit $s; }
 """
-"""A pull with a credential, which is forgotten right after it; the password is the input."""
+"""The shell text that pulls an image with a credential and then removes the credential; the password is its standard
+input."""
 
 
 class ContainerImage(msgspec.Struct, frozen=True):
-    """An image that an engine has: what it calls it, the digest of what it is, and by which it is known in its
-    registry ("" where it comes from none)."""
+    """An image of an engine: its name, the digest of its content, and the digest in its registry ("" if it comes from
+    none)."""
 
     name: str
     digest: str
@@ -61,18 +62,19 @@ class ContainerImage(msgspec.Struct, frozen=True):
 
 
 def image_artifact(asked: Delegation) -> Material:
-    """The image of an application. Raises ``ProviderFailed`` where it is not clear which it is."""
+    """The image artifact of an application. Raises ``ProviderFailed`` if there is none, or if it is not clear which
+    one."""
     images = [a for a in asked.artifacts if KIND in a.kinds]
     if len(images) == 1:
         return images[0]
     if not images:
-        raise ProviderFailed(f'node "{asked.node}" has no artifact of type {KIND}: nobody knows what it is made from')
+        raise ProviderFailed(f'node "{asked.node}" has no artifact of type {KIND}, so its image is not known')
     names = ", ".join(image.name for image in images)
     raise ProviderFailed(f'node "{asked.node}" has several images ({names}): name one as implementation of its create')
 
 
 async def image_of(engine: Engine, asked: Delegation, artifact: Material, logins: Logins) -> ContainerImage:
-    """The image of an artifact, as the engine has it now. Raises ``ProviderFailed``."""
+    """The image of an artifact, which is pulled, loaded or built. Raises ``ProviderFailed``."""
     if artifact.repository:
         name = await _pulled(engine, artifact, logins)
     else:
@@ -81,19 +83,19 @@ async def image_of(engine: Engine, asked: Delegation, artifact: Material, logins
 
 
 async def made_before(engine: Engine, asked: Delegation, artifact: Material) -> str:
-    """The image that was made for an instance from files of the service, "" for none."""
+    """The id of the image that was made for an instance from files of the service, "" for none."""
     return "" if artifact.repository else await _id_of(engine, _tag(asked))
 
 
 async def forget_former(engine: Engine, former: str, now: ContainerImage) -> None:
-    """Let the engine forget the image that an instance was made from before, if nobody has another name for it."""
+    """Remove the former image of an instance, unless it has other names."""
     if former and former != now.digest and not await _names_of(engine, former):
         await engine.run("rmi", former)
 
 
 async def forget(engine: Engine, asked: Delegation) -> None:
-    """Let the engine forget an image that was made from files of the service for this instance alone; one that others
-    use, or that has other names, stays."""
+    """Remove the image that was made from files of the service for this instance alone; one that is used by others, or
+    has other names, stays."""
     name = _tag(asked)
     if (await engine.run("image", "inspect", "--format", "{{.Id}}", name)).status == 0:
         await engine.run("rmi", name)
@@ -103,7 +105,7 @@ async def forget(engine: Engine, asked: Delegation) -> None:
 
 
 async def _pulled(engine: Engine, artifact: Material, logins: Logins) -> str:
-    """Fetch an image from its registry; gives what it is called then. One of this host alone is there already."""
+    """Pull an image from its registry; returns its name. An image without registry must exist on the host."""
     registry, name = reference(artifact.repository, artifact.file)
     insecure = ["--tls-verify=false"] if artifact.repository.startswith("http:") and engine.name == "podman" else []
     if registry == LOCAL:
@@ -118,12 +120,12 @@ async def _pulled(engine: Engine, artifact: Material, logins: Logins) -> str:
         words = ["sh", "-c", _FETCHED, "sh", engine.name, registry, login.user, name, *insecure]
         ran = await engine.run_words(words, f"{engine.name} pull", given=str(token).encode(), timeout=LONG)
     if ran.status != 0:
-        raise ProviderFailed(f"the image {name} could not be fetched from {registry} on {engine.where}: {said(ran)}")
+        raise ProviderFailed(f"the image {name} could not be pulled from {registry} on {engine.where}: {said(ran)}")
     return name
 
 
 def reference(repository: str, file: str) -> tuple[str, str]:
-    """The registry at a repository's address, and what engines call an image in it."""
+    """The registry at a repository's address, and the name of an image in it."""
     address = repository.partition("://")[2] if "://" in repository else repository
     host, _, folder = address.strip("/").partition("/")
     if host in _HUBS:
@@ -136,15 +138,15 @@ def reference(repository: str, file: str) -> tuple[str, str]:
 
 
 async def _made(engine: Engine, asked: Delegation, artifact: Material) -> str:
-    """Make an image from a file or a folder of the service; it is called after the instance then."""
+    """Make an image from a file or a folder of the service; its name is made from that of the instance."""
     path, tag = Path(artifact.file), _tag(asked)
     what = await asyncio.to_thread(_what, path)
     if what == _FOLDER:
         return await _built(engine, path, "", tag)
     if what == _NOTHING:
         raise ProviderFailed(
-            f"{path} does not exist: the image of {asked.instance} is no file and no folder of the service, and its"
-            " artifact names no repository that has it"
+            f"{path} does not exist: the image of {asked.instance} is neither a file nor a folder of the service,"
+            " and its artifact names no repository"
         )
     if _BUILD_FILE.fullmatch(path.name):
         return await _built(engine, path.parent, path.name, tag)
@@ -172,11 +174,11 @@ async def _built(engine: Engine, folder: Path, file: str, tag: str) -> str:
 
 
 async def _unpacked(engine: Engine, path: Path, tag: str) -> str:
-    """An image from the file of an archive: one that an engine has saved, or a root of files."""
+    """An image from an archive file: a saved image, or a root file system."""
     try:
         saved = await asyncio.to_thread(_saved_names, path)
     except ValueError as error:
-        raise ProviderFailed(f"{path} is no archive that an image can be made from: {error}") from error
+        raise ProviderFailed(f"{path} is not an archive that an image can be made from: {error}") from error
     is_here = engine.target is None
     given = b"" if is_here else await asyncio.to_thread(path.read_bytes)
     if saved is not None:
@@ -188,11 +190,11 @@ async def _unpacked(engine: Engine, path: Path, tag: str) -> str:
         ran = await engine.run("import", str(path) if is_here else "-", tag, given=given, timeout=LONG)
         if ran.status == 0:
             return tag
-    raise ProviderFailed(f"{path} could not be made an image on {engine.where}: {said(ran)}")
+    raise ProviderFailed(f"{path} could not be made into an image on {engine.where}: {said(ran)}")
 
 
 async def _loaded(engine: Engine, path: Path, names: Sequence[str], tag: str, given: bytes) -> Ran:
-    """Load an image that an engine has saved under some names; these mean afterwards what they meant before."""
+    """Load a saved image with some names; afterwards these names mean the same images as before."""
     before = {name: await _id_of(engine, name) for name in names}
     source = ["--input", str(path)] if engine.target is None else []
     ran = await engine.run("load", *source, given=given, timeout=LONG)
@@ -210,8 +212,8 @@ async def _loaded(engine: Engine, path: Path, names: Sequence[str], tag: str, gi
 
 
 def _saved_names(path: Path) -> list[str] | None:
-    """The names in an archive that is an image which an engine has saved, None for another archive. Raises
-    ``ValueError`` for what is no archive."""
+    """The names in an archive that is a saved image, None for another archive. Raises ``ValueError`` if the file is not
+    an archive."""
     import tarfile
 
     try:
@@ -231,7 +233,7 @@ def _saved_names(path: Path) -> list[str] | None:
 
 
 def _packed(folder: Path) -> bytes:
-    """A folder with all that is in it, as an archive."""
+    """An archive of a folder with everything in it."""
     import tarfile
 
     made = io.BytesIO()
@@ -241,12 +243,12 @@ def _packed(folder: Path) -> bytes:
 
 
 def _all(ran: Ran) -> Ran:
-    """What a build has said: some engines say on the one output what goes wrong, some on the other."""
+    """Both outputs of a build: engines differ in where they print errors."""
     return ran if ran.err.strip() else Ran(ran.status, ran.out, ran.out)
 
 
 def _tag(asked: Delegation) -> str:
-    """The name of an image that is made for an instance."""
+    """The name for an image that is made for an instance."""
     name = name_of(asked)
     return f"localhost/ordito-{hashlib.sha256(name.encode()).hexdigest()[:24]}"
 
@@ -265,14 +267,14 @@ class _Inspected(msgspec.Struct, rename="pascal"):
 
 
 async def _id_of(engine: Engine, name: str) -> str:
-    """The digest of an image that an engine has, "" where it has none of that name."""
+    """The digest of the image with a name, "" if there is none."""
     ran = await engine.run("image", "inspect", "--format", "{{.Id}}", name)
     found = ran.out.decode(errors="replace").strip() if ran.status == 0 else ""
     return found if not found or ":" in found else f"sha256:{found}"
 
 
 async def _names_of(engine: Engine, image: str) -> list[str]:
-    """The names of an image, one of another kind where the engine does not know it."""
+    """The names of an image; without any, if the engine does not know it."""
     ran = await engine.run("image", "inspect", image)
     if ran.status != 0:
         return [image]

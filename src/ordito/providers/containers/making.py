@@ -1,4 +1,4 @@
-"""A container for an instance: made once, whatever comes in between, looked at and removed."""
+"""The container of an instance: making it exactly once, even after a crash, checking and removing it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from ordito.providers.containers.engine import (
 from ordito.work.providing import Delegation, ProviderFailed, ProviderFinding
 
 PIPED = 'cat | exec "$@"'
-"""A shell between the variables and the engine: what it reads them from must be a file that can be opened, which not
-every standard input is."""
+"""A shell between the variables and the engine: the engine reads them from a file that it must be able to open, which
+is not possible with every standard input."""
 
 GRACE = 10.0
-"""Seconds that a container has to end by itself, where nobody says how many."""
+"""Seconds that a container has to end by itself, by default."""
 
 
 class WantedContainer(msgspec.Struct, frozen=True):
-    """A container as it is to be: the image, what of `run` comes before it and after it, and variables, whose values
-    may be secret."""
+    """A wanted container: its image, the words of `run` before the image (``options``) and after it (``command``), and
+    variables, whose values may be secret."""
 
     image: str
     options: tuple[str, ...] = ()
@@ -39,8 +39,8 @@ class WantedContainer(msgspec.Struct, frozen=True):
 
 
 async def made(engine: Engine, asked: Delegation, wanted: WantedContainer) -> Container:
-    """The container of an instance, running or ended: the one that this job has made already, or a new one in place
-    of what is left of another attempt. Raises ``ProviderFailed``."""
+    """The container of an instance, running or ended: the one that this job has made already, or a new one, which
+    replaces what another attempt has left. Raises ``ProviderFailed``."""
     name = name_of(asked)
     found = await own(engine, asked)
     if found is not None:
@@ -63,17 +63,18 @@ async def made(engine: Engine, asked: Delegation, wanted: WantedContainer) -> Co
         raise ProviderFailed(f"the container of {asked.instance} could not be started on {engine.where}: {said(ran)}")
     found = await engine.look(name)
     if found is None:
-        raise ProviderFailed(f"the container {name} is gone as soon as it was started on {engine.where}")
+        raise ProviderFailed(f"the container {name} disappeared as soon as it was started on {engine.where}")
     return found
 
 
 async def own(engine: Engine, asked: Delegation) -> Container | None:
-    """The container of an instance, if there is one. Raises ``ProviderFailed`` where the name is somebody else's."""
+    """The container of an instance, if there is one. Raises ``ProviderFailed`` if the name is used by another
+    container."""
     name = name_of(asked)
     found = await engine.look(name)
     if found is not None and not is_of(found, asked):
         raise ProviderFailed(
-            f"a container called {name} is there on {engine.where}, and was not made for {asked.instance} of this"
+            f"a container called {name} exists on {engine.where}, and was not made for {asked.instance} of this"
             f" deployment. Look at it ({engine.name} inspect {name}), and rename or remove it"
         )
     return found
@@ -83,7 +84,7 @@ async def started(engine: Engine, asked: Delegation) -> Container:
     """The container of an instance, which is started if it does not run. Raises ``ProviderFailed``."""
     name = name_of(asked)
     if await own(engine, asked) is None:
-        raise ProviderFailed(f"there is no container {name} on {engine.where}: `ordito heal {asked.instance}`")
+        raise ProviderFailed(f"there is no container {name} on {engine.where}: run `ordito heal {asked.instance}`")
     await engine.ask("start", name)
     found = await own(engine, asked)
     if found is None or not found.state.running:
@@ -92,7 +93,7 @@ async def started(engine: Engine, asked: Delegation) -> Container:
 
 
 async def stopped(engine: Engine, asked: Delegation, grace: float = GRACE) -> None:
-    """Stop the container of an instance, which has so many seconds to end by itself; no error where there is none.
+    """Stop the container of an instance, which has ``grace`` seconds to end by itself; no error if there is none.
     Raises ``ProviderFailed``."""
     container = await own(engine, asked)
     if container is not None and container.state.running:
@@ -100,13 +101,13 @@ async def stopped(engine: Engine, asked: Delegation, grace: float = GRACE) -> No
 
 
 async def removed(engine: Engine, asked: Delegation) -> None:
-    """Remove the container of an instance; no error where there is none."""
+    """Remove the container of an instance; no error if there is none."""
     if await own(engine, asked) is not None:
         await engine.remove(name_of(asked))
 
 
 async def ended(engine: Engine, name: str, container: Container) -> ProviderFailed:
-    """Why a container that has ended does not run."""
+    """The message about a container that has ended."""
     state = container.state
     why = f" ({state.error})" if state.error else ""
     lines = await engine.last_lines(name)
@@ -114,7 +115,7 @@ async def ended(engine: Engine, name: str, container: Container) -> ProviderFail
 
 
 def seen(engine: Engine, name: str, container: Container | None, attributes: Mapping[str, object]) -> ProviderFinding:
-    """What there is of a container, as a check tells it."""
+    """The result of a check of a container."""
     if container is None:
         return ProviderFinding("absent", {}, f"there is no container {name} on {engine.where}")
     state = container.state
@@ -128,7 +129,7 @@ def seen(engine: Engine, name: str, container: Container | None, attributes: Map
 
 
 def variables(environment: Mapping[str, object]) -> bytes:
-    """Variables as an engine reads them from a file. Raises ``ProviderFailed`` for what it cannot read."""
+    """Variables in the file format of an engine. Raises ``ProviderFailed`` for values that it cannot express."""
     lines: list[str] = []
     for name, given in environment.items():
         value = revealed(given)
@@ -144,7 +145,7 @@ def variables(environment: Mapping[str, object]) -> bytes:
 
 
 def options(flag: str, values: Sequence[str]) -> list[str]:
-    """An option that may be given several times."""
+    """An option that is given once for each value."""
     return [word for value in values for word in (flag, value)]
 
 
@@ -154,15 +155,15 @@ LOOPBACK = "127.0.0.1"
 
 
 def address_of(container: Container) -> str:
-    """The address of a container: its own in its first network, that of its host where it shares the host's network,
-    and where it has none that others could use, that at which its ports are published."""
+    """The address of a container: its own in its first network; that of its host if it shares the host's network; and
+    if it has none that others could use, the one at which its ports are published."""
     if container.has_host_network:
         return LOOPBACK
     return next((address for _, _, address in _networks(container)), LOOPBACK)
 
 
 def attributes_of(container: Container) -> dict[str, object]:
-    """The attributes of a Compute that say where it is reached."""
+    """The attributes of a Compute with its addresses."""
     address = address_of(container)
     networks = [*_networks(container)] or [(container.host_config.network_mode or "host", "", address)]
     return {
@@ -180,7 +181,7 @@ def attributes_of(container: Container) -> dict[str, object]:
 
 
 def published(container: Container) -> dict[str, str]:
-    """Ports of a container (``80/tcp``), and where each is published on its host (``0.0.0.0:8080``)."""
+    """The ports of a container (``80/tcp``), and where each is published on its host (``0.0.0.0:8080``)."""
     found: dict[str, str] = {}
     for port, places in (container.network_settings.ports or {}).items():
         for at in places or ():

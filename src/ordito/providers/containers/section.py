@@ -1,4 +1,4 @@
-"""The section ``containers`` of the inventory, and the providers that it is for.
+"""The section ``containers`` of the inventory, and the providers that use it.
 
 containers:
   image: docker.io/library/debian:12
@@ -46,7 +46,7 @@ WHAT = '"containers"'
 
 
 def make_computes(section: InventorySection, hands: Hands) -> ContainerProvider:
-    """The provider of Computes that are containers; what is wrong with its section is reported."""
+    """The provider of Computes that are containers; errors in its section are reported."""
     checked = section.check(section.node, CONTAINERS, WHAT)
     known = checked if isinstance(checked, Mapping) else {}
     has_image = bool({"image", "images"} & {*section.entries})
@@ -56,7 +56,8 @@ def make_computes(section: InventorySection, hands: Hands) -> ContainerProvider:
 
 
 def make_everywhere(section: InventorySection | None, hands: Hands) -> tuple[Provider, ...]:
-    """The providers of runtimes, applications and volumes, which need no section; it may say which engine."""
+    """The providers of runtimes, applications and volumes. They need no section; if there is one, it may name the
+    engine."""
     engine = section.entries.get("engine") if section is not None else None
     name = section.check(engine, ENGINE, f'"engine" of {WHAT}') if section is not None and engine is not None else ""
 
@@ -68,7 +69,7 @@ def make_everywhere(section: InventorySection | None, hands: Hands) -> tuple[Pro
 
 
 def _settings(section: InventorySection) -> ContainerSettings:
-    """What the section says now. Raises ``ProviderFailed``."""
+    """The present settings of the section. Raises ``ProviderFailed``."""
     try:
         found = section.value(section.node, CONTAINERS, WHAT) if section.node is not None else {}
     except NoValue as problem:
@@ -80,12 +81,11 @@ def _settings(section: InventorySection) -> ContainerSettings:
 
 VOLUME = "ordito.nodes.Container.Volume"
 NOBODY = "no such volume"
-"""What engines say, in small letters, of a volume that is not there."""
+"""What engines say, in lower case, about a volume that does not exist."""
 
 
 class VolumeProvider:
-    """Provides ``ordito.nodes.Container.Volume`` as a volume of the engine on its host, under a name that no other
-    instance has."""
+    """Provides ``ordito.nodes.Container.Volume`` as a volume of the engine on its host, with a unique name."""
 
     name = "container-volume"
     protocol = ""
@@ -98,32 +98,32 @@ class VolumeProvider:
         return VOLUME in kinds
 
     def takes(self, kinds: Sequence[str]) -> bool:
-        """No artifact: a volume is empty at first."""
+        """False: a volume is empty at first."""
         return False
 
     async def create(self, asked: Delegation) -> Provided:
-        """An empty volume, or the one that is there already."""
+        """Make an empty volume, or find the existing one."""
         engine, name = await self._engines.on(asked.host), name_of(asked)
         if not await _is_there(engine, name):
             await engine.ask("volume", "create", *labels_of(asked), name)
         return Provided({"volume": name}, f"volume {name}, made by {engine.name}")
 
     async def delete(self, asked: Delegation) -> bool:
-        """Remove the volume with all that is in it."""
+        """Remove the volume with its data."""
         engine, name = await self._engines.on(asked.host), name_of(asked)
         if await _is_there(engine, name):
             await engine.ask("volume", "rm", name)
         return True
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether the volume is there."""
+        """Check whether the volume exists."""
         engine, name = await self._engines.on(asked.host), name_of(asked)
         if await _is_there(engine, name):
             return ProviderFinding("ok", {"volume": name}, f"volume {name} on {engine.where}")
         return ProviderFinding("absent", {}, f"there is no volume {name} on {engine.where}")
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
-        """Volumes are no hosts."""
+        """Raises: volumes are no hosts."""
         return None
 
 

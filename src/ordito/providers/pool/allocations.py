@@ -1,4 +1,4 @@
-"""Who has which host: kept beside the inventory, for all ensembles that share it."""
+"""Which instance has which host: a database beside the inventory, for all ensembles that share it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ordito.providers.pool.fitting import Taken
 
 FILE = Path(".ordito") / "hosts.db"
 LONGEST_WAIT = 60.0
-"""Seconds that a change waits for those of others, which take milliseconds."""
+"""Seconds that a change waits for changes of other processes, which take milliseconds."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS taken (
@@ -31,11 +31,11 @@ COLUMNS = "ensemble, instance, node, host, amounts, place"
 
 
 class PoolFailed(Exception):
-    """What is kept about the pool cannot be read or written. The text is for people."""
+    """The database of the pool cannot be read or written. The text is for people."""
 
 
 class Lost(msgspec.Struct, frozen=True):
-    """A host that could not be reached and is not given out: since when, why, and of which instances something may
+    """A host that could not be reached and is not given out: since when, why, and the instances of which something may
     remain on it."""
 
     since: str
@@ -44,13 +44,13 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 class Books:
-    """The books of a pool inside of one transaction."""
+    """The database of a pool inside of one transaction."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
     def taken(self) -> dict[str, list[Taken]]:
-        """Who has what, by host, in the order in which it was taken."""
+        """The allocations by host, in the order in which they were made."""
         found: dict[str, list[Taken]] = {}
         for row in self._database.execute(f"SELECT {COLUMNS} FROM taken ORDER BY rowid"):
             one = _taken(row)
@@ -58,18 +58,18 @@ class Books:
         return found
 
     def on(self, host: str) -> list[Taken]:
-        """Who has a host."""
+        """The allocations of a host."""
         rows = self._database.execute(f"SELECT {COLUMNS} FROM taken WHERE host = ? ORDER BY rowid", (host,))
         return [_taken(row) for row in rows]
 
     def of(self, ensemble: str, instance: str) -> Taken | None:
-        """What an instance has, None for nothing."""
+        """The allocation of an instance, None for none."""
         query = f"SELECT {COLUMNS} FROM taken WHERE ensemble = ? AND instance = ?"
         row = self._database.execute(query, (ensemble, instance)).fetchone()
         return _taken(row) if row is not None else None
 
     def take(self, taken: Taken) -> None:
-        """Write down that an instance has a host."""
+        """Record that an instance has a host."""
         self.forget_given_back(taken.ensemble, (taken.host,))
         amounts = msgspec.json.encode(_Amounts(taken.amounts, taken.resources)).decode()
         self._database.execute(
@@ -78,21 +78,20 @@ class Books:
         )
 
     def release(self, ensemble: str, instance: str) -> None:
-        """Write down that an instance has none any more."""
+        """Record that an instance has no host any more."""
         self._database.execute("DELETE FROM taken WHERE ensemble = ? AND instance = ?", (ensemble, instance))
 
     def give_back(self, ensemble: str, host: str) -> None:
-        """Write down that an ensemble has nothing on a host any more, and what it kept there has to be removed."""
+        """Record that an ensemble has no instance on a host any more, so that its files there must be removed."""
         self._database.execute("INSERT OR IGNORE INTO given_back VALUES (?, ?)", (ensemble, host))
 
     def given_back(self, ensemble: str) -> list[str]:
-        """The hosts on which an ensemble has nothing any more, save what it kept there; those that are lost are not
-        among them."""
+        """The hosts on which an ensemble has only files any more, without those that are lost."""
         query = "SELECT host FROM given_back WHERE ensemble = ? AND host NOT IN (SELECT host FROM lost) ORDER BY rowid"
         return [row[0] for row in self._database.execute(query, (ensemble,))]
 
     def left_behind(self) -> dict[str, list[str]]:
-        """The ensembles that had a host that is lost, and kept something there, by host."""
+        """By lost host, the ensembles that may have files there."""
         found: dict[str, list[str]] = {}
         for host, ensemble in self._database.execute(
             "SELECT host, ensemble FROM given_back WHERE host IN (SELECT host FROM lost) ORDER BY rowid"
@@ -101,7 +100,7 @@ class Books:
         return found
 
     def forget_given_back(self, ensemble: str, hosts: Iterable[str]) -> None:
-        """Write down that nothing of an ensemble has to be removed from hosts any more."""
+        """Record that an ensemble has no files on these hosts any more."""
         gone = [(ensemble, host) for host in hosts]
         self._database.executemany("DELETE FROM given_back WHERE ensemble = ? AND host = ?", gone)
 
@@ -111,7 +110,7 @@ class Books:
         return {row[0]: Lost(row[1], row[2], tuple(json.loads(row[3]))) for row in rows}
 
     def lose(self, host: str, since: str, why: str, owner: str) -> None:
-        """Write down that a host is lost, on which something of an instance may remain ("" for nothing more)."""
+        """Record that a host is lost, on which something of the instance ``owner`` may remain ("" for none)."""
         before = self.lost().get(host)
         remains = dict.fromkeys((*(before.remains if before else ()), *([owner] if owner else ())))
         self._database.execute(
@@ -120,20 +119,20 @@ class Books:
         )
 
     def find(self, host: str) -> None:
-        """Write down that a host is there again."""
+        """Record that a lost host was reached again."""
         self._database.execute("DELETE FROM lost WHERE host = ?", (host,))
 
 
 class Allocations:
-    """The books of the pool of an inventory in a folder. Every change is one transaction that nobody else comes
-    between, and is on disk when it has ended."""
+    """The database of the pool of an inventory in a folder. Every change is one exclusive transaction, and is on disk
+    when it has ended."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
 
     @contextmanager
     def change(self) -> Iterator[Books]:
-        """A change: all of it, or with an exception nothing. Raises ``PoolFailed``."""
+        """A transaction: after an exception nothing is changed. Raises ``PoolFailed``."""
         with self._explained():
             self._file.parent.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(self._file, timeout=LONGEST_WAIT, isolation_level=None)
@@ -152,7 +151,7 @@ class Allocations:
                 database.close()
 
     def read(self) -> tuple[dict[str, list[Taken]], dict[str, Lost]]:
-        """Who has what, by host, and which hosts are lost; nothing is made on disk. Raises ``PoolFailed``."""
+        """The allocations by host, and the lost hosts; creates nothing on disk. Raises ``PoolFailed``."""
         if not self._file.exists():
             return {}, {}
         with self._explained():
@@ -167,8 +166,7 @@ class Allocations:
                 database.close()
 
     def read_given_back(self, ensemble: str) -> list[str]:
-        """The hosts on which an ensemble has nothing any more, save what it kept there; nothing is made on disk. Raises
-        ``PoolFailed``."""
+        """The hosts on which an ensemble has only files any more; creates nothing on disk. Raises ``PoolFailed``."""
         if not self._file.exists():
             return []
         with self.change() as books:
@@ -180,11 +178,11 @@ class Allocations:
             yield
         except (sqlite3.Error, OSError) as error:
             said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise PoolFailed(f"{self._file}, which says who has which host, cannot be used: {said}") from error
+            raise PoolFailed(f"{self._file}, the database of the pool of hosts, cannot be used: {said}") from error
 
 
 class _Amounts(msgspec.Struct, frozen=True):
-    """What an instance takes of its host, as it is written down."""
+    """What an instance uses of its host, as it is stored."""
 
     amounts: Mapping[str, float] = {}
     resources: Mapping[str, float] = {}

@@ -1,4 +1,5 @@
-"""Which host an instance gets: the first that is fit, in an order that spreads instances over hosts, or packs them."""
+"""Choosing the host of an instance: the first suitable one, in an order that spreads instances over hosts, or packs
+them."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ CHECK = "ordito hosts check"
 
 
 class Choosing:
-    """Chooses hosts for one instance after another, as things stand when it is made and with what is taken since.
+    """Chooses hosts for one instance after another, from the allocations at its creation and those made since.
 
-    A pool may have thousands of hosts, and a plan ask for far more: so hosts are kept by how many instances they have,
-    full ones are not looked at again, and what was refused once is refused again at once, since nothing is given back
-    meanwhile. ``file`` is the inventory, for messages.
+    A pool may have thousands of hosts, and a plan may ask for many more. So hosts are grouped by how many instances
+    they have, full ones are not tried again, and a request that was refused once is refused again at once, since
+    nothing is released meanwhile. ``file`` is the inventory, for messages.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Choosing:
                 self.take(one)
 
     def take(self, taken: Taken) -> None:
-        """An instance has a host from now on; one that is not in the inventory is nobody's any more."""
+        """Add an allocation; hosts that are not in the inventory are ignored."""
         place = self._places.get(taken.host)
         if place is None:
             return
@@ -59,7 +60,7 @@ class Choosing:
         of_node[place] = of_node.get(place, 0) + 1
 
     def choose(self, asked: Delegation, asking: HostRequest) -> tuple[PoolHost | None, str]:
-        """The host that an instance would get, None for none, with the reasons in words."""
+        """The host that an instance would get, or None and the reasons, for people."""
         wanted = msgspec.msgpack.encode(asking)
         refused = self._refused.get((wanted, asked.apart))
         if refused is not None:
@@ -71,8 +72,8 @@ class Choosing:
         return None, problem
 
     def _tried(self, node: str, *, packs: bool) -> Iterator[int]:
-        """The hosts that are not full, in the order in which they are tried: those first where fewest instances are,
-        of the same node before all others, or with ``packs`` most; and then as they stand in the inventory."""
+        """The hosts that are not full, in the order in which they are tried: first those with the fewest instances of
+        the same node, then with the fewest instances (with ``packs``, the most), then in the order of the inventory."""
         if packs:
             yield from chain.from_iterable(reversed(self._by_load))
             return
@@ -85,21 +86,21 @@ class Choosing:
         return len(self._taken[place]) >= self._hosts[place].instances
 
     def _has(self, place: int, asking: HostRequest, wanted: bytes) -> bool:
-        """Whether a host has what is asked for at all, whatever is taken of it."""
+        """Whether a host would have what is asked for if it were free."""
         known = self._has_all.get((wanted, place))
         if known is None:
             known = self._has_all[wanted, place] = not any(lacks(self._hosts[place], asking))
         return known
 
     def _problems(self, place: int, asked: Delegation, asking: HostRequest) -> list[str]:
-        """Why a host is not for an instance, in words; nothing where it is."""
+        """Why an instance cannot have a host, for people; empty if it can."""
         host, there = self._hosts[place], self._taken[place]
         if host.name in self._lost:
-            return [f"could not be reached and waits for `{CHECK} {host.name}`"]
+            return [f"could not be reached, and is not used before `{CHECK} {host.name}` succeeds"]
         return unfit(host, asking, there) or _beside(asked, there)
 
     def _no_host(self, asked: Delegation, asking: HostRequest) -> str:
-        """That no host is fit, with what is asked and which host fails by what."""
+        """The message that no host is suitable, with the request and why each host is not."""
         full = (place for place in range(len(self._hosts)) if self._is_full(place))
         reasons = [
             f"{self._hosts[place].name} {' and '.join(self._problems(place, asked, asking))}"
@@ -107,10 +108,10 @@ class Choosing:
         ]
         told = "; ".join(reasons) or "there is none"
         more = f"; and {len(self._hosts) - MOST_TOLD} more" if len(self._hosts) > MOST_TOLD else ""
-        return f"no host of {self._file} is free and fit ({asking.describe()}): {told}{more}"
+        return f"no host of {self._file} is free and suitable ({asking.describe()}): {told}{more}"
 
 
 def _beside(asked: Delegation, taken: Sequence[Taken]) -> list[str]:
-    """That something is on a host beside which an instance is not to be, in words; nothing where it may be there."""
+    """Why an instance must be on another host than those that have this one, for people; empty if it may share it."""
     others = [t.instance for t in taken if t.ensemble == asked.ensemble and t.node in asked.apart]
-    return [f"has {others[0]}, from which it is to be apart"] if others else []
+    return [f"has {others[0]}, which must be on another host"] if others else []

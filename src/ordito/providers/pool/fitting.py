@@ -1,4 +1,4 @@
-"""Which hosts are fit for what is asked, by what they have and what is taken of it."""
+"""Which hosts are suitable for a request, by what they have and what is already used."""
 
 from __future__ import annotations
 
@@ -13,16 +13,22 @@ from ordito.providers.shapes import FREQUENCY, SIZE
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """A host that an instance has: who has it (``ensemble`` is the id of the deployment, ``place`` the directory
-    in which it is), and what the instance takes of what it has."""
+    """An allocation: an instance has a host."""
 
     ensemble: str
+    """The id of the deployment."""
+
     instance: str
     node: str
     host: str
     amounts: Mapping[str, float] = {}
+    """What the instance uses of the capability ``host``."""
+
     resources: Mapping[str, float] = {}
+    """What it uses of other resources."""
+
     place: str = ""
+    """The directory of the ensemble."""
 
     @property
     def owner(self) -> str:
@@ -36,7 +42,7 @@ def owner_of(instance: str, place: str) -> str:
 
 
 def owners_text(owners: Sequence[str]) -> str:
-    """Several such texts as one, in which each directory stands once."""
+    """Several texts of ``owner_of`` as one, which names each directory once."""
     of_place: dict[str, list[str]] = {}
     for owner in owners:
         instance, _, place = owner.partition(" of ")
@@ -45,12 +51,12 @@ def owners_text(owners: Sequence[str]) -> str:
 
 
 def takes(asking: HostRequest) -> tuple[dict[str, float], dict[str, float]]:
-    """What an instance takes of its host: amounts of the capability, and resources."""
+    """What an instance uses of its host: amounts of the capability, and resources."""
     return {n: v for n, v in asking.least.items() if n in CONSUMED}, dict(asking.resources)
 
 
 def unfit(host: PoolHost, asking: HostRequest, taken: Sequence[Taken]) -> list[str]:
-    """Why a host is not fit for what is asked, in words; nothing where it is. ``taken`` is what is taken of it."""
+    """Why a host is not suitable for a request, for people; empty if it is. ``taken`` are its allocations."""
     found = list(lacks(host, asking))
     if len(taken) >= host.instances:
         who = ", ".join(t.owner for t in taken[:2])
@@ -61,7 +67,7 @@ def unfit(host: PoolHost, asking: HostRequest, taken: Sequence[Taken]) -> list[s
 
 
 def lacks(host: PoolHost, asking: HostRequest) -> Iterable[str]:
-    """What a host does not have, whatever is taken of it."""
+    """What a host lacks even when it is free."""
     for name, least in asking.least.items():
         has = measure(name, host.host.get(name))
         if has is None or has < least:
@@ -82,7 +88,7 @@ def lacks(host: PoolHost, asking: HostRequest) -> Iterable[str]:
 
 
 def _used_up(host: PoolHost, asking: HostRequest, taken: Sequence[Taken]) -> Iterable[str]:
-    """What is not left of a host that is shared."""
+    """What is used up of a shared host."""
     amounts, resources = takes(asking)
     free = left_of(host, taken)
     for name, wanted in (amounts | resources).items():
@@ -91,7 +97,7 @@ def _used_up(host: PoolHost, asking: HostRequest, taken: Sequence[Taken]) -> Ite
 
 
 def left_of(host: PoolHost, taken: Sequence[Taken]) -> dict[str, float]:
-    """What is left of what a host has, by name."""
+    """What is still free of a host, by name."""
     has = {name: v for name in CONSUMED if (v := measure(name, host.host.get(name))) is not None}
     free = {**has, **host.resources}
     for one in taken:
@@ -104,28 +110,35 @@ def left_of(host: PoolHost, taken: Sequence[Taken]) -> dict[str, float]:
 # What a Compute asks of the host on which it is to be.
 
 OWN = ("ordito.labels", "ordito.resources", "ordito.placement")
-"""The settings of a node that are about its host."""
+"""The metadata keys of a node that are about its host."""
 
 UNITS: Mapping[str, str] = {"mem_size": SIZE, "disk_size": SIZE, "cpu_frequency": FREQUENCY}
 CONSUMED = ("num_cpus", "mem_size", "disk_size")
-"""What instances that share a host take away from each other."""
+"""The properties that instances on one host share between them."""
 NORMALISED = ("architecture", "type", "distribution")
-"""Compared without case (§5.5.12); a version is its literal text."""
+"""The properties of ``os`` that are compared without case (§5.5.12); versions are compared as text."""
 
 
 class HostRequest(msgspec.Struct, frozen=True):
-    """What is asked for: at least so much of the properties of the capability ``host`` (amounts in their base units),
-    the very ``os``, all ``labels``, so much of each of the ``resources``; and whether instances are to be on as few
-    hosts as possible (``packs``)."""
+    """What an instance asks of its host."""
 
     least: Mapping[str, float] = {}
+    """The least amounts of properties of the capability ``host``, in their base units."""
+
     os: Mapping[str, str] = {}
+    """The properties that the operating system must have."""
+
     labels: Mapping[str, str] = {}
+    """The labels that the host must have."""
+
     resources: Mapping[str, float] = {}
+    """The amounts of other resources."""
+
     packs: bool = False
+    """Whether instances are put on as few hosts as possible."""
 
     def describe(self) -> str:
-        """What is asked for, in words."""
+        """The request, for people."""
         parts = [f"{name} >= {shown(name, value)}" for name, value in self.least.items()]
         parts += [f"{name} {value}" for name, value in self.os.items()]
         parts += [f"label {name}={value}" for name, value in self.labels.items()]
@@ -134,7 +147,7 @@ class HostRequest(msgspec.Struct, frozen=True):
 
 
 def asking_of(properties: Mapping[str, object], metadata: Mapping[str, str]) -> HostRequest:
-    """What an instance asks for; its properties hold those of capabilities as ``capability::name``."""
+    """The request of an instance; ``properties`` has those of capabilities as ``capability::name``."""
     least: dict[str, float] = {}
     system: dict[str, str] = {}
     for key, value in properties.items():
@@ -150,7 +163,7 @@ def asking_of(properties: Mapping[str, object], metadata: Mapping[str, str]) -> 
 
 
 def measure(name: str, value: object) -> float | None:
-    """A property of a host's capability as an amount; None for one that is none."""
+    """A property of the capability ``host`` as an amount; None if it is not one."""
     if name == "num_cpus":
         return float(value) if isinstance(value, int | float) else None
     if name not in UNITS:
@@ -162,7 +175,7 @@ def measure(name: str, value: object) -> float | None:
 
 
 def normal(name: str, value: object) -> str:
-    """A property of an operating system as it is compared."""
+    """A property of an operating system in the form for comparisons."""
     text = str(value)
     return text.lower() if name in NORMALISED else text
 

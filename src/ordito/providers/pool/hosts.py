@@ -52,11 +52,11 @@ PORT = KnownEntries(port_id=TEXT, port_name=TEXT, network_id=TEXT, mac_address=T
 def _unfit(name: str) -> str:
     if NAME.fullmatch(name):
         return ""
-    return "is no name of a host: at most 63 letters, digits, dots, - and _ make one, a letter or digit the first"
+    return "is not a valid name of a host: at most 63 letters, digits, dots, - and _, the first a letter or digit"
 
 
 def _no_label(name: str) -> str:
-    return "" if NAME.fullmatch(name) else "is no name of a label: letters, digits, dots, - and _ make one"
+    return "" if NAME.fullmatch(name) else "is not a valid name of a label: use letters, digits, dots, - and _"
 
 
 HOST = KnownEntries(
@@ -73,29 +73,40 @@ HOST = KnownEntries(
 )
 HOSTS = MapOf(HOST, _unfit)
 STATIC = tuple(name for name in HOST.kinds if name not in CONNECTION)
-"""What is said of a host besides how it is reached: it stands in the file itself, since plans are made by it."""
+"""The settings of a host that are not about its connection: they must be in the inventory itself, because plans depend
+on them."""
 
 
 class PoolHost(msgspec.Struct, frozen=True):
-    """A host: its ``name``, the ``settings`` by which it is reached, as they are written (the defaults among them), and
-    what is known of it. ``is_local`` says that it is this machine. ``host`` and ``os`` are properties of the
-    capabilities of that name; ``instances`` is how many instances of Compute may share it; ``address`` is "" where it
-    stands elsewhere. ``attributes`` are those of §5.9.2.2 that the inventory says."""
+    """A host of the pool."""
 
     name: str
     settings: Mapping[str, Node] = {}
+    """How it is reached, as written, with the defaults."""
+
     address: str = ""
+    """"" if the inventory refers to another place for it."""
+
     is_local: bool = False
+    """Whether it is this machine."""
+
     labels: Mapping[str, str] = {}
     host: Mapping[str, object] = {}
+    """Properties of the capability ``host``."""
+
     os: Mapping[str, str] = {}
+    """Properties of the capability ``os``."""
+
     resources: Mapping[str, float] = {}
     instances: int = 1
+    """How many instances of Compute may share it."""
+
     attributes: Mapping[str, object] = {}
+    """Attributes of §5.9.2.2 in the inventory."""
 
 
 def read_hosts(section: InventorySection) -> dict[str, PoolHost]:
-    """The hosts of an inventory, by name, in the order of the file; what is wrong with them is reported."""
+    """The hosts of an inventory, by name, in the order of the file; errors in them are reported."""
     checked = section.check(section.node, HOSTS, '"hosts"')
     values = checked if isinstance(checked, Mapping) else {}
     found: dict[str, PoolHost] = {}
@@ -105,7 +116,7 @@ def read_hosts(section: InventorySection) -> dict[str, PoolHost]:
         name = key.text
         also = spelled.setdefault(name.casefold(), name)
         if also != name:
-            said = f'"{name}" and "{also}" differ by their case only'
+            said = f'"{name}" and "{also}" differ only in case'
             section.diagnostics.error("bad-value", said, key.span, hint="give one of them another name")
         found[name] = _host(name, section, section.entries[name], values.get(name))
     return found
@@ -140,16 +151,16 @@ def _host(name: str, section: InventorySection, node: Node, checked: object) -> 
 
 
 def _refuse_later(section: InventorySection, node: Node | None, key: str) -> None:
-    """Report what stands elsewhere and must not: plans are made by it, and are the same wherever they are made."""
+    """Report a value that refers to another place although plans depend on it, which must be the same everywhere."""
     waiting = [node] if node is not None and not is_null(node) else []
     while waiting:
         current = waiting.pop()
         if section.later(current):
             section.diagnostics.error(
                 "bad-value",
-                f'"{key}" of a host stands in the inventory itself: by it hosts are chosen when a plan is made',
+                f'"{key}" of a host must be in the inventory itself: it decides which host a plan chooses',
                 current.span,
-                hint="write the value here; only what a connection needs may stand elsewhere",
+                hint="write the value here; only settings of connections may refer to another place",
             )
         elif isinstance(current, MappingNode):
             waiting.extend(current.values.values())

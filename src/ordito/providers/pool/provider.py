@@ -23,14 +23,14 @@ from ordito.work.targets import HOST, SSH, Hands, HostTarget, TargetRefused, Unr
 T = TypeVar("T")
 NAME = "pool"
 REACH_SECONDS = 15.0
-"""How long a host may take to answer that is looked at."""
+"""Seconds within which a host must answer a check."""
 
 
 class PoolProvider:
-    """Provides Computes as hosts of the inventory: nothing is made, a host is given out, and taken back.
+    """Provides Computes as hosts of the inventory: nothing is created, a host is given to an instance and taken back.
 
-    Who has which host is written down beside the inventory, before anything is done with it, under the ids of the
-    ensemble and the instance: so an instance has one host, however often it is asked for.
+    Each allocation is stored beside the inventory before the host is used, under the ids of the ensemble and the
+    instance, so an instance has one host, however often it is created.
     """
 
     name = NAME
@@ -49,18 +49,18 @@ class PoolProvider:
         self.allocations = Allocations(section.folder)
 
     def provides(self, kinds: Sequence[str]) -> bool:
-        """Whether a node of these types (its type and the ancestors) is a Compute, and there are hosts at all."""
+        """Whether a node of these types (its type and the ancestors) is a Compute, and the inventory has hosts."""
         return COMPUTE in kinds and bool(self.hosts)
 
     def takes(self, kinds: Sequence[str]) -> bool:
-        """No artifact: the hosts are there."""
+        """False: the hosts exist already."""
         return False
 
     # --------------------------------------------------------------------------------------------- making, removing
 
     async def create(self, asked: Delegation) -> Provided:
-        """Give the instance a host that is fit for it, or the one that it has. Raises ``ProviderFailed``, also where it
-        was to give back the one that it has, and keeps it."""
+        """Give the instance a suitable host, or the one that it has. Raises ``ProviderFailed``, also if it was to give
+        back its host and keeps it."""
         if asked.instance in self._keeps:
             raise ProviderFailed(self._keeps[asked.instance])
         if COMPUTE not in asked.kinds:
@@ -92,7 +92,8 @@ class PoolProvider:
             return host
 
     def remember(self, ensemble: str, has: Mapping[str, Recorded]) -> None:
-        """Write down the hosts that are recorded and not in the books (``work.providing.KeepsBooks``)."""
+        """Store allocations that the ensemble has recorded, and the database has not
+        (``work.providing.KeepsBooks``)."""
         try:
             if not self._unwritten(ensemble, has, self.allocations.read()[0]):
                 return
@@ -106,14 +107,14 @@ class PoolProvider:
     def _unwritten(
         self, ensemble: str, has: Mapping[str, Recorded], taken: Mapping[str, Sequence[Taken]]
     ) -> list[Taken]:
-        """What is recorded and not in the books, or is there for a directory in which the ensemble is no more."""
+        """The recorded allocations that the database does not have, or has with a former directory of the ensemble."""
         place = self._section.ensemble
         known = {t.instance: t for on_host in taken.values() for t in on_host if t.ensemble == ensemble}
         moved = [msgspec.structs.replace(t, place=place) for n, t in known.items() if n in has and t.place != place]
         return [*moved, *self.missing(ensemble, has, taken)]
 
     def missing(self, ensemble: str, has: Mapping[str, Recorded], taken: Mapping[str, Sequence[Taken]]) -> list[Taken]:
-        """What is recorded and not in the books, which say who has what by host (``taken``)."""
+        """The recorded allocations that the database (``taken``, by host) does not have."""
         known = {t.instance for on_host in taken.values() for t in on_host if t.ensemble == ensemble}
         hosts = {name: _host_of(one.attributes) for name, one in has.items() if name not in known}
         place = self._section.ensemble
@@ -122,7 +123,7 @@ class PoolProvider:
     def foresee(
         self, asked: Sequence[Delegation], going: Collection[str], has: Mapping[str, Recorded]
     ) -> dict[str, str]:
-        """Those instances for which there would be no host, with the reasons (``work.providing.Foresees``)."""
+        """The instances for which there would be no host, with the reasons (``work.providing.Foresees``)."""
         try:
             taken, lost = self.allocations.read()
         except PoolFailed as failed:
@@ -152,7 +153,7 @@ class PoolProvider:
         return problems
 
     def _no_compute(self, asked: Delegation) -> str:
-        """That the inventory has it make what is no Compute."""
+        """The message that the inventory names the pool as provider of a node that is no Compute."""
         kind = asked.kinds[0] if asked.kinds else "no type"
         return (
             f'the pool gives hosts to Computes, and {asked.node} is a {kind}: take it out of "provide" in'
@@ -163,15 +164,17 @@ class PoolProvider:
         host = self.hosts.get(name)
         if host is None:
             raise ProviderFailed(
-                f"it has the host {name}, which is not in {self._section.file} any more: put it back, or undeploy it"
+                f"it has the host {name}, which is no longer in {self._section.file}: put it back, or undeploy it"
             )
         return host
 
     async def delete(self, asked: Delegation) -> bool:
-        """Take the host back. Where it does not answer it is lost: what ran on it is gone, as far as anybody knows, and
-        it is not given out again before it was reached once more. Raises ``Unreachable`` where it is there and lets
-        nobody in, and ``ProviderFailed`` where it answers that was away when it was looked at: then nothing is known of
-        what runs on it, and the instance keeps it."""
+        """Take the host back; returns whether it is lost.
+
+        A host that does not answer is lost: what ran on it counts as gone, and it is not given out again before it was
+        reached. Raises ``Unreachable`` if it is there but refuses the login, and ``ProviderFailed`` if it did not
+        answer the check and answers now: then it is not known what runs on it, and the instance keeps it.
+        """
         taken, lost = await self._in_books(lambda books: (books.of(asked.ensemble, asked.instance), books.lost()))
         if taken is None:
             # It was taken back before, and its host may have been found to be lost then.
@@ -192,31 +195,31 @@ class PoolProvider:
 
         await self._in_books(release)
         if why:
-            self._left[asked.instance] = f"{taken.host} does not answer, and is not given out before `{CHECK}"
+            self._left[asked.instance] = f"{taken.host} does not answer, and is not used before `{CHECK}"
             owners = owners_text([owner_of(instance, taken.place) for instance in (asked.instance, *asked.on_it)])
-            self._left[asked.instance] += f" {taken.host}` has reached it: something of {owners} may be left there"
+            self._left[asked.instance] += f" {taken.host}` succeeds: something of {owners} may remain there"
         return bool(why)
 
     async def _before_giving_back(self, asked: Delegation, name: str) -> str:
-        """Why a host does not answer, "" where it does. What was found when it was looked at may not hold any more:
-        then what is on it was not taken down, and must not be made a second time."""
+        """Why a host does not answer, "" if it does. Raises if it did not answer the check and answers now: then what
+        is on it was not taken down, and must not be created a second time."""
         try:
             why = await self._unreachable(name)
         except TargetRefused as refused:
             self._keeps[asked.instance] = f"{asked.instance} keeps {name}, on which something may run: {refused}"
             raise
         if not why and asked.instance in self._away:
-            again = f"{name} was away and answers again: {asked.instance} keeps it, with what is on it"
+            again = f"{name} could not be reached and answers again: {asked.instance} keeps it, with everything on it"
             self._keeps[asked.instance] = again
             raise ProviderFailed(again)
         return why
 
     def left_behind(self, instance: str) -> str:
-        """That something may be left of it on a host that was lost (``work.providing.LeavesBehind``)."""
+        """The message that something of an instance may remain on a lost host (``work.providing.LeavesBehind``)."""
         return self._left.get(instance, "")
 
     def given_back(self, ensemble: str) -> tuple[HostTarget, ...]:
-        """The hosts on which the ensemble has nothing any more (``work.providing.Lends``)."""
+        """The hosts on which the ensemble has only files any more (``work.providing.Lends``)."""
         try:
             names = self.allocations.read_given_back(ensemble)
         except PoolFailed as problem:
@@ -238,8 +241,8 @@ class PoolProvider:
             raise ProviderFailed(str(problem)) from problem
 
     async def look(self, asked: Delegation) -> ProviderFinding:
-        """Whether the instance's host can be reached. Raises ``TargetRefused`` where it lets nobody in, and
-        where it does not answer, the instance would be made again then, and there is no other host for it."""
+        """Check whether the instance's host can be reached. Raises ``TargetRefused`` if it refuses the login; also if
+        it does not answer, the instance would be replaced, and there is no other host for it."""
         taken = await self._in_books(lambda books: books.of(asked.ensemble, asked.instance))
         if taken is None and HOST not in asked.attributes and asked.attributes.get("private_address"):
             # It was made before there was an inventory, by who says nothing of itself.
@@ -251,7 +254,7 @@ class PoolProvider:
             async with self._turns:
                 none = await asyncio.to_thread(self._no_other, asked, taken.host)
             if none:
-                raise TargetRefused(f"{why}; {asked.instance} keeps it, since there is no other: {none}")
+                raise TargetRefused(f"{why}; {asked.instance} keeps it, because there is no other: {none}")
             self._away.add(asked.instance)
         if why:
             return ProviderFinding("error", {}, why)
@@ -261,8 +264,8 @@ class PoolProvider:
             raise ProviderFailed(str(problem)) from problem
 
     def _no_other(self, asked: Delegation, name: str) -> str:
-        """Why there is no other host for an instance that has one, "" where there is one now: it is promised to the
-        instance for the rest of the job, so that no other that is looked at counts on it as well."""
+        """Why there is no other host for an instance that has one, "" if there is: that host is promised to the
+        instance for the rest of the job, so that no other check counts on it."""
         try:
             taken, lost = self.allocations.read()
         except PoolFailed as problem:
@@ -272,12 +275,12 @@ class PoolProvider:
         choosing = Choosing(others, self._with_promised(taken, asked.instance), lost, self._section.file)
         host, none = choosing.choose(asked, asking)
         if host is not None:
-            place = f"{self._section.ensemble}, which is to be healed as well"
+            place = f"{self._section.ensemble}, which is also to be healed"
             self._promised[asked.instance] = _taking(asked, asking, host, place)
         return none
 
     def _with_promised(self, taken: Mapping[str, Sequence[Taken]], instance: str) -> dict[str, list[Taken]]:
-        """Who has what, with what is promised to others than an instance."""
+        """The allocations, with the hosts that are promised to other instances."""
         found = {host: list(on_host) for host, on_host in taken.items()}
         for name, promised in self._promised.items():
             if name != instance:
@@ -285,7 +288,7 @@ class PoolProvider:
         return found
 
     async def _unreachable(self, name: str) -> str:
-        """Why a host does not answer, "" where it does. Raises ``TargetRefused`` where it lets nobody in."""
+        """Why a host does not answer, "" if it does. Raises ``TargetRefused`` if it refuses the login."""
         try:
             target = self.target_of(name)
             if target is not None:
@@ -295,7 +298,7 @@ class PoolProvider:
         except Unreachable as unreachable:
             return str(unreachable)
         except TimeoutError:
-            return f"{name} does not answer within {REACH_SECONDS:g} s"
+            return f"{name} did not answer within {REACH_SECONDS:g} s"
         return ""
 
     async def _in_books(self, work: Callable[[Books], T]) -> T:
@@ -311,16 +314,16 @@ class PoolProvider:
     # -------------------------------------------------------------------------------------------------- reaching
 
     def target(self, instance: str, attributes: Mapping[str, object]) -> HostTarget | None:
-        """How the host of an instance is reached with the credentials of now; None for one that is this machine. Raises
+        """How the host of an instance is reached, with present credentials; None for this machine. Raises
         ``Unreachable``."""
         return self.target_of(_host_of(attributes))
 
     def target_of(self, name: str) -> HostTarget | None:
-        """How a host is reached with the credentials of now; None for this machine. Raises ``Unreachable``."""
+        """How a host is reached, with present credentials; None for this machine. Raises ``Unreachable``."""
         if name not in self._targets:
             host = self.hosts.get(name)
             if host is None:
-                raise Unreachable(f"the host {name} is not in {self._section.file} any more: put it back, or undeploy")
+                raise Unreachable(f"the host {name} is no longer in {self._section.file}: put it back, or undeploy")
             try:
                 self._targets[name] = None if host.is_local else self._ssh_target(host, ())
             except NoValue as problem:
@@ -351,7 +354,7 @@ class PoolProvider:
     # ------------------------------------------------------------------------------------------------- attributes
 
     def _attributes(self, host: PoolHost) -> dict[str, object]:
-        """The attributes of a Compute (§5.9.2.2) that is a host, and which one it is."""
+        """The attributes of a Compute (§5.9.2.2) that is a host of the pool, and the name of that host."""
         target = self.target_of(host.name)
         address = "127.0.0.1" if target is None else str(target.settings.get("address") or host.name)
         own = host.attributes
@@ -368,7 +371,7 @@ class PoolProvider:
 
 
 def _host_of(attributes: Mapping[str, object]) -> str:
-    """The name of the host that an instance is recorded to have, "" for none."""
+    """The name of the host in the record of an instance, "" for none."""
     host = attributes.get(HOST)
     return str(host.get("id", "")) if isinstance(host, Mapping) else ""
 
@@ -379,7 +382,7 @@ def _taking(asked: Delegation, asking: HostRequest, host: PoolHost, place: str) 
 
 
 def _hop(text: str) -> dict[str, object]:
-    """A jump host that is written as ``[user@]address[:port]``."""
+    """The settings of a jump host that is written as ``[user@]address[:port]``."""
     user, at, rest = text.rpartition("@")
     address, colon, port = rest.rpartition(":") if not rest.endswith("]") else (rest, "", "")
     if not (colon and port.isdecimal()):
