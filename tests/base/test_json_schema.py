@@ -27,7 +27,7 @@ OLD = "http://json-schema.org/draft-04/schema#"
         ({"minimum": 1, "maximum": 3}, 3, 0, "below 1"),
         ({"minimum": 1, "exclusiveMinimum": True, "$schema": OLD}, 2, 1, "below 1"),
         ({"exclusiveMaximum": 3}, 2.9, 3, "not below 3"),
-        ({"multipleOf": 0.1}, 0.3, 0.35, "no multiple of 0.1"),
+        ({"multipleOf": 0.1}, 0.3, 0.35, "not a multiple of 0.1"),
         ({"minLength": 1, "maxLength": 2}, "ab", "", "fewer than 1"),
         ({"pattern": "b$"}, "ab", "ba", "does not match b$"),
         ({"items": {"type": "string"}}, ["a"], ["a", 1], '"/1" is 1'),

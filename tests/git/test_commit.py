@@ -195,12 +195,12 @@ def test_without_git_everything_else_works(
     monkeypatch.setenv("PATH", without_git(tmp_path / "programs"))
     refused = run(*DEPLOY, "--commit", "always")
     assert refused.code == 3
-    assert "there is no git on this machine" in refused.err
+    assert "git is not installed on this machine" in refused.err
     assert not (ensemble.top / "ensemble.yaml").exists()
     done = run(*DEPLOY)
     assert done.code == 0
-    assert "not committed: there is no git on this machine" in done.err
-    assert record_of(ensemble)["notCommitted"] == ["there is no git on this machine"]
+    assert "not committed: git is not installed on this machine" in done.err
+    assert record_of(ensemble)["notCommitted"] == ["git is not installed on this machine"]
 
 
 # --------------------------------------------------------------------------------------------- what is in the way

@@ -1,1 +1,1 @@
-"""Diagnostics, spans, scalars and versions, ids, clock and sensitive values: what every other room may use."""
+"""What every other room may use: diagnostics, spans, scalars, versions, ids, the clock and sensitive values."""

@@ -1,5 +1,5 @@
-"""Findings with which an author may choose to go on, for documents that come from elsewhere: errors that are warnings
-where they are allowed, by ``--allow CODE`` or by ``ordito.allow`` in the metadata of a service."""
+"""Errors that an author may choose to allow, for documents that come from elsewhere: they become warnings by
+``--allow CODE``, or by ``ordito.allow`` in the metadata of a service."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from collections.abc import Iterable, Mapping
 from ordito.base.suggest import nearest
 
 SETTING = "ordito.allow"
-"""What in the metadata of a service names the codes, with commas or spaces between them."""
+"""The key in the metadata of a service whose value lists the codes, separated by commas or spaces."""
 
 ALLOWABLE: Mapping[str, str] = {
-    "wrong-source": "the relationship is made all the same",
-    "wrong-member": "the node is a member all the same",
+    "wrong-source": "the relationship is made nevertheless",
+    "wrong-member": "the node is a member nevertheless",
     "number-for-text": "the number is given as a text",
-    "unused-artifact": "nothing is there where the artifact is looked for",
+    "unused-artifact": "no artifact is found where it is looked for",
 }
-"""By code, what happens where going on is allowed. With others going on is not safe: nobody knows what is meant."""
+"""By code, what happens where the error is allowed. Others cannot be allowed: it is unknown what the author means."""
 
 EVERY = frozenset(ALLOWABLE)
 
 
 def codes_in(text: str) -> tuple[str, ...]:
-    """The codes in a text of them."""
+    """The codes in a text, which separates them by commas or spaces."""
     return tuple(filter(None, re.split(r"[,\s]+", text)))
 
 

@@ -19,7 +19,7 @@ TICKS_PER_SECOND = 62
 TASKS_PER_TICK = 0xFFFF
 LENGTH = 12
 MOMENT_LENGTH = 8
-"""The characters of version and moment: what all ids of one tick share."""
+"""How many characters the version and the moment take: all ids of one tick share them."""
 
 FIRST_YEAR = 2020
 BEGINNING = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
@@ -34,10 +34,12 @@ class ChangeIdsExhausted(Exception):
 
 
 class ChangeIdParts(msgspec.Struct, frozen=True, order=True):
-    """What a changeId says: its tick, and the number of the task (0 for the job)."""
+    """The two numbers that a changeId holds."""
 
     tick: int
+    """Its moment, in 1/62 seconds since the beginning of 2020."""
     task: int
+    """The number of the task, 0 for the job."""
 
 
 def encode(tick: int, task: int = 0) -> str:
@@ -48,7 +50,7 @@ def encode(tick: int, task: int = 0) -> str:
 
 
 def decode(change: str) -> ChangeIdParts:
-    """What a changeId says. Raises ``ValueError`` for a text that is none."""
+    """The parts of a changeId. Raises ``ValueError`` for a text that is not a changeId."""
     if len(change) != LENGTH or change[0] != VERSION:
         raise ValueError(f"{change!r} is not a changeId: it has {LENGTH} characters, the first is {VERSION}")
     try:
@@ -64,7 +66,7 @@ def decode(change: str) -> ChangeIdParts:
 
 
 def time_of(change: str) -> str:
-    """The moment that a changeId says, in UTC, to the second; "" for a text that is none."""
+    """The moment of a changeId, in UTC, to the second; "" for a text that is not a changeId."""
     try:
         tick = decode(change).tick
     except ValueError:

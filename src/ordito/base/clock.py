@@ -1,4 +1,4 @@
-"""The clock, as something that is handed in: whoever needs the time asks for a ``Clock``."""
+"""The clock as a parameter: code that needs the time takes a ``Clock``, so that tests can set it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time in two ways: by the calendar, and by a hand that never jumps."""
+    """Tells the time in two ways: the time of day, and a time that never jumps."""
 
     def now(self) -> float:
         """Seconds since the epoch (UTC); may jump when the machine's clock is set."""

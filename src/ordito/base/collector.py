@@ -1,7 +1,7 @@
-"""Python's collector of cyclic garbage, paused while a document becomes a plan, or records become what exists.
+"""Python's collector of cyclic garbage, paused while a plan is made from a document or the state from records.
 
-What is built on that way stays until the end, and its size is bounded by that of what is read: to look through it
-over and over again costs several times the work itself and frees nothing.
+What is built meanwhile stays until the end, and its size is bounded by the size of the input. To search it for garbage
+again and again costs several times the work itself and frees nothing.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 THRESHOLDS = (10_000, 20, 20)
-"""When garbage is collected afterwards. The steps of a job make and drop many small records and no circles; what it
-keeps grows, and is looked through less often like this: a tenth of the time of 100,000 steps."""
+"""The thresholds of ``gc`` afterwards. The steps of a job make and drop many small records, without cycles, while what
+is kept grows. With these thresholds it is searched less often, which saves a tenth of the time of 100,000 steps."""
 
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Collect nothing inside; what was built there is not looked at again afterwards."""
+    """Collect no garbage inside the block; what was built there is not searched afterwards either."""
     if not gc.isenabled():
         yield
         return
@@ -31,8 +31,8 @@ def paused_collector() -> Iterator[None]:
 
 
 def let_go() -> None:
-    """Collect what was built inside ``paused_collector`` and is not needed any more: for who builds such things again
-    and again in one process."""
+    """Collect what was built inside ``paused_collector`` and is no longer needed: for processes that run such blocks
+    many times."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()

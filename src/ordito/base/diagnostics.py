@@ -15,13 +15,13 @@ from ordito.base.suggest import Effort, nearest
 
 MOST_SUGGESTIONS = 500
 USER_IN_URL = re.compile(r"(://)([^/\s?#\"']*)@")
-"""A user, with or without a password, in a URL."""
+"""A user in a URL, with or without a password."""
 MOST_EFFORT = 200_000
 MOST_NAMES_LISTED = 12
 
 
 class Severity(StrEnum):
-    """How much a diagnostic weighs: an error stops the work before it begins, the others do not."""
+    """How serious a diagnostic is: an error stops the work before it begins, the others do not."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -29,7 +29,7 @@ class Severity(StrEnum):
 
 
 class Related(msgspec.Struct, frozen=True):
-    """A second place that explains the first, for example where a type was declared."""
+    """A second place that explains a finding, for example where a type was declared."""
 
     message: str
     span: Span
@@ -53,10 +53,10 @@ class Diagnostic(msgspec.Struct, frozen=True):
 class Diagnostics:
     """The findings of one run, collected so that all of them are reported together.
 
-    A finding is kept once, however many readers of one place come upon it (a type and all its templates, say).
-    What is found in lines that were guessed after a fault is not kept. ``errors`` counts the errors reported so far,
-    those included that are not kept, or were before: whoever reads something sees by it whether
-    that went well; ``reported`` counts all findings so.
+    A finding is kept once, also where several readers of one place report it (a type and all its templates, say).
+    Findings in lines that were guessed after a fault are not kept. ``errors`` counts all errors reported so far, also
+    those that are not kept or were kept before: a reader compares it before and after to see whether reading
+    succeeded. ``reported`` counts all findings in the same way.
     """
 
     def __init__(self) -> None:
@@ -91,8 +91,8 @@ class Diagnostics:
     def objection(
         self, code: str, message: str, span: Span | None, *, hint: str = "", related: Sequence[Related] = ()
     ) -> bool:
-        """Record an error with which an author may choose to go on; where that is so, it is a warning that says what
-        is done. Gives whether to go on."""
+        """Record an error that an author may allow (``ALLOWABLE``); where it is allowed, record a warning that says
+        what is done instead. Returns whether it is allowed."""
         if code in self.allowed:
             self.warning(code, message, span, hint=f"it is allowed: {ALLOWABLE[code]}", related=related)
             return True
@@ -107,8 +107,8 @@ class Diagnostics:
         self.error(code, f'no {what} named "{name}"', span, hint=self.suggestion(name, known, note=note))
 
     def suggestion(self, name: str, known: Iterable[str], *, note: str = "") -> str:
-        """A hint for an unknown name, as ``suggestion`` makes it. A run that has made very many, or compared very many
-        names for them, makes no more."""
+        """A hint for an unknown name, as the function ``suggestion`` gives it. A run gives no more of them once it has
+        given very many, or has compared very many names for them."""
         self._suggestions += 1
         if self._suggestions > MOST_SUGGESTIONS or self._effort.left <= 0:
             return note
@@ -120,25 +120,24 @@ class Diagnostics:
         return _hint(near, names, note)
 
     def nearest(self, name: str, known: Iterable[str]) -> list[str]:
-        """The near ones among names that may be very many; none once the run has compared very many."""
+        """The known names nearest to a name; none once the run has compared very many names."""
         return nearest(name, known, effort=self._effort)
 
     def extend(self, others: Iterable[Diagnostic]) -> None:
-        """Take over findings of another collection, which has kept them: the faults of a line that was guessed after
-        them are among these."""
+        """Take over the findings that another collection has kept, also those in lines that were guessed here."""
         for other in others:
             self._add(other, kept=True)
 
     @contextmanager
     def about(self, copy: Copied | None) -> Iterator[None]:
-        """What is found while a copy is read and stands in the template that it copies waits until it is known whether
-        the same is found there (``settle``)."""
+        """While a copy is read, put off findings in the template that it copies, until ``settle`` knows whether they
+        are found in that template itself, too."""
         self._copy = copy
         yield
         self._copy = None
 
     def settle(self) -> None:
-        """Take what was found in copies only: there the copy is wrong, not what it copies."""
+        """Record the findings that were put off and exist in copies only: there the copy is wrong, not its source."""
         waiting, self._waiting = self._waiting, []
         known = {(d.severity, d.code, _place(d.span)) for d in self._found}
         for copy, found in waiting:
@@ -185,10 +184,12 @@ class Diagnostics:
 
 
 class Copied(msgspec.Struct, frozen=True):
-    """Where a template says that it is a copy (``place``), and from where to where that is written which it copies."""
+    """A template that copies another."""
 
     place: Span
+    """Where it says that it is a copy."""
     basis: Span
+    """Where the template stands that it copies."""
 
 
 class InvalidDocument(Exception):
@@ -205,7 +206,7 @@ def _place(at: Span | None) -> tuple[str, int, int] | None:
 
 
 def without_passwords(text: str) -> str:
-    """A text in which the users and passwords of URLs are stars, as many as there were letters."""
+    """The text with a star for each character of users and passwords in URLs."""
     if "://" not in text:
         return text
     return USER_IN_URL.sub(lambda found: f"{found[1]}{'*' * len(found[2])}@", text)

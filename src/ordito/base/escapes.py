@@ -1,9 +1,9 @@
-"""Texts as programs write them, read back: escapes decoded, and the place of each byte in what was written.
+"""Decodes escapes in texts that programs wrote, and tells which original bytes each decoded byte comes from.
 
-Known are the escapes of JSON, JavaScript, Python, C, Perl and shells (``\\n``, ``\\u00e4``, ``\\303``), those of
-URLs (``%2D``, ``%u20ac``), character references of HTML and XML (``&#39;``, ``&apos;``), and quotes that are doubled or
-left for a moment, as SQL, CSV and shells do it (``''``, ``'\\''``). All are decoded at once: nobody can tell from a
-line of a log which of them is meant. What was encoded twice is decoded by calling twice.
+It knows the escapes of JSON, JavaScript, Python, C, Perl and shells (``\\n``, ``\\u00e4``, ``\\303``), those of URLs
+(``%2D``, ``%u20ac``), character references of HTML and XML (``&#39;``, ``&apos;``), and quotes that are doubled, or
+closed and opened again, as in SQL, CSV and shells (``''``, ``'\\''``). All are decoded at once, since a line of a log
+does not tell which of them is meant. What was encoded twice is decoded by calling twice.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ _LETTERS = {
 
 
 class Rewritten:
-    """A text in which pieces of another were replaced, and where each of its bytes comes from.
+    """A text made from another by replacing pieces of it, and where each of its bytes comes from.
 
-    ``text`` is the new one. Places are counted in bytes.
+    ``text`` is the new text. Places are offsets in bytes.
     """
 
     __slots__ = ("_begins", "_pieces", "text")
@@ -71,7 +71,7 @@ class Rewritten:
         self._pieces = pieces
 
     def origin(self, place: int) -> tuple[int, int]:
-        """Which bytes of the given text, from and up to, have become the one at ``place``."""
+        """The range of bytes of the given text (begin, end) that became the byte at ``place``."""
         before = bisect_right(self._begins, place) - 1
         if before < 0:
             return place, place + 1
@@ -79,7 +79,7 @@ class Rewritten:
         return (first, last) if place < end else (last + place - end, last + place - end + 1)
 
     def is_inside(self, given_place: int) -> bool:
-        """Whether a place of the given text is within a piece that was replaced, and not its begin."""
+        """Whether a place of the given text is inside a piece that was replaced, and not at its beginning."""
         before = bisect_right(self._pieces, given_place, key=lambda piece: piece[1]) - 1
         return before >= 0 and self._pieces[before][1] < given_place < self._pieces[before][2]
 
@@ -106,8 +106,8 @@ def joined(text: bytes, *, folded: bool = False, stands_for: bytes = b"") -> Rew
     """The text with all its lines in one.
 
     Args:
-        folded: Also without blanks around the end of a line, and without a backslash before it.
-        stands_for: What each cut stands for.
+        folded: Also remove blanks around the end of a line, and a backslash before it.
+        stands_for: The text that takes the place of each line end.
     """
     lines = text.split(b"\n")
     begins: list[int] = []
@@ -135,13 +135,13 @@ def joined(text: bytes, *, folded: bool = False, stands_for: bytes = b"") -> Rew
 
 
 def without_cut(line: bytes, *, folded: bool) -> bytes:
-    """A line without what stands before its end where it is cut there."""
+    """A line without its end; where lines are folded, also without the blanks and the backslash before it."""
     line = line.removesuffix(b"\r")
     return line.removesuffix(b"\\").rstrip(_BLANKS) if folded else line
 
 
 def unfinished(text: bytes, read: Rewritten) -> int:
-    """Where an escape begins that the end of a text cuts, or may cut; the length of the text where none does.
+    """Where an escape begins that the end of a text cuts, or may cut; the length of the text where there is none.
 
     ``read`` is the decoded text.
     """

@@ -1,7 +1,7 @@
 """Files in git repositories, as URLs: ``git+https://host/repository.git#ref:path``.
 
-What a user writes may leave out ``git+`` where the path of the URL ends with ``.git``, the ref (a branch, a tag or a
-commit; else what the repository checks out by itself), and, of a repository, the path.
+A user may leave out ``git+`` where the path of the URL ends with ``.git``; the ref (a branch, a tag or a commit), which
+then is what the repository checks out by default; and, to name a whole repository, the path.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def is_in_git(url: str) -> bool:
 
 
 class GitPlace:
-    """A file or a folder in a git repository; ``repository`` is the URL that git is given, ``ref`` "" for its HEAD."""
+    """A file or a folder in a git repository; ``repository`` is its URL as git gets it, ``ref`` is "" for its HEAD."""
 
     __slots__ = ("path", "ref", "repository")
 
@@ -35,7 +35,7 @@ class GitPlace:
 
     @property
     def is_local(self) -> bool:
-        """Whether the repository lies on this machine."""
+        """Whether the repository is on this machine."""
         return self.repository.startswith("file:")
 
     def at(self, path: str) -> GitPlace:
@@ -44,15 +44,15 @@ class GitPlace:
 
 
 def git_place(url: str) -> GitPlace:
-    """What a URL names. Raises ``ValueError`` with the reason where nothing can be fetched by it; the reason shows
-    nothing of what may be secret in it."""
+    """The place that a URL names. Raises ``ValueError`` with the reason where nothing can be fetched from it; the
+    reason shows no secret of the URL."""
     written, _, fragment = url.removeprefix(PREFIX).partition("#")
     ref, _, path = fragment.partition(":")
     try:
         parts = urlsplit(written)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        raise ValueError("this is no valid URL") from None
+        raise ValueError("this is not a valid URL") from None
     if parts.scheme not in SCHEMES:
         raise ValueError(f"git repositories are fetched by {', '.join(SCHEMES)}, not by {parts.scheme or 'this'}")
     if parts.password or (parts.username and parts.scheme != "ssh"):
@@ -60,9 +60,9 @@ def git_place(url: str) -> GitPlace:
     if parts.scheme == "file" and (host not in {"", "localhost"} or not parts.path.startswith("/")):
         raise ValueError("a file URL names an absolute path of this machine: write it as in file:///srv/types.git")
     if (not host and parts.scheme != "file") or host.startswith("-") or re.search(r"[\x00-\x20\x7f]", url):
-        raise ValueError("this is no valid URL")
+        raise ValueError("this is not a valid URL")
     if not REF.fullmatch(ref) or ref.startswith("-") or ".." in ref:
-        raise ValueError("behind the # of a git repository comes a branch, a tag or a commit, and after a colon a path")
+        raise ValueError("after the # of a git repository comes a branch, a tag or a commit, and after a colon a path")
     found = posixpath.normpath(path) if path else ""
     if found.startswith(("/", "../")) or found == "..":
         raise ValueError("the path leads out of the git repository")
@@ -76,6 +76,6 @@ def below_git(base: str, path: str) -> str:
 
 
 def beside_git(file: str, path: str) -> str:
-    """The URL that a path names which is written in a file of a repository."""
+    """The URL of a path that is written in a file of a repository, relative to that file."""
     place = git_place(file)
     return str(place.at(posixpath.join(posixpath.dirname(place.path), path)))

@@ -1,6 +1,6 @@
-"""Calling git: as a process of its own, bounded in time, that asks nobody anything and looks only where it is told.
+"""Runs git as a process, limited in time, that never asks questions and looks only where it is told.
 
-Hooks of the user run as git runs them, so a call may do anything; but it never gets this program's terminal.
+Git runs the hooks of the user, so a call may do anything; but it never gets this program's terminal.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     import subprocess
 
 LIMIT = 60.0
-"""Seconds for what only looks."""
+"""Seconds for calls that only read."""
 
 GRACE = 5.0
-"""Seconds that git has to tidy up after it was told to end; then it is killed."""
+"""Seconds that git has to clean up after it was told to end; then it is killed."""
 
 MOST_SAID = 5
-"""Lines of what git printed that are repeated to people."""
+"""How many lines of git's output are repeated in messages."""
 
 _KEPT = frozenset({
     "GIT_ALLOW_PROTOCOL", "GIT_ASKPASS", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_NAME", "GIT_COMMITTER_EMAIL",
@@ -47,7 +47,7 @@ _SET = {
 
 
 class GitFailed(Exception):
-    """Git did not do what it was asked to; ``message`` is what it said."""
+    """Git failed; ``message`` is what it said."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -58,7 +58,7 @@ class NoGit(GitFailed):
     """There is no git on this machine."""
 
     def __init__(self) -> None:
-        super().__init__("there is no git on this machine")
+        super().__init__("git is not installed on this machine")
 
 
 class Git:
@@ -75,9 +75,14 @@ class Git:
         more: dict[str, str] | None = None,
         most_written: int = 0,
     ) -> bytes:
-        """What git prints; ``given`` is its standard input, ``limit`` how many seconds it may take, ``more`` are
-        variables of its environment, ``most_written`` how many bytes any file may get that it writes (0: any number).
-        Raises ``GitFailed``."""
+        """Run git and return what it prints. Raises ``GitFailed``.
+
+        Args:
+            given: Its standard input.
+            limit: How many seconds it may take.
+            more: Further variables of its environment.
+            most_written: How many bytes any file that it writes may have, 0 for no limit.
+        """
         code, printed, said = self.attempt(*arguments, given=given, limit=limit, more=more, most_written=most_written)
         if code != 0:
             raise GitFailed(_summary(said or printed) or f"git ended with exit code {code}")
@@ -91,8 +96,8 @@ class Git:
         more: dict[str, str] | None = None,
         most_written: int = 0,
     ) -> tuple[int, bytes, bytes]:
-        """Git's exit code, and what it printed to its standard output and error. Raises ``GitFailed`` where it cannot
-        be run, or takes too long."""
+        """Run git and return its exit code, standard output and standard error; arguments as for ``run``. Raises
+        ``GitFailed`` where it cannot be run, or takes too long."""
         import subprocess
 
         # Files rather than pipes: what hooks leave running in the background would hold a pipe open for ever.
@@ -113,7 +118,7 @@ class Git:
             except FileNotFoundError:
                 if self.directory.is_dir():
                     raise NoGit from None
-                raise GitFailed(f"{self.directory} is not there any more") from None
+                raise GitFailed(f"{self.directory} no longer exists") from None
             except OSError as error:
                 raise GitFailed(f"git cannot be run: {error.strerror or error}") from error
             if most_written:
@@ -136,8 +141,8 @@ class Git:
         return self.attempt(*arguments)[0] == 0
 
     def paths(self, *arguments: str | Path, of: Sequence[str] = ()) -> list[str]:
-        """The paths that git lists with ``-z``; ``of`` are given on the command line, in as many calls as needed.
-        Raises ``GitFailed``."""
+        """The paths that git lists with ``-z``. The paths in ``of`` are passed as arguments, in as many calls as
+        needed. Raises ``GitFailed``."""
         if not of:
             return split(self.run(*arguments))
         found: list[str] = []
@@ -152,7 +157,7 @@ def _memory() -> BinaryIO:
 
 
 def portions(paths: Sequence[str]) -> list[Sequence[str]]:
-    """Paths in portions that fit on a command line."""
+    """The paths, cut into parts that fit on a command line."""
     return [paths[first : first + MOST_ARGUMENTS] for first in range(0, len(paths), MOST_ARGUMENTS)]
 
 
@@ -160,12 +165,12 @@ MOST_ARGUMENTS = 400
 
 
 def split(listed: bytes) -> list[str]:
-    """What ``-z`` lists."""
+    """The paths in output of git that was listed with ``-z``."""
     return [os.fsdecode(item) for item in listed.split(b"\0") if item]
 
 
 def joined(paths: Sequence[str]) -> bytes:
-    """Paths as ``-z`` wants them."""
+    """The paths as git reads them with ``-z``."""
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 

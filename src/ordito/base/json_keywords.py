@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema, one function each: what is wrong with a value by a keyword, "" where nothing is."""
+"""The keywords of JSON Schema, one function each: it says what is wrong with a value, "" where nothing is."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import msgspec
 from ordito.base.patterns import TooMuchWork, compile_pattern
 
 MOST_EFFORT = 2_000_000
-"""About how many microseconds checking one value may take."""
+"""How long the check of one value may take, in microseconds, roughly."""
 MOST_LEVELS = 100
 
 Check = Callable[["KeywordSpot", Any, Any], str]
-"""A keyword: where it stands, its value in the schema, and the value to check."""
+"""The function of a keyword. It gets where the keyword stands, its value in the schema, and the value to check."""
 
 
 class TooMuchToCheck(ValueError):
@@ -23,23 +23,23 @@ class TooMuchToCheck(ValueError):
 
 
 class Frame:
-    """One value on its way through a schema: where references lead, and how much has been checked."""
+    """The check of one value by a schema: where references lead, and how much work has been done."""
 
     def __init__(self, targets: Mapping[str, Any], *, siblings: bool) -> None:
         self.targets = targets
         self.siblings = siblings
-        """Whether keywords beside ``$ref`` count, as from the draft of 2019 on."""
+        """Whether keywords beside ``$ref`` count, which they do since the draft of 2019."""
         self._effort = 0
         self._level = 0
 
     def spend(self, effort: int) -> None:
-        """Note work that is about to be done; ``TooMuchToCheck`` when all that may be spent is."""
+        """Count work that is about to be done. Raises ``TooMuchToCheck`` where it is more than allowed."""
         self._effort += effort
         if self._effort > MOST_EFFORT:
             raise TooMuchToCheck("it takes too long to check it by its schema")
 
     def check(self, value: Any, schema: Any, at: str) -> str:
-        """What is wrong with a value, which stands at a place, by a schema."""
+        """What is wrong with a value by a schema, "" where nothing is; ``at`` is the value's place in the document."""
         if isinstance(schema, bool):
             return "" if schema else f"{KeywordSpot(self, {}, at)} is not allowed"
         self._level += 1
@@ -61,14 +61,17 @@ class Frame:
 
 
 class KeywordSpot(msgspec.Struct):
-    """Where a keyword meets a value: the schema that it stands in, and the place of the value in its document."""
+    """A keyword applied to a value."""
 
     frame: Frame
+    """The check that this is part of."""
     schema: Mapping[str, Any]
+    """The schema in which the keyword stands."""
     at: str
+    """The place of the value in its document."""
 
     def check(self, value: Any, schema: Any, part: object = "") -> str:
-        """What is wrong with a value by another schema: the same value, or a part of it."""
+        """What is wrong with the same value, or with a ``part`` of it, by another schema; "" where nothing is."""
         return self.frame.check(value, schema, f"{self.at}/{part}" if part != "" else self.at)
 
     def fits(self, value: Any, schema: Any, part: object = "") -> bool:
@@ -80,7 +83,7 @@ class KeywordSpot(msgspec.Struct):
 
 
 def same(frame: Frame, value: Any) -> Any:
-    """A form of a JSON value by which equal ones are equal: 1 is 1.0, but true is not 1."""
+    """A form of a JSON value that is equal where JSON values are: 1 equals 1.0, but true does not equal 1."""
     frame.spend(1)
     if isinstance(value, bool):
         return ("bool", value)
@@ -165,7 +168,7 @@ def _exclusive(low: bool) -> Check:
 def _multiple(spot: KeywordSpot, wanted: Any, value: Any) -> str:
     if not _is_number(value) or (Fraction(str(value)) / Fraction(str(wanted))).denominator == 1:
         return ""
-    return f"{spot} is {shown(value)}, which is no multiple of {shown(wanted)}"
+    return f"{spot} is {shown(value)}, which is not a multiple of {shown(wanted)}"
 
 
 def _size(kind: type, least: bool, unit: str) -> Check:

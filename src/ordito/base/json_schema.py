@@ -1,8 +1,8 @@
-"""JSON Schema: whether a JSON document is what a schema asks for (drafts 4 to 2020-12, TOSCA 1.3 §3.6.3.2, §5.3.2).
+"""JSON Schema: whether a JSON document meets a schema (drafts 4 to 2020-12, TOSCA 1.3 §3.6.3.2, §5.3.2).
 
-A validator of our own, since schemas and values come from anywhere: nothing is fetched, patterns are matched in bounded
-time, and so is the whole. ``format`` and what else only annotates is not looked at. What depends on other documents
-or on which parts of a schema have been evaluated is not supported.
+It is a validator of our own, since schemas and values come from anywhere: it fetches nothing, and both patterns and the
+whole check are limited in time. ``format`` and other keywords that only annotate are ignored. Keywords that depend on
+other documents, or on which parts of a schema have been evaluated, are not supported.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ OLD_DRAFTS = ("draft-04", "draft-06", "draft-07")
 
 
 class SchemaNotSupported(ValueError):
-    """The schema is sound as far as can be told, but uses what cannot be checked here."""
+    """The schema may be valid, but uses keywords or references that cannot be checked here."""
 
 
 class JsonSchema:
-    """A schema that holds together. Raises ``ValueError`` with the reason for a text that is none, and
-    ``SchemaNotSupported`` for one that cannot be applied."""
+    """A valid schema. Raises ``ValueError`` with the reason for a text that is not a schema, and
+    ``SchemaNotSupported`` for a schema that cannot be applied."""
 
     def __init__(self, text: str) -> None:
         self._root = read_json(text)
@@ -55,8 +55,8 @@ class JsonSchema:
         self._check(self._root)
 
     def violation(self, text: str) -> str:
-        """What is wrong with a JSON document by this schema, "" where nothing is. ``ValueError`` for a text that is no
-        JSON, or nested too deeply."""
+        """What is wrong with a JSON document by this schema, "" where nothing is. Raises ``ValueError`` for a text that
+        is not JSON, or is nested too deeply."""
         value = read_json(text)
         frame = Frame(self._targets, siblings=not self._old)
         try:
@@ -133,7 +133,7 @@ class JsonSchema:
 
 
 def read_json(text: str) -> Any:
-    """A JSON document as plain data; ``ValueError`` with the reason where it is none, or nested too deeply."""
+    """A JSON document as plain data. Raises ``ValueError`` where the text is not JSON, or is nested too deeply."""
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
@@ -171,7 +171,7 @@ def _problem(keyword: str, value: Any) -> str:
             return "needs an object of schemas"
         return next(filter(None, map(_bad_pattern, value)), "") if keyword == "patternProperties" else ""
     if keyword in COUNTS:
-        return "" if _is_count(value) else "needs a whole number from 0 on"
+        return "" if _is_count(value) else "needs a whole number of at least 0"
     if keyword in NUMBERS:
         return _bad_number(keyword, value)
     check = OTHERS.get(keyword)
@@ -243,12 +243,12 @@ def _shown(value: Any) -> str:
 
 
 def xml_problem(text: str) -> str:
-    """Why a text is no well-formed XML document, "" where it is one. Declarations of entities are refused: they could
-    make a short text fill the memory, or lead to files."""
+    """Why a text is not a well-formed XML document, "" where it is. Declarations of entities are refused: they could
+    make a short text fill the memory, or read files."""
     from xml.parsers import expat
 
     def refuse_entity(name: str, *_: object) -> None:
-        raise ValueError(f'it declares the entity "{name}", which is not read')
+        raise ValueError(f'it declares the entity "{name}", which is not allowed')
 
     parser = expat.ParserCreate()
     parser.EntityDeclHandler = refuse_entity

@@ -1,12 +1,12 @@
-"""Takes secrets out of texts: as they are, as programs write them, encoded, and cut in two.
+"""Replaces secrets in texts by ``(sensitive)``: as they are, with escapes, encoded, and cut by line ends.
 
-A text is looked through as it stands and with its escapes decoded, up to ``LAYERS`` times (``ordito.base.escapes``),
-with its lines joined in each way in which programs cut lines. What is looked for is each secret as it is, in Latin-1
-and UTF-16, in base64 (both alphabets) and base32 wherever it stands in what was encoded, and in hexadecimal digits; and
-of a text of several lines each line. In its place stands `(sensitive)`.
+A text is searched as it is and with its escapes decoded, up to ``LAYERS`` times (``ordito.base.escapes``), and with its
+lines joined in each way in which programs cut lines. It is searched for each secret as it is, in Latin-1 and UTF-16, in
+base64 (both alphabets) and base32 at any offset of what was encoded, and in hexadecimal digits; and for each line of a
+secret that has several.
 
-A secret of fewer than ``LEAST`` characters is not looked for: it would take away half of every text, and is no secret.
-What was compressed, encrypted, turned round or written with something between its characters is not found.
+Secrets of fewer than ``LEAST`` characters are not searched for: they occur in every text, and hardly protect anything.
+Secrets that were compressed, encrypted, reversed or written with other characters in between are not found.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ordito.base.escapes import Rewritten, decoded, joined, unfinished, without_
 from ordito.base.sensitive import SHOWN, Sensitive, living, texts_in
 
 LEAST = 4
-"""Characters that a secret must have to be looked for."""
+"""How many characters a secret must have to be searched for."""
 
 LAYERS = 4
-"""How often escapes are decoded: a text in JSON in a URL in HTML takes three."""
+"""How many times escapes are decoded: a text in JSON in a URL in HTML takes three."""
 
 MOST_WITHHELD = 1 << 20
-"""Bytes of one source that are kept back at most until it is known what is secret in them."""
+"""How many bytes of one source are held back at most, until it is known what is secret in them."""
 
 MASK = SHOWN.encode()
 
@@ -40,9 +40,9 @@ _WRITTEN = 8
 
 
 class Masking:
-    """The secrets that are known, and the outputs from which they are taken out as these come in.
+    """The known secrets, and the outputs in which they are replaced while the outputs arrive.
 
-    As long as nothing is known, and nothing withheld, everything goes through untouched: ``is_active`` says so.
+    As long as no secret is known and no source is withheld, everything passes unchanged: then ``is_active`` is False.
     """
 
     def __init__(self) -> None:
@@ -58,12 +58,12 @@ class Masking:
         self.is_active = False
 
     def know(self, values: Iterable[Sensitive]) -> None:
-        """Look for these values from now on."""
+        """Replace these values from now on."""
         for value in values:
             self.know_texts(texts_in(value.reveal()))
 
     def know_texts(self, texts: Iterable[str]) -> None:
-        """Look for these texts from now on."""
+        """Replace these texts from now on."""
         fresh = {t for t in texts if len(t) >= LEAST and t not in self._secrets}
         if not fresh:
             return
@@ -83,7 +83,7 @@ class Masking:
     # -------------------------------------------------------------------------------------------- whole texts
 
     def text(self, text: str) -> str:
-        """A text without secrets."""
+        """The text with its secrets replaced."""
         if not self._forms:
             return text
         data = text.encode("utf-8", "surrogatepass")
@@ -91,16 +91,16 @@ class Masking:
         return text if masked is data else masked.decode("utf-8", "surrogatepass")
 
     def lines(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Lines without secrets, also such as go on from one line to the next."""
+        """The lines with their secrets replaced, also secrets that extend over several lines."""
         given = tuple(lines)
         return tuple(self.text("\n".join(given)).split("\n")) if self._forms and given else given
 
     def hits(self, text: str) -> bool:
-        """Whether there is a secret in a text."""
+        """Whether a text holds a secret."""
         return bool(self._forms) and self.text(text) is not text
 
     def data(self, data: bytes) -> bytes:
-        """Bytes without secrets; the very bytes where there is none."""
+        """The bytes with their secrets replaced; the same object where there is none."""
         return _masked(data, self._found(data))
 
     def _found(self, data: bytes) -> list[tuple[int, int]]:
@@ -144,13 +144,13 @@ class Masking:
     # ------------------------------------------------------------------------------------- outputs that come in
 
     def withhold(self, source: object) -> None:
-        """Keep back all that comes from a source until its end: it may make secrets that are known only then."""
+        """Hold back all output of a source until its end: it may create secrets that are known only then."""
         self._withheld[source] = bytearray()
         self.is_active = True
 
     def feed(self, source: object, data: bytes) -> bytes:
-        """What may be shown of the output of a source after some more of it: without the end that may be the beginning
-        of a secret."""
+        """Take more output of a source, and return what of it may be shown now: without an end that may be the
+        beginning of a secret."""
         withheld = self._withheld.get(source)
         if withheld is not None:
             withheld += data[: MOST_WITHHELD - len(withheld)]
@@ -165,7 +165,7 @@ class Masking:
         return _masked(data[:cut], found)
 
     def end(self, source: object) -> bytes:
-        """What is left to show of a source that has ended."""
+        """The rest of what may be shown of a source that has ended."""
         withheld = self._withheld.pop(source, None)
         if withheld is not None:
             return self.data(bytes(withheld))
@@ -280,8 +280,8 @@ def _masked(data: bytes, found: Iterable[tuple[int, int]]) -> bytes:
 
 
 def net() -> Masking:
-    """What takes out all sensitive values that this process holds and knows now: the last net, for reports of its own
-    faults."""
+    """A masking for all sensitive values that this process knows now: the last protection, for reports about faults of
+    Ordito itself."""
     masking = Masking()
     masking.know(value for value in living() if value.is_open)
     return masking

@@ -22,50 +22,50 @@ class Option(msgspec.Struct, frozen=True):
     """How a command line gives a field its value by an option."""
 
     flag: str
-    """The option itself, as in ``--replace``. Without its dashes it is the key in the record of a job."""
+    """The option, as in ``--replace``. Without its dashes it is the key in the record of a job."""
     help: str
     """What help says of it. Words in braces are those of the request that takes it (``Request.wording``)."""
     metavar: str = ""
-    """What stands for the value in help."""
+    """The placeholder of the value in help."""
     opposite: str = ""
-    """The option that says no: it makes a truth false, and a text ``NO``."""
+    """The option that says no: it makes a truth value false, and a text ``NO``."""
     opposite_help: str = ""
-    """What help says of that, where it has a line of its own."""
+    """What help says of the opposite, where it has a line of its own."""
     choices: tuple[str, ...] = ()
-    """The only values that there are, none for any."""
+    """The values that are allowed, empty for any."""
     unit: str = ""
-    """``seconds`` for a number of these, ``duration`` for a time as people write it, "" for any other number."""
+    """``seconds`` for a number of seconds, ``duration`` for a time as people write it, "" for any other value."""
     least: int | None = None
     """The smallest number."""
     most: int | None = None
     """The largest number."""
     is_path: bool = False
-    """Whether a value is the path of a file, which is kept as seen from the ensemble."""
+    """Whether a value is the path of a file, which is recorded relative to the ensemble."""
     shows_default: bool = False
     """Whether help shows the default."""
     is_recorded: bool = True
-    """Whether the record of the job keeps it. What says how a service is read is not kept: what came of it is."""
+    """Whether the record of the job keeps it. Options for reading a service are not kept, but their results are."""
 
 
 class Argument(msgspec.Struct, frozen=True):
     """How a command line gives a field its value by words that are no options."""
 
     metavar: str = ""
-    """What stands for it in help; "" for the name of the field."""
+    """The placeholder in help; "" for the name of the field."""
     is_required: bool = False
     """Whether it has to be given."""
     least: int | None = None
     """The smallest number."""
     is_path: bool = False
-    """Whether it is the path of a file, which is kept as seen from the ensemble."""
+    """Whether it is the path of a file, which is recorded relative to the ensemble."""
     prefix: str = ""
-    """What values may begin with, and what nobody has to write."""
+    """A prefix that users may leave out."""
     is_read: bool = True
-    """Whether a command line gives it by itself; otherwise the request takes it out of other words."""
+    """Whether it is an argument of its own; otherwise the request takes it out of other arguments."""
 
 
 NO = "no"
-"""The value of a text that the opposite of its option gives."""
+"""The value that the opposite of an option gives a text."""
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -75,25 +75,25 @@ class Declared(msgspec.Struct, frozen=True):
     kind: object
     """Its type."""
     default: object
-    """Its value where nothing is said; ``msgspec.NODEFAULT`` where it has to be."""
+    """Its value where none is given; ``msgspec.NODEFAULT`` where one has to be given."""
     by: Option | Argument | None
-    """How a command line gives it; None for a group, and for what no command line gives."""
+    """How a command line gives it; None for a group, and for a field that no command line gives."""
 
     @property
     def group(self) -> type[msgspec.Struct] | None:
-        """The struct of the group that it is, None where it is none."""
+        """The struct of the group, None where the field is not a group."""
         is_struct = self.by is None and isinstance(self.kind, type) and issubclass(self.kind, msgspec.Struct)
         return self.kind if is_struct else None  # type: ignore[return-value]
 
     @property
     def key(self) -> str:
-        """What the record of a job calls it, "" where that keeps it not."""
+        """Its key in the record of a job, "" where that does not keep it."""
         is_kept = isinstance(self.by, Option) and self.by.is_recorded
         return self.by.flag.lstrip("-").replace("-", "_") if is_kept and isinstance(self.by, Option) else ""
 
     @property
     def is_several(self) -> bool:
-        """Whether it is a list of values, or a map, each of which is given by itself."""
+        """Whether it is a list or a map, whose values are given one by one."""
         return get_origin(self.kind) in {tuple, Mapping}
 
 
@@ -123,8 +123,8 @@ def _said(options: msgspec.Struct) -> Iterator[tuple[Declared, object]]:
 
 
 def words(options: msgspec.Struct, only: Collection[str] = ()) -> tuple[str, ...]:
-    """The words of a command line by which all that is said; ``only`` the fields of these names, all where it names
-    none."""
+    """The words of a command line that give these options; of the fields named in ``only``, or of all where it is
+    empty."""
     return tuple(w for field, value in _said(options) if not only or field.name in only for w in _words(field, value))
 
 
@@ -148,7 +148,7 @@ def _texts(value: object) -> list[str]:
 
 
 def recorded(options: msgspec.Struct) -> dict[str, object]:
-    """What is said, by the names of options, as plain data for the record of a job."""
+    """The given options by their names, as plain data for the record of a job."""
     return {field.key: _plain(value) for field, value in _said(options) if field.key}
 
 
@@ -159,7 +159,7 @@ def _plain(value: object) -> object:
 
 
 def from_record(kind: type[S], said: Mapping[str, object]) -> S:
-    """What the record of a job keeps, as it was said. What is no value of an option is taken for not said."""
+    """The options that the record of a job keeps. A value that does not fit its option counts as not given."""
     found: dict[str, object] = {}
     for field in declared(kind):
         if field.group is not None:
@@ -179,7 +179,7 @@ def _given(field: Declared, value: object) -> object:
 
 
 def with_paths(options: S, seen: Callable[[str], str]) -> S:
-    """The same with every path as it is ``seen`` from elsewhere, those of groups too."""
+    """The same options with ``seen`` applied to every path, also in groups."""
     changed: dict[str, object] = {}
     for field in declared(type(options)):
         value = getattr(options, field.name)

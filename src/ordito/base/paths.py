@@ -12,25 +12,25 @@ URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is a URL: a scheme with two slashes behind it."""
+    """Whether a path is a URL: a scheme, a colon and two slashes."""
     return URL.match(path) is not None
 
 
 def beside(file: str, path: str) -> str:
-    """The path that ``path``, written in ``file``, names; in a file that is known by its URL a URL, too."""
+    """The path that ``path`` names where it is written in ``file``; a URL where ``file`` is one."""
     if is_url(file):
         return beside_git(file, path) if is_in_git(file) else urljoin(file, path)
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
 
 
 def below(folder: str, path: str) -> str:
-    """A path relative to a folder, seen from where that folder is named; URLs and absolute paths stay as they are."""
+    """A path relative to a folder, joined to the path of that folder; URLs and absolute paths stay as they are."""
     return path if is_url(path) or path.startswith("/") else posixpath.normpath(posixpath.join(folder, path))
 
 
 def extensions(file: str) -> list[str]:
-    """What the name of a file ends with behind its dots, in lower case, the longest first, as in ``tar.gz``, ``gz``;
-    at most three parts are looked at."""
+    """The extensions of a file, in lower case, the longest first, as in ``tar.gz``, ``gz``; at most
+    ``MOST_EXTENSIONS`` parts of the name count."""
     name = posixpath.basename(file.partition("?")[0] if is_url(file) else file).lstrip(".").lower()
     parts = name.rsplit(".", MOST_EXTENSIONS)[1:]
     return [".".join(parts[number:]) for number in range(len(parts)) if parts[-1]]
@@ -40,7 +40,7 @@ MOST_EXTENSIONS = 3
 
 
 def levels_above(path: str) -> int:
-    """How many folders above where it is looked from a path leads: the number of ``..`` at its beginning."""
+    """How many folders a relative path leads upwards: the number of ``..`` at its beginning."""
     parts = posixpath.normpath(path).split("/")
     return next((n for n, part in enumerate(parts) if part != ".."), len(parts))
 
@@ -53,15 +53,15 @@ def above(folder: str, levels: int) -> str:
 
 
 def from_above(folder: str, levels: int, path: str) -> str:
-    """A path that is relative to an absolute folder, seen from so many levels above it."""
+    """A path relative to an absolute folder, made relative to the folder so many levels above it."""
     if not levels or path.startswith("/") or "://" in path:
         return path
     return posixpath.relpath(posixpath.join(folder, path), above(folder, levels))
 
 
 def seen_from(file: str, path: str) -> str:
-    """A path as it is seen from the folder in which a file lies, both relative to one folder; URLs and absolute paths
-    stay as they are."""
+    """A path made relative to the folder of a file, where both are relative to one folder; URLs and absolute paths stay
+    as they are."""
     if any(is_url(one) or one.startswith("/") for one in (file, path)):
         return path
     folder = "/" + "-/" * max(levels_above(file), levels_above(path))

@@ -1,8 +1,8 @@
-"""Regular expressions as programs: a list of small instructions that can be followed for all possibilities at once.
+"""Regular expressions as programs: a list of small instructions that follows all possibilities at once.
 
-Python's own matcher tries one possibility after the other, which for some patterns takes longer than anybody waits. A
-program here is followed with a memory of what has been tried, so that its cost is bounded by its length times that
-of the value. The text has been accepted by ``re`` before: what is read here is known to be well formed.
+Python's own matcher tries one possibility after the other, which takes far too long for some patterns. A program here
+remembers what has been tried, so its cost is at most its length times the length of the value. ``re`` has accepted the
+text before: what is read here is known to be well formed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import IntEnum
 import msgspec
 
 MOST_INSTRUCTIONS = 20_000
-"""How long a program may be; a counted repetition repeats the instructions of what it counts."""
+"""How long a program may be; a counted repetition holds the repeated instructions as often as it counts."""
 MOST_NESTED = 50
 SCOPED_FLAGS = re.compile(r"\(\?([aimsuLx]*)(?:-([imsx]+))?([:)])")
 QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d*)(,?)(\d*)\})([?+]?)")
@@ -28,13 +28,13 @@ class Opcode(IntEnum):
     """What an instruction does."""
 
     TAKE = 0
-    """Take one character that ``accept`` matches and go on behind."""
+    """Take one character that ``accept`` matches and go on after it."""
     FORK = 1
     """Go on at each of ``targets``."""
     HERE = 2
-    """Go on if ``accept``, which is no wider than nothing, holds at this place."""
+    """Go on if ``accept``, which takes no character, matches at this place."""
     LOOK = 3
-    """Go on if ``program`` leads on (or not, if ``negative``) from this place, or from ``back`` characters before."""
+    """Go on if ``program`` matches (or not, if ``negative``) from this place, or from ``back`` characters before."""
     END = 4
     """Everything has been matched."""
 
@@ -54,12 +54,14 @@ Program = list[Instruction]
 
 
 class Tries(msgspec.Struct):
-    """How much there is to try for a pattern: the number of repetitions without end, in how many ways all else may
-    match, and whether anything of that stands inside something repeated, so that the ways multiply without bound."""
+    """How many possibilities a pattern has."""
 
     endless: int = 0
+    """How many repetitions without an upper bound it has."""
     ways: int = 1
+    """In how many ways everything else may match."""
     nested: bool = False
+    """Whether any of that is repeated itself, so that the possibilities multiply without bound."""
 
     @property
     def many(self) -> bool:
@@ -67,14 +69,14 @@ class Tries(msgspec.Struct):
         return self.endless > 0 or self.ways > 1
 
     def take(self, inner: Tries, least: int, most: int | None) -> None:
-        """Add what stands inside something that is repeated."""
+        """Add the possibilities of a part that is repeated."""
         self.nested = self.nested or inner.nested or (inner.many and most != 1)
         self.endless += inner.endless + (most is None)
         self.ways *= inner.ways * (most - least + 1 if most is not None else 1)
 
 
 class PatternNotSupported(ValueError):
-    """The pattern uses what cannot be matched in bounded time, or is too long."""
+    """The pattern is too long, or uses syntax that cannot be matched in bounded time."""
 
 
 class PatternReader:

@@ -1,8 +1,8 @@
 """Regular expressions that users write: compiled once, matched against whole values (TOSCA 1.3 §3.6.3, ``pattern``).
 
 The language is that of Python's ``re`` without what cannot be matched in bounded time: references to groups, conditions
-on groups, atomic groups and possessive repetition; nor is there the flag for verbose patterns. However a pattern is
-written, matching takes at most ``MOST_STEPS`` steps: templates come from anywhere.
+on groups, atomic groups and possessive repetition; the flag for verbose patterns is not supported either. Matching
+takes at most ``MOST_STEPS`` steps for any pattern, since templates come from anywhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 from ordito.base.pattern_syntax import Instruction, Opcode, PatternNotSupported, PatternReader, Program, Tries
 
 MOST_STEPS = 500_000
-"""How much is tried for one value before matching is given up."""
+"""How many steps are tried for one value before matching is given up."""
 MOST_CHARACTERS = 10_000
 MOST_DIRECT = 1_000_000
 """How many possibilities Python's own matcher, which is faster, may have to try."""
@@ -27,11 +27,14 @@ class TooMuchWork(ValueError):
 
 
 class Pattern(msgspec.Struct, frozen=True, eq=False):
-    """A compiled pattern: in the form of Python's own matcher, and as a program where that one may not be used."""
+    """A compiled pattern."""
 
     direct: re.Pattern[str]
+    """For Python's own matcher, where the possibilities are few enough."""
     program: Program
+    """For all other values."""
     choices: Tries
+    """How many possibilities there are, which decides between the two."""
 
     def matches(self, value: str) -> bool:
         """Whether a whole value matches; ``TooMuchWork`` where that takes too long to find out."""
@@ -66,7 +69,7 @@ class Pattern(msgspec.Struct, frozen=True, eq=False):
 def compile_pattern(text: str) -> Pattern:
     """The compiled form of a pattern; ``ValueError`` with the reason where the text is no regular expression.
 
-    What Python finds doubtful in a pattern but accepts is no concern of the user's.
+    Warnings of Python about a pattern that it accepts are not passed on.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

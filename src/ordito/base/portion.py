@@ -11,7 +11,7 @@ _WHOLE = 100
 
 
 class Portion(msgspec.Struct, frozen=True):
-    """So many, or so many of a hundred (``is_percentage``); all of them where the amount is 0."""
+    """A number, or a percentage (``is_percentage``); all of them where the amount is 0."""
 
     amount: int = 0
     is_percentage: bool = False
@@ -21,7 +21,7 @@ class Portion(msgspec.Struct, frozen=True):
         return f"{self.amount}{'%' if self.is_percentage else ''}" if self.amount else ""
 
     def of(self, count: int) -> int:
-        """How many of so many it is: at least one, where there is one."""
+        """How many of ``count`` things it is: at least one, where there is one."""
         if not self.amount:
             return count
         return min(count, max(1, count * self.amount // _WHOLE) if self.is_percentage else self.amount)
@@ -31,7 +31,7 @@ ALL = Portion()
 
 
 def portion_of(text: str) -> Portion | None:
-    """What a text means: a whole number from 1 on, or 1% to 100%; None where it is neither."""
+    """The portion that a text means: a whole number of at least 1, or 1% to 100%; None where it is neither."""
     found = _NUMBER.fullmatch(text.strip())
     if found is None or (found[2] and int(found[1]) > _WHOLE):
         return None

@@ -54,7 +54,7 @@ MEANT = {
 
 
 class NotAScalarUnit(ValueError):
-    """The text is no value of the scalar unit type; ``hint`` says what would be."""
+    """The text is not a value of the scalar unit type; ``hint`` says how to write one."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -63,9 +63,9 @@ class NotAScalarUnit(ValueError):
 
 @lru_cache(maxsize=10_000)
 def canonical(text: str, kind: str) -> str:
-    """The value as scripts get it: the author's number, one space, the unit as the specification spells it.
+    """The value as scripts get it: the author's number, one space, and the unit in the spelling of the specification.
 
-    Raises ``NotAScalarUnit`` where number or unit are missing or the unit is none of ``kind``.
+    Raises ``NotAScalarUnit`` where number or unit are missing, or the unit does not belong to ``kind``.
     """
     match = SCALAR.fullmatch(text)
     known = ", ".join(UNITS[kind])
@@ -78,7 +78,7 @@ def canonical(text: str, kind: str) -> str:
     if spelled is None:
         meant = _meant(unit, kind)
         hint = f"write {' or '.join(f'{number} {m}' for m in meant)}; " if meant else ""
-        raise NotAScalarUnit(f'"{unit}" is no unit of {kind.removeprefix("scalar-unit.")}', f"{hint}units: {known}")
+        raise NotAScalarUnit(f'"{unit}" is not a unit of {kind.removeprefix("scalar-unit.")}', f"{hint}units: {known}")
     return f"{number} {spelled}"
 
 

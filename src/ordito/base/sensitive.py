@@ -1,10 +1,10 @@
-"""Sensitive values: data that may be used and never shown, and what any sink makes of it.
+"""Sensitive values: data that may be used and is never shown.
 
 A ``Sensitive`` wraps data of any kind at any place: a map with one sensitive entry stays a map whose other entries can
-be read. Nothing inside it is wrapped again. Whoever shows data asks ``shown``, whoever writes it down ``stored``, and
-whoever gives it to what must have it (the environment of an operation, say) ``revealed``. All of them give back the
-very data where nothing in it is sensitive, without a copy. What forgets to ask fails or shows ``(sensitive)``: encoders
-do not know the class, and as a text it is that word.
+be read. Nothing inside it is wrapped again. Code that shows data calls ``shown``, code that writes it to a file
+``stored``, and code that gives it to something that needs it (the environment of an operation, say) ``revealed``. All
+of them return the same object, without a copy, where nothing in it is sensitive. Code that forgets to call them fails
+or shows ``(sensitive)``: encoders do not know the class, and its text is that word.
 
 The depth of data is bounded where it is read, so recursion is safe here.
 """
@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator, Mapping
 from weakref import WeakValueDictionary
 
 SHOWN = "(sensitive)"
-"""What people and programs see in the place of a sensitive value, and the key under which files hold it sealed."""
+"""What is shown in the place of a sensitive value, and the key under which files hold its sealed text."""
 
 DIGEST_LENGTH = 32
 
 
 class Sensitive:
-    """Data that is not shown. It is itself (``Sensitive(value)``), or sealed until somebody needs it (``sealed``).
+    """Data that is not shown: in the clear (``Sensitive(value)``), or sealed until it is needed (``sealed``).
 
     Two are equal if their data is, or if the same key has sealed them to the same text. Texts of it (``str``,
     ``repr``, formats) are ``(sensitive)``; it has no order, no length and no truth of its own, and is not pickled.
@@ -39,19 +39,19 @@ class Sensitive:
 
     @classmethod
     def sealed(cls, text: str, opener: Callable[[str], object]) -> Sensitive:
-        """A value of which only the sealed text is known; ``opener`` gives the data when it is asked for."""
+        """A value of which only the sealed text is known; ``opener`` gives the data when it is needed."""
         made = cls(None)
         made._sealed, made._opener = text, opener
         return made
 
     def reveal(self) -> object:
-        """The data. Raises what the opener raises where it cannot be unsealed."""
+        """The data. Raises the exception of the opener where it cannot be unsealed."""
         if self._opener is not None:
             self._value, self._opener = self._opener(self._sealed), None
         return self._value
 
     def seal(self, sealer: Callable[[object], str]) -> str:
-        """The sealed text: what ``sealer`` makes of the data, or the one it came with as long as nobody opened it."""
+        """The sealed text: the original one as long as the value has not been opened, else that of ``sealer``."""
         return sealer(self._value) if self.is_open else self._sealed
 
     @property
@@ -60,7 +60,7 @@ class Sensitive:
         return self._opener is None
 
     def digest(self, key: bytes) -> str:
-        """A keyed digest of the data: the same for equal data, and nothing to guess by for who has no key."""
+        """A keyed digest of the data: the same for equal data, and of no use for guessing it without the key."""
         return hmac.new(key, _canonical(self.reveal()), "sha256").hexdigest()[:DIGEST_LENGTH]
 
     def __eq__(self, other: object) -> bool:
@@ -105,12 +105,12 @@ def living() -> list[Sensitive]:
 
 
 def shown(data: object) -> object:
-    """Data as people and programs may see it: ``(sensitive)`` in the place of each sensitive value."""
+    """Data as it may be shown: ``(sensitive)`` in the place of each sensitive value."""
     return replaced(data, lambda _: SHOWN)
 
 
 def revealed(data: object) -> object:
-    """Plain data, for what must have it. What comes out is sensitive as a whole, and must not be kept."""
+    """Plain data with all sensitive values in the clear, for code that needs them. It must not be shown or kept."""
     return replaced(data, Sensitive.reveal)
 
 
@@ -120,7 +120,7 @@ def stored(data: object, sealer: Callable[[object], str]) -> object:
 
 
 def restored(data: object, opener: Callable[[str], object]) -> object:
-    """What ``stored`` has made, read back; values are unsealed when they are needed."""
+    """The data from which ``stored`` made this; values are unsealed when they are needed."""
     if isinstance(data, dict):
         sealed = data.get(SHOWN)
         if len(data) == 1 and isinstance(sealed, str):
@@ -130,7 +130,7 @@ def restored(data: object, opener: Callable[[str], object]) -> object:
 
 
 def encode_hook(value: object) -> object:
-    """For ``msgspec`` encoders of what is shown: their ``enc_hook``."""
+    """The ``enc_hook`` of ``msgspec`` encoders whose output is shown."""
     if isinstance(value, Sensitive):
         return SHOWN
     raise NotImplementedError(f"objects of type {type(value).__name__} are not encoded")
@@ -157,12 +157,12 @@ def sensitive_parts(data: object) -> Iterator[Sensitive]:
 
 
 def opened(data: object) -> tuple[object, bool]:
-    """Data without its wrapper, and whether it had one: for what is computed from it and is sensitive then, too."""
+    """Data without its wrapper, and whether it had one: what is computed from it then is sensitive, too."""
     return (data.reveal(), True) if isinstance(data, Sensitive) else (data, False)
 
 
 def replaced(data: object, change: Callable[[Sensitive], object]) -> object:
-    """Data with each sensitive value replaced; the very data where there is none."""
+    """Data with each sensitive value replaced by what ``change`` gives; the same object where there is none."""
     if isinstance(data, Sensitive):
         return change(data)
     if isinstance(data, Mapping):
@@ -177,8 +177,8 @@ def replaced(data: object, change: Callable[[Sensitive], object]) -> object:
 
 
 def texts_in(data: object) -> Iterator[str]:
-    """The texts of plain data, numbers included: what must not turn up where the data must not be shown. Keys are names
-    and no secrets."""
+    """The texts of plain data, numbers included: what to mask where the data must not be shown. Keys are left out: they
+    are names and not secret."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, Mapping):

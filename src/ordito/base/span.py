@@ -11,10 +11,10 @@ HIDDEN = "*"
 
 
 class SourceText:
-    """The text of one file as it was read, kept so that a message can show the line it speaks of.
+    """The text of one file as it was read, kept so that a message can show the line in question.
 
-    ``name`` is what people are shown: the path as the user gave it, or ``archive.csar:/path/inside``. ``note`` follows
-    every place in it, "" for nothing: that what the file of this name holds now is another text.
+    ``name`` is shown to people: the path as the user gave it, or ``archive.csar:/path/inside``. ``note`` is added to
+    every place in it, such as that the file holds another text by now; "" for nothing.
     """
 
     def __init__(self, name: str, text: str, note: str = "") -> None:
@@ -23,7 +23,7 @@ class SourceText:
         self.note = note
         self.hidden: list[tuple[tuple[int, int], tuple[int, int]]] = []
         self.guessed: frozenset[int] = frozenset()
-        """The lines in which something was guessed after a fault: what is found in them may only follow from that."""
+        """The lines whose meaning was guessed after a fault: findings in them may only follow from the guess."""
 
     @cached_property
     def lines(self) -> list[str]:
@@ -31,11 +31,11 @@ class SourceText:
         return self.text.splitlines()
 
     def line(self, number: int) -> str:
-        """The text of line ``number`` (from 1), or nothing where the file has no such line."""
+        """The text of line ``number`` (from 1), "" where the file has no such line."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
     def hide(self, begin: tuple[int, int], end: tuple[int, int]) -> None:
-        """Do not show what stands between two places (line, column), the second exclusive."""
+        """Do not show the text between two places (line, column), the second exclusive."""
         self.hidden.append((begin, end))
 
     def line_for_people(self, number: int) -> str:
@@ -58,11 +58,11 @@ class SourceText:
 
 
 class Placed(Protocol):
-    """Something that stands in a text. Asked for its place only where it is needed."""
+    """Something that has a place in a text, which is computed only where it is needed."""
 
     @property
     def span(self) -> Span:
-        """Where it stands."""
+        """Its place."""
 
 
 class Span(msgspec.Struct, frozen=True, eq=False):

@@ -11,19 +11,19 @@ MOST_SUGGESTIONS = 2
 LEAST_RATIO = 0.66
 MOST_CANDIDATES = 5_000
 TIE = 0.1
-"""How much less close a second name may be than the first."""
+"""How much less similar than the first name a second one may be."""
 SWAPPED_RATIO = 0.9
-"""How near names are that differ in the order of their letters only."""
+"""The similarity of names that differ only in the order of their letters."""
 SHORTENED_RATIO = 0.75
-"""How near a name is to one that it is the beginning of, as ``int`` to ``integer``."""
+"""The similarity of a name to a longer one that begins with it, as ``int`` to ``integer``."""
 
 
 MATCHING = 20
-"""How many times what a look at a name costs the exact comparison with one costs."""
+"""The cost of an exact comparison, as a multiple of the cost of a first look at a name."""
 
 
 class Effort(msgspec.Struct):
-    """How much more may be spent on the search for near names: names looked at, exact comparisons counted as many."""
+    """How much work is left for the search for near names: one for a name looked at, ``MATCHING`` for a comparison."""
 
     left: int
 

@@ -1,4 +1,4 @@
-"""Values as texts: one fixed encoding, for environment variables and for the texts that functions put together."""
+"""Values as texts, in one fixed encoding: for environment variables and for texts that functions join."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ordito.base.sensitive import SHOWN, Sensitive, shown
 
 def as_text(value: object) -> str:
     """The text of a value: texts as they are, ``true`` and ``false``, numbers in their shortest form, lists and maps
-    as compact JSON. Of a sensitive value only that it is one."""
+    as compact JSON, sensitive values as ``(sensitive)``."""
     if isinstance(value, str):
         return value
     if isinstance(value, Sensitive):
@@ -29,7 +29,7 @@ def is_plain(value: object) -> bool:
 
 
 def shell_name(name: str) -> str:
-    """A name with everything replaced by ``_`` that no shell takes in a variable's name."""
+    """A name in which ``_`` replaces every character that a shell does not allow in the name of a variable."""
     safe = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
     return f"_{safe}" if safe[:1].isdigit() or not safe else safe
 
@@ -46,12 +46,12 @@ def listed(names: Iterable[str], most: int = 12, *, between: str = ", ") -> str:
 
 
 FEW = 4
-"""How many parts are shown of many ids."""
+"""How many parts ``spans`` shows at most."""
 
 
 def spans(ids: Sequence[str]) -> str:
-    """Ids of instances of one node, by their numbers, in one line: at least three numbers that follow each other as the
-    first and the last of them, and how many there are in all where they are not all written."""
+    """The ids of instances of one node in one line, in the order of their numbers: three or more consecutive ones as
+    the first and the last, and how many there are in all where not all are written."""
     runs: list[list[str]] = []
     last = 0
     for number, name in sorted((int(name.rpartition("_")[2]), name) for name in ids):

@@ -14,16 +14,16 @@ DATE_ONLY = re.compile(r"\d{4}-\d\d?-\d\d?", re.ASCII)
 
 
 def moment(text: str) -> tuple[datetime, str]:
-    """What timestamps are compared by, exactly: the moment in microseconds, and the digits of the fraction that are
-    behind that. The text has been read by ``parse_timestamp`` before."""
+    """A key that orders timestamps exactly: the moment to the microsecond, and the further digits of the fraction.
+    ``parse_timestamp`` has accepted the text before."""
     match = GRAMMAR.fullmatch(text)
     fraction = (match[7] or "") if match is not None else ""
     return parse_timestamp(text), fraction[6:].rstrip("0")
 
 
 def parse_timestamp(text: str) -> datetime:
-    """The moment that a timestamp names, to the microsecond; without a zone it is UTC. ``ValueError`` where the text is
-    none."""
+    """The moment that a timestamp names, to the microsecond, in UTC where it has no zone. Raises ``ValueError`` where
+    the text is not a timestamp."""
     match = GRAMMAR.fullmatch(text)
     if match is None or (len(text) < 10 and DATE_ONLY.fullmatch(text)):
         raise ValueError(f'"{text}" is not a timestamp such as 2026-11-21T10:30:00Z')

@@ -12,11 +12,11 @@ NO_VERSION = frozenset({"0", "0.0", "0.0.0"})
 
 
 class Incomparable(ValueError):
-    """Two versions whose order is not defined: same numbers, different qualifiers."""
+    """Two versions have no defined order: their numbers are the same, their qualifiers differ."""
 
 
 class Version(msgspec.Struct, frozen=True):
-    """A version, taken apart. ``build`` is -1 where there is none."""
+    """The parts of a version. ``build`` is -1 where there is none."""
 
     major: int
     minor: int
@@ -26,7 +26,7 @@ class Version(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> Version:
-        """Read a version; ``ValueError`` with what is wrong where the text is none."""
+        """Read a version. Raises ``ValueError`` with the reason where the text is not a version."""
         if text in NO_VERSION:
             return cls(0, 0)
         match = GRAMMAR.fullmatch(text)
@@ -39,9 +39,9 @@ class Version(msgspec.Struct, frozen=True):
         return found
 
     def order(self, other: Version) -> int:
-        """Negative, zero or positive as this version is older than, equal to or newer than the other.
+        """Negative, zero or positive where this version is older than, equal to or newer than the other.
 
-        A version with a qualifier is older than the same without; ``Incomparable`` for different qualifiers.
+        A version with a qualifier is older than the same without. Raises ``Incomparable`` for different qualifiers.
         """
         mine, theirs = (self.major, self.minor, self.fix), (other.major, other.minor, other.fix)
         if mine != theirs:

@@ -194,7 +194,7 @@ def _token(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
     secret = is_sensitive(found)
     text, separators, index = (revealed(data) for data in found)
     if not isinstance(index, int) or isinstance(index, bool) or index < 0:
-        raise EvaluationError("the index of token is a whole number from 0 on", call.span)
+        raise EvaluationError("the index of token is a whole number of at least 0", call.span)
     characters = _text(separators, call)
     if not characters:
         raise EvaluationError("token needs at least one separator character", call.span)

@@ -168,13 +168,13 @@ def normal_url(url: str) -> str:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise ValueError("this is no valid URL") from None
+        raise ValueError("this is not a valid URL") from None
     if parts.scheme not in SCHEMES:
         raise ValueError(f"{parts.scheme or 'such'} addresses are not fetched: only http, https, file and git ones are")
     if parts.username or parts.password:
         raise ValueError("a user or a password in a URL would be shown: write a credential of a repository")
     if not host or re.search(r"[\x00-\x20\x7f]", url):
-        raise ValueError("this is no valid URL")
+        raise ValueError("this is not a valid URL")
     where = f"[{host}]" if ":" in host else host
     where += f":{port}" if port is not None and port != {"http": 80, "https": 443}[parts.scheme] else ""
     # A fragment is never sent.

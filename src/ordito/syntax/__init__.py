@@ -1,1 +1,1 @@
-"""What is written: the TOSCA grammar, its dialects, and expressions as trees."""
+"""The text of documents as objects: the TOSCA grammar, its dialects, and expressions as trees."""

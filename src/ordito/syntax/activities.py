@@ -34,13 +34,16 @@ class CallOperation(Entity, frozen=True, eq=False, kw_only=True):
 
 
 class Activity(msgspec.Struct, frozen=True, eq=False):
-    """One activity: its kind, one of ``KINDS``, the name that it calls or the state that it sets, and the inputs of the
-    call."""
+    """One activity."""
 
     kind: str
+    """One of ``KINDS``."""
     name: Scalar
+    """The workflow, node or operation that it calls, or the state that it sets."""
     inputs: Mapping | None
+    """The inputs of the call."""
     span: Span
+    """Where it is written."""
 
 
 KINDS = ("delegate", "set_state", "call_operation", "inline")
@@ -50,7 +53,7 @@ class Activities(msgspec.Struct, frozen=True):
     """An entry of a list of activities: a map with exactly one of their kinds."""
 
     def read(self, node: Node, what: str, reading: Reading) -> Activity | None:
-        """Read it; None where it cannot be read."""
+        """The activity; None, with a diagnostic, where it cannot be read."""
         if not isinstance(node, Mapping) or not node.keys:
             reading.wrong_kind(node, what, f"a map with one of {', '.join(KINDS)}")
             return None
@@ -63,7 +66,7 @@ class Activities(msgspec.Struct, frozen=True):
         if len(node.keys) > 1:
             reading.diagnostics.error(
                 "mutually-exclusive",
-                f'an activity is one thing only, so "{node.keys[1].text}" cannot stand beside "{key.text}"',
+                f'an activity has one kind only, so "{node.keys[1].text}" cannot stand beside "{key.text}"',
                 node.keys[1].span,
                 hint="write a dash before each activity",
             )

@@ -13,14 +13,14 @@ OPERATORS = (AND, OR, NOT, ASSERT)
 
 
 class Assertion(msgspec.Struct, frozen=True, eq=False):
-    """An attribute and the constraint clauses that its value must meet, all of them (§3.6.24)."""
+    """An attribute, and the constraint clauses that its value must all meet (§3.6.24)."""
 
     attribute: Scalar
     constraints: tuple[Node, ...]
 
 
 class Clause(msgspec.Struct, frozen=True, eq=False):
-    """Clauses and assertions joined by ``and``, ``or`` or ``not``; the latter holds where not all of its parts do."""
+    """Clauses and assertions joined by ``and``, ``or`` or ``not``; ``not`` holds where not all of its parts hold."""
 
     operator: str
     parts: tuple[Clause | Assertion, ...]
@@ -31,7 +31,7 @@ class Conditions(msgspec.Struct, frozen=True):
     """A condition: one clause, or a list of clauses that must all hold."""
 
     def read(self, node: Node, what: str, reading: Reading) -> Clause | None:
-        """Read it; None where it cannot be read. The nesting of documents is bounded by the loader."""
+        """The clause; None, with a diagnostic, where it cannot be read. The loader bounds how deep documents nest."""
         if isinstance(node, Sequence):
             return _joined(AND, node, what, reading)
         return _clause(node, what, reading)
@@ -51,7 +51,7 @@ def _clause(node: Node, what: str, reading: Reading) -> Clause | None:
             "mutually-exclusive",
             f'"{rest[0].text}" cannot stand beside "{operator.text}" in one condition clause',
             rest[0].span,
-            hint='make each a list entry of its own, or put them below "and:"',
+            hint='make each an entry of the list, or put them below "and:"',
         )
         return None
     if operator.text == ASSERT:

@@ -1,7 +1,7 @@
-"""The versions of the language that are read, each a table of what differs from the version after it (§3.1.2).
+"""The versions of TOSCA that can be read, each a table of its differences from the next version (§3.1.2).
 
-A version takes what it knew when it was published: a keyname that came later is an error which names the version that
-has it, and a form that was deprecated later is taken without a word.
+A version accepts what existed when it was published: a keyname that came later is an error, which names the version
+that has it, and a form that was deprecated later is accepted without a warning.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The entities of TOSCA Simple Profile 1.3 chapter 3, as they are written, one frozen class each: what types and
-templates are made of. Topologies are in ``topology.py``, whole files in ``service_template.py``."""
+"""The entities of TOSCA Simple Profile 1.3 chapter 3 of which types and templates consist, as they are written, one
+frozen class each. Topologies are in ``topology.py``, whole files in ``service_template.py``."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class OperationDefinition(Entity, frozen=True, eq=False, kw_only=True):
 
 
 class NotificationImplementation(Entity, frozen=True, eq=False, kw_only=True):
-    """Notification implementation (§3.6.18): what subscribes to the events outside."""
+    """Notification implementation (§3.6.18): the artifact that subscribes to events from outside."""
 
     SHORT: ClassVar[str] = "primary"
     WHAT: ClassVar[str] = "notification implementation"
@@ -241,7 +241,7 @@ class ArtifactType(DefinedType, frozen=True, eq=False, kw_only=True):
 
 
 class InterfaceType(DefinedType, frozen=True, eq=False, kw_only=True):
-    """Interface type (§3.7.5). An operation with nothing below it is declared thereby."""
+    """Interface type (§3.7.5). An operation is declared by its name alone, also with nothing below it."""
 
     BARE: ClassVar[str] = "operations"
     WHAT: ClassVar[str] = "interface type"
@@ -299,7 +299,7 @@ class RelationshipType(DefinedType, frozen=True, eq=False, kw_only=True):
 
 
 OF_MEMBERS = "them in the types of the members"
-"""What to write instead of what groups once had."""
+"""What to write instead of keynames that group types no longer have."""
 
 
 class GroupType(DefinedType, frozen=True, eq=False, kw_only=True):
@@ -366,9 +366,9 @@ class NodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
     description: Annotated[Scalar | None, Key(Text())] = None
     metadata: Annotated[Metadata | None, Key(Texts())] = None
     directives: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
-    properties: Annotated[
-        Mapping | None, Key(Assignments("write name: value; constraints belong into node_filter"))
-    ] = None
+    properties: Annotated[Mapping | None, Key(Assignments("write name: value; constraints belong in node_filter"))] = (
+        None
+    )
     attributes: Annotated[Mapping | None, Key(Assignments())] = None
     requirements: Annotated[list[RequirementAssignment] | None, Key(NamedList(RequirementAssignment, unique=False))] = (
         None

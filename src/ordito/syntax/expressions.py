@@ -13,7 +13,7 @@ from ordito.source.parts import span_inside
 
 
 class Needs(StrEnum):
-    """What an argument must be that is a call itself."""
+    """What a call must give where it is an argument of another call."""
 
     TEXT = "a text"
     LIST = "a list"
@@ -23,10 +23,10 @@ class Needs(StrEnum):
 
 
 class Call(msgspec.Struct, frozen=True, eq=False):
-    """A call of an intrinsic function: its name and arguments, which may hold calls again.
+    """A call of an intrinsic function: its name and arguments, which may hold further calls.
 
-    ``needs`` is what its place needs: the model's schema for it, one of ``Needs`` where it is an argument, and None
-    where nothing is declared.
+    ``needs`` says what its result must be: the model's schema, one of ``Needs`` where it is an argument, and None where
+    nothing is declared.
     """
 
     function: str
@@ -35,21 +35,21 @@ class Call(msgspec.Struct, frozen=True, eq=False):
     needs: object = None
 
     def argument_span(self, *position: int) -> Span:
-        """Where an argument is written, or an entry of a list that is one. Found again in the text when it is asked
-        for, since a call is one of very many and rarely wrong."""
+        """Where an argument is written, or an entry of an argument that is a list. It is searched for in the text each
+        time: there are very many calls, and few are wrong."""
         return span_inside(self.span, (self.function, *position))
 
 
 Value: TypeAlias = "None | bool | int | float | str | list[Value] | dict[str, Value] | Call"
-"""What a property, attribute, input or output may hold: JSON-like data, with calls where they are not evaluated yet.
+"""The value of a property, attribute, input or output: JSON-like data, with calls that are not evaluated yet.
 
-Scalar units, versions and timestamps are strings in their canonical text ("10 GB", "1.2.3"); their declared type
-says how to compare them.
+Scalar units, versions and timestamps are strings in canonical form ("10 GB", "1.2.3"); their declared type says how to
+compare them.
 """
 
 
 def calls(value: Value) -> Iterator[Call]:
-    """Every call inside a value, outermost first; iterative, since users choose the depth."""
+    """Every call inside a value, the outermost first. Iterative, since users choose the depth."""
     open_values: list[Value] = [value]
     while open_values:
         current = open_values.pop()

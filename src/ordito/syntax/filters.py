@@ -12,13 +12,13 @@ from ordito.syntax.shapes import EntryList
 
 
 class PropertyFilter(Entity, frozen=True, eq=False, kw_only=True):
-    """Property filter (§3.6.4): clauses, all of which the value of the property of that name must meet."""
+    """Property filter (§3.6.4): clauses that the value of the named property must all meet."""
 
     WHAT: ClassVar[str] = "property filter"
 
     @property
     def clauses(self) -> list[Node]:
-        """The clauses: the one that stands there, or those of a list."""
+        """The clauses, also where a single one is written without a list."""
         return self.at.items if isinstance(self.at, Sequence) else [self.at]
 
 
@@ -26,7 +26,7 @@ class PropertyFilters(msgspec.Struct, frozen=True):
     """A list of property filters; a map of them, as some examples have it, is deprecated."""
 
     def read(self, node: Node, what: str, reading: Reading) -> list[PropertyFilter] | None:
-        """Read it."""
+        """The filters; None, with a diagnostic, where there is neither a list nor a map."""
         if is_null(node):
             return None
         found = EntryList()
@@ -45,7 +45,7 @@ class PropertyFilters(msgspec.Struct, frozen=True):
 
 
 class CapabilityFilter(Entity, frozen=True, eq=False, kw_only=True):
-    """What a capability must be like; the name is that of the capability, or of its type (§3.6.5.2)."""
+    """The conditions for a capability; the name is that of the capability, or of its type (§3.6.5.2)."""
 
     WHAT: ClassVar[str] = "capability filter"
     NOTE: ClassVar[str] = 'filters of properties stand below "properties:"'
@@ -57,7 +57,7 @@ class CapabilityFilters(msgspec.Struct, frozen=True):
     """A list of capability filters; a name alone says that there must be such a capability."""
 
     def read(self, node: Node, what: str, reading: Reading) -> list[CapabilityFilter] | None:
-        """Read it."""
+        """The filters; None, with a diagnostic, where there is neither a list nor a map."""
         if is_null(node):
             return None
         found = EntryList()
@@ -74,7 +74,7 @@ class CapabilityFilters(msgspec.Struct, frozen=True):
 
 
 class NodeFilter(Entity, frozen=True, eq=False, kw_only=True):
-    """Node filter (§3.6.5): what a node must be like to be selected."""
+    """Node filter (§3.6.5): the conditions that a node must meet to be selected."""
 
     WHAT: ClassVar[str] = "node filter"
     NOTE: ClassVar[str] = 'filters of properties stand below "properties:"'

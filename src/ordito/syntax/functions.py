@@ -1,4 +1,4 @@
-"""Intrinsic functions as they are written (chapter 4): recognising a call and reading its arguments."""
+"""Intrinsic functions as they are written (chapter 4): how to recognise a call and read its arguments."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from ordito.syntax.expressions import Call, Needs, Value
 
 
 class Function(msgspec.Struct, frozen=True):
-    """The written form of a function.
-
-    ``least`` and ``most`` are how many arguments it takes, ``usage`` the form shown in messages. A single argument may
-    stand without a list where ``scalar``. ``gives`` is the type of its result, "" where that depends on what it names.
-    Where all arguments are names and indexes (a path), those from position ``computed`` on may be calls in their turn.
-    """
+    """How a call of a function is written."""
 
     least: int
+    """How many arguments it takes at least."""
     most: int | None
+    """How many it takes at most, None for any number."""
     usage: str
+    """The form that messages show."""
     scalar: bool = False
+    """Whether a single argument may be written without a list."""
     gives: str = ""
+    """The type of its result, "" where that depends on what it refers to."""
     computed: int | None = None
+    """Where all arguments are names and indexes (a path): those from this position on may be calls, too."""
 
 
 FUNCTIONS = {
@@ -49,8 +50,8 @@ OF_ENTITIES = frozenset({"get_property", "get_attribute", "get_operation_output"
 
 
 def call_in(node: Node) -> str:
-    """The name of the function that a node calls, "" where it is plain data: a map with exactly one key that is a
-    function's name is a call."""
+    """The name of the function that a node calls, "" where it is plain data. A call is a map with exactly one key,
+    which is the name of a function."""
     if isinstance(node, Mapping) and len(node.keys) == 1:
         name = node.keys[0].text
         if name in FUNCTIONS:
@@ -59,8 +60,8 @@ def call_in(node: Node) -> str:
 
 
 def has_shape(node: Mapping) -> bool:
-    """Whether what stands below the name of a function has the shape of its arguments: a list, or a single value
-    where the function takes that."""
+    """Whether the value below the name of a function can be its arguments: a list, or a single value where the function
+    takes one."""
     (key,) = node.keys
     written = node.values[key.text]
     scalar = isinstance(written, Scalar) and FUNCTIONS[key.text].scalar and not is_null(written)
@@ -68,7 +69,7 @@ def has_shape(node: Mapping) -> bool:
 
 
 def meant_function(node: object) -> str:
-    """The function that a map with one key, a node or data, probably means by it, "" where it looks like data."""
+    """The function whose misspelt name the only key of a map (a node or data) probably is, "" where there is none."""
     values: object = node.values if isinstance(node, Mapping) else node
     if not isinstance(values, dict) or len(values) != 1:
         return ""
@@ -81,7 +82,7 @@ def meant_function(node: object) -> str:
 
 
 def read_call(node: Mapping, diagnostics: Diagnostics, needs: object = None) -> Call | None:
-    """Read a call; None where its arguments do not fit, with a diagnostic. ``needs`` says what its place needs."""
+    """Read a call; None, with a diagnostic, where its arguments do not fit. ``needs`` is that of the ``Call``."""
     (key,) = node.keys
     name = key.text
     written = node.values[name]
@@ -121,7 +122,7 @@ def _count(function: Function) -> str:
 def read_untyped(node: Node, diagnostics: Diagnostics) -> Value:
     """Read a value where no type is declared: scalars by the core schema of YAML 1.2, calls as calls.
 
-    The nesting of documents is bounded by the loader, so recursion is safe here.
+    The loader bounds how deep documents nest, so recursion is safe here.
     """
     if isinstance(node, Scalar):
         return core_value(node)
@@ -132,7 +133,7 @@ def read_untyped(node: Node, diagnostics: Diagnostics) -> Value:
     if near := meant_function(node):
         diagnostics.warning(
             "no-call",
-            f'"{node.keys[0].text}" is no function, so this is a plain map',
+            f'"{node.keys[0].text}" is not a function, so this is a plain map',
             node.keys[0].span,
             hint=f'did you mean "{near}"?',
         )
@@ -226,7 +227,7 @@ def _token(items: list[Node], diagnostics: Diagnostics) -> tuple[Value, ...] | N
         diagnostics.error("bad-call", "token needs at least one separator character", items[1].span)
         return None
     if index is None or (isinstance(index, int) and index < 0):
-        diagnostics.error("bad-call", "the index of token is a whole number from 0 on", last.span)
+        diagnostics.error("bad-call", "the index of token is a whole number of at least 0", last.span)
         return None
     return text, separators, index
 
@@ -262,4 +263,4 @@ ARGUMENTS: dict[str, Callable[[list[Node], Diagnostics], tuple[Value, ...] | Non
     "token": _token,
     "get_artifact": _artifact,
 }
-"""How arguments are read that are more than names and indexes."""
+"""By function, how to read arguments that are not just names and indexes."""

@@ -1,7 +1,7 @@
-"""How grammar is declared: an entity is a frozen class whose annotated fields are its keynames.
+"""How the grammar is declared: an entity is a frozen class whose annotated fields are its keynames.
 
 A field ``x: Annotated[T, Key(shape)]`` declares the keyname ``x``; the shape says what may stand there and reads it.
-Reading never raises: every fault is a diagnostic, and reading goes on with what is there, so that one run finds all.
+Reading never raises: every fault is a diagnostic, and reading goes on with the rest, so that one run finds all faults.
 """
 
 from __future__ import annotations
@@ -22,87 +22,91 @@ E = TypeVar("E", bound="Entity")
 
 
 class Entity(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """Something the grammar knows. ``at`` is where it is written, ``key`` the name it was given, if it has one."""
+    """An entity of the grammar. ``at`` is the node it was read from, ``key`` its name where it has one."""
 
     at: Node
     key: Scalar | None = None
 
     SHORT: ClassVar[str] = ""
-    """The keyname that a single value in place of the map gives, "" where there is no such short form."""
+    """The keyname that a single value instead of a map sets, "" where there is no such short form."""
     VALUE: ClassVar[bool] = False
     """Whether the short form may be any value: a list, or a map with none of the keynames (§3.6.14.2)."""
     BARE: ClassVar[str] = ""
     """The keyname whose entries may also stand beside the keynames, a deprecated form (§3.6.20.2)."""
     MEANT: ClassVar[str] = ""
-    """The keyname that people mean who write a single value where there is no short form."""
+    """The keyname that a single value probably means where there is no short form."""
     WHAT: ClassVar[str] = "entity"
     """What messages call it."""
     NOTE: ClassVar[str] = ""
-    """What to tell people who use a keyname that it does not have."""
+    """The hint for a keyname that it does not have."""
     LACKS: ClassVar[frozenset[str]] = frozenset()
-    """The keynames that entities like it have and it has not: of these the note says why, wherever else they belong."""
+    """Keynames that similar entities have and this one does not: for these the note is the hint."""
     ELSEWHERE: ClassVar[MappingType[str, str]] = {}
-    """Names that are no keynames and that people write all the same, with what to write instead."""
+    """Names that people often write though they are not keynames, with what to write instead."""
     SECTIONS: ClassVar[bool] = False
-    """Whether its keynames are mere headings: then an unknown one may be any of those that are not given."""
+    """Whether its keynames are only headings: then an unknown one may mean any of those that are not given."""
 
     @property
     def span(self) -> Span:
-        """Where it is written: its name if it has one."""
+        """Where its name is written, or itself where it has none."""
         return self.key.span if self.key is not None else self.at.span
 
     @property
     def name(self) -> str:
-        """The name it was given."""
+        """Its name."""
         return self.key.text if self.key is not None else ""
 
 
 class Reading:
-    """What reading needs to know: where findings go and which dialect holds."""
+    """The context of reading: the diagnostics and the dialect."""
 
     def __init__(self, diagnostics: Diagnostics, dialect: Dialect) -> None:
         self.diagnostics = diagnostics
         self.dialect = dialect
         self.grammars: dict[type, _Grammar] = {}
-        """The keynames of the entities that have been met, in this dialect."""
+        """The keynames of the entities that have been read so far, in this dialect."""
 
     def wrong_kind(self, node: Node, what: str, expected: str, hint: str = "") -> None:
-        """Report that another kind of node is needed here."""
+        """Report that a node has the wrong kind."""
         given = "and is empty" if is_null(node) else f"not {node.kind}"
         self.diagnostics.error("wrong-form", f"{what} must be {expected}, {given}", node.span, hint=hint)
 
 
 class Shape(Protocol[T_co]):
-    """What may stand at a place."""
+    """What may be written at a place of the grammar."""
 
     def read(self, node: Node, what: str, reading: Reading) -> T_co | None:
-        """Read a node; None where it cannot be read, with a diagnostic."""
+        """Read a node; None, with a diagnostic, where it cannot be read. ``what`` is what messages call it."""
 
 
 class Key(msgspec.Struct, frozen=True, eq=False):
-    """A keyname: its shape, whether it must be given, and the name it is written with where that is no identifier."""
+    """A keyname."""
 
     shape: Shape[Any]
+    """What may be written below it."""
     required: bool = False
+    """Whether it must be given."""
     written: str = ""
+    """How it is written, where that is not a Python identifier; else "", and the name of the field counts."""
     instead: str = ""
     """For deprecated keynames: what to write instead."""
 
 
 class Dialect(msgspec.Struct, frozen=True, eq=False):
-    """A version of the language: its names, and what differs from the base grammar.
-
-    ``overrides`` gives, per entity, keynames that mean something else, or None for those that the version lacks.
-    ``later`` is the version after this one. Where ``bare``, operations stand beside the keynames and nowhere else.
-    ``renamed`` gives, per kind, the normative types that are called otherwise in the latest version.
-    """
+    """A version of TOSCA, and how it differs from the base grammar."""
 
     name: str
+    """The value of ``tosca_definitions_version``."""
     uri: str
+    """The URI of its namespace, which may be written instead."""
     overrides: MappingType[type, MappingType[str, Key | None]] = {}
+    """Per entity, the keynames that mean something else, or None for those that this version lacks."""
     later: Dialect | None = None
+    """The next version."""
     bare: bool = False
+    """Whether operations are written beside the keynames of an interface, and nowhere else."""
     renamed: MappingType[str, MappingType[str, str]] = {}
+    """Per kind, the normative types whose names differ in the latest version."""
 
 
 class _Grammar(msgspec.Struct, frozen=True, eq=False):
@@ -137,12 +141,13 @@ def _grammar(entity: type[Entity], dialect: Dialect) -> _Grammar:
 
 
 def keynames(entity: type[Entity], dialect: Dialect) -> MappingType[str, Key]:
-    """The keynames of an entity in a dialect, as they are written."""
+    """The keynames of an entity in a dialect, by how they are written."""
     return {written: key for written, (_, key) in _grammar(entity, dialect).keys.items()}
 
 
 def read_entity(entity: type[E], node: Node, reading: Reading, key: Scalar | None = None) -> E | None:
-    """Read an entity from its map, or from its short form where it has one."""
+    """Read an entity from its map, or from its short form where it has one; None where a required keyname is missing.
+    Faults are diagnostics."""
     grammar = reading.grammars.get(entity)
     if grammar is None:
         grammar = reading.grammars[entity] = _grammar(entity, reading.dialect)
@@ -315,10 +320,10 @@ def _report_later(entity: type[Entity], written: Scalar, version: str, reading: 
 
 
 MISTAKEN = {"derived_from": "type"}
-"""Keynames that are written where another one is meant: a template has a type, only a type derives from one."""
+"""Keynames that are often written where another is meant: a template has a type, only a type derives from one."""
 
 SURELY_MEANT = 0.8
-"""How close a misspelt keyname must be to a known one for its value to be read as if that had been written."""
+"""How similar a misspelt keyname must be to a known one for its value to be read as that of the known one."""
 
 
 def _gather_bare(entity: type[Entity], node: Mapping, keys: dict[str, tuple[str, Key]], reading: Reading) -> Mapping:
@@ -379,7 +384,7 @@ def _refuse_sections(entity: type[Entity], node: Mapping, keys: dict[str, tuple[
 
 
 OPERATION_SECTIONS = frozenset({"operations", "notifications"})
-"""Where one of these is given, no operation may stand beside the keynames."""
+"""Where one of these keynames is given, no operation may be written beside the keynames."""
 
 
 def _called(entity: type[Entity], key: Scalar | None) -> str:

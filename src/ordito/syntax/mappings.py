@@ -30,7 +30,7 @@ class AttributeMapping(Entity, frozen=True, eq=False, kw_only=True):
 
 
 class CapabilityMapping(Entity, frozen=True, eq=False, kw_only=True):
-    """Capability mapping (§3.8.10): a node template's capability, or values of one that nothing stands behind."""
+    """Capability mapping (§3.8.10): a node template's capability, or values for a capability without one."""
 
     WHAT: ClassVar[str] = "capability mapping"
 
@@ -40,7 +40,7 @@ class CapabilityMapping(Entity, frozen=True, eq=False, kw_only=True):
 
 
 class RequirementMapping(CapabilityMapping, frozen=True, eq=False, kw_only=True):
-    """Requirement mapping (§3.8.11): a node template's requirement, or values of one that nothing stands behind."""
+    """Requirement mapping (§3.8.11): a node template's requirement, or values for a requirement without one."""
 
     WHAT: ClassVar[str] = "requirement mapping"
 
@@ -68,13 +68,15 @@ class _Mapped(msgspec.Struct, frozen=True, eq=False):
 
 
 class Mappings(msgspec.Struct, frozen=True, eq=False):
-    """The mappings of one kind, by name. A list of maps with one name each is taken as well, with a warning."""
+    """The mappings of one kind, by name. A list of maps with one name each is accepted, too, with a warning."""
 
     entity: Any
+    """The class of the mappings."""
     usage: str
+    """How to write one, for messages."""
 
     def read(self, node: Node, what: str, reading: Reading) -> dict[str, Any] | None:
-        """Read them."""
+        """The mappings that can be read; None where none are written."""
         if is_null(node):
             return None
         found = Entries()
@@ -104,7 +106,7 @@ class Operations(msgspec.Struct, frozen=True):
     """What the operations of one interface are mapped to: a workflow, or a node template's operation."""
 
     def read(self, node: Node, what: str, reading: Reading) -> dict[str, Any] | None:
-        """Read them."""
+        """By operation, the name or the list of names; None, with a diagnostic, where there is no map."""
         if not isinstance(node, Mapping):
             hint = "write operation: workflow"
             reading.wrong_kind(node, what, "a map of operations", hint)
@@ -118,8 +120,8 @@ class Operations(msgspec.Struct, frozen=True):
 
 
 class InterfaceMapping(Entity, frozen=True, eq=False, kw_only=True):
-    """Interface mapping (§3.8.12): a workflow's name, or the names of a node template, its interface and operation,
-    by operation."""
+    """Interface mapping (§3.8.12): by operation, the name of a workflow, or the names of a node template, its interface
+    and operation."""
 
     WHAT: ClassVar[str] = "interface mapping"
 
@@ -127,7 +129,7 @@ class InterfaceMapping(Entity, frozen=True, eq=False, kw_only=True):
 
     @property
     def keys(self) -> list[Scalar]:
-        """The names of operations where they stand."""
+        """The names of the operations, with their places."""
         return self.at.keys if isinstance(self.at, Mapping) else []
 
 
@@ -135,7 +137,7 @@ class InterfaceMappings(msgspec.Struct, frozen=True):
     """Interface mappings by the interface's name."""
 
     def read(self, node: Node, what: str, reading: Reading) -> dict[str, InterfaceMapping] | None:
-        """Read them."""
+        """The mappings that can be read; None where none are written, or there is no map."""
         if is_null(node):
             return None
         if not isinstance(node, Mapping):

@@ -14,7 +14,7 @@ from ordito.syntax.shapes import Assignments, Many, Metadata, Named, NamedList, 
 
 
 class EventFilter(Entity, frozen=True, eq=False, kw_only=True):
-    """Event filter (§3.6.21): the node, or what one of its requirements or capabilities leads to."""
+    """Event filter (§3.6.21): the node of an event, or what one of its requirements or capabilities leads to."""
 
     WHAT: ClassVar[str] = "event filter"
 
@@ -41,7 +41,7 @@ class TriggerConditions(msgspec.Struct, frozen=True):
     """A trigger's condition: the extended form, or the condition alone."""
 
     def read(self, node: Node, what: str, reading: Reading) -> TriggerCondition | None:
-        """Read it; None where it cannot be read."""
+        """The condition in its extended form; None, with a diagnostic, where it cannot be read."""
         if isinstance(node, Mapping) and not EXTENDED.isdisjoint(node.values):
             return read_entity(TriggerCondition, node, reading)
         clause = Conditions().read(node, what, reading)
@@ -76,11 +76,11 @@ class Policy(Entity, frozen=True, eq=False, kw_only=True):
 
 
 class Policies(msgspec.Struct, frozen=True):
-    """The policies of a topology: a list of maps with one name each; a map of names is taken as well, with a
+    """The policies of a topology: a list of maps with one name each; a map of names is accepted, too, with a
     warning."""
 
     def read(self, node: Node, what: str, reading: Reading) -> list[Policy] | None:
-        """Read it."""
+        """The policies that can be read, in their order."""
         if isinstance(node, Mapping):
             reading.diagnostics.warning(
                 "list-expected", f"{what} is a list", node.span, hint='write a dash before each name: "- name: ..."'

@@ -14,14 +14,14 @@ NAMESPACE = "namespace"
 RELATIVES = {
     "cloudify_dsl_": "this is a blueprint of Cloudify, whose types are in profile:cloudify",
     "alien_dsl_": "this is Alien4Cloud's own dialect, which differs little from TOSCA",
-    "tosca_2_0": "TOSCA 2.0 is another language than 1.3",
+    "tosca_2_0": "TOSCA 2.0 is a different language from 1.3",
     "aria_": "this is ARIA's own dialect, which differs little from TOSCA",
 }
-"""What a version of a language begins with that is no TOSCA 1.x, and what it is."""
+"""Beginnings of the versions of other languages, and what to say about each."""
 
 
 def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFile | None:
-    """Read a service template file (§3.10); None where it is none at all, with the reason in ``diagnostics``."""
+    """Read a service template file (§3.10); None, with the reason in ``diagnostics``, where the document is not one."""
     root = document.root
     if not isinstance(root, Mapping):
         diagnostics.error("wrong-form", f"a service template is a map, not {root.kind}", root.span)
@@ -35,7 +35,7 @@ def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFi
         elif version.line not in version.source.guessed:
             diagnostics.error(
                 "unknown-version",
-                f'"{version.text}" is no version of TOSCA that is read here',
+                f'"{version.text}" is not a version of TOSCA that can be read',
                 version.span,
                 hint=_meant_version(version.text),
             )
@@ -53,7 +53,7 @@ def _check_order(root: Mapping, diagnostics: Diagnostics) -> None:
     elif NAMESPACE in names and names[1] != NAMESPACE:
         diagnostics.warning(
             "late-namespace",
-            f'"{NAMESPACE}" should stand right behind "{VERSION}"',
+            f'"{NAMESPACE}" should stand directly after "{VERSION}"',
             root.key(NAMESPACE).span,
             hint="move it up",
         )
@@ -72,5 +72,5 @@ def _meant_version(text: str) -> str:
 
 
 def dialect_of(file: ServiceFile) -> Dialect:
-    """The version of the language that a file is written in."""
+    """The version of TOSCA that a file is written in."""
     return DIALECTS.get(file.tosca_definitions_version.text, TOSCA_1_3)

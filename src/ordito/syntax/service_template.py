@@ -39,10 +39,10 @@ IMPORT_KEYNAMES = ("file", "repository", "namespace_prefix", "namespace_uri")
 
 
 class Imports(msgspec.Struct, frozen=True):
-    """The imports of a file. Each may stand behind a name, a form of older versions."""
+    """The imports of a file. Each may have a name before it, which is a form of older versions."""
 
     def read(self, node: Node, what: str, reading: Reading) -> list[ImportDefinition] | None:
-        """Read them."""
+        """The imports that can be read, in their order."""
         if isinstance(node, Sequence):
             items: list[Node] = [self._without_name(item, reading) for item in node.items]
             node = Sequence(node.source, node.line, node.column, node.end_line, node.end_column, items)
@@ -100,7 +100,7 @@ class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):
 
     @property
     def facts(self) -> dict[str, str]:
-        """The metadata of the file, to which belongs what older documents write beside it."""
+        """The metadata of the file, with the name, author and version that older documents write as keynames."""
         beside = {"template_name": self.template_name, "template_author": self.template_author}
         beside["template_version"] = self.template_version
         found = {name: text.text for name, text in beside.items() if text is not None}

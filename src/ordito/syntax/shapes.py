@@ -1,4 +1,7 @@
-"""What may stand at a place in the grammar: texts, flags, entities, and maps and lists of them."""
+"""What may be written at a place of the grammar: texts, flags, entities, and maps and lists of them.
+
+The ``read`` of each gives None, with a diagnostic, where a node cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ from ordito.source.scalars import BOOLEANS, integer
 from ordito.syntax.grammar import Entity, Reading, read_entity
 
 Metadata: TypeAlias = dict[str, Scalar]
-"""Free texts under names of the author's choice (§3.6.2)."""
+"""Texts under names that the author chooses (§3.6.2)."""
 
 
 class Text(msgspec.Struct, frozen=True):
     """A single value, kept with its place."""
 
     def read(self, node: Node, what: str, reading: Reading) -> Scalar | None:
-        """Read it."""
+        """The value with its place."""
         if isinstance(node, Scalar):
             if not is_null(node):
                 return node
@@ -33,10 +36,10 @@ class Text(msgspec.Struct, frozen=True):
 
 
 class Flag(msgspec.Struct, frozen=True):
-    """true or false."""
+    """``true`` or ``false``."""
 
     def read(self, node: Node, what: str, reading: Reading) -> bool | None:
-        """Read it."""
+        """Which of the two."""
         if isinstance(node, Scalar) and node.plain and node.text in BOOLEANS:
             return BOOLEANS[node.text]
         shown = f'"{node.text}"' if isinstance(node, Scalar) else node.kind
@@ -53,7 +56,7 @@ class Whole(msgspec.Struct, frozen=True):
     """A whole number that is not negative."""
 
     def read(self, node: Node, what: str, reading: Reading) -> int | None:
-        """Read it."""
+        """The number."""
         number = integer(node.text) if isinstance(node, Scalar) and node.plain else None
         if number is not None and number >= 0:
             return number
@@ -63,10 +66,10 @@ class Whole(msgspec.Struct, frozen=True):
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """Occurrences: a list of a lower and an upper bound, the upper may be UNBOUNDED (None)."""
+    """Occurrences: a list of a lower and an upper bound, which may be ``UNBOUNDED``."""
 
     def read(self, node: Node, what: str, reading: Reading) -> tuple[int, int | None] | None:
-        """Read it."""
+        """The two bounds, the upper None for ``UNBOUNDED``."""
         if isinstance(node, Sequence) and len(node.items) == 2:
             low, high = (integer(i.text) if isinstance(i, Scalar) else None for i in node.items)
             last = node.items[1]
@@ -83,21 +86,21 @@ class Bounds(msgspec.Struct, frozen=True):
 
 
 class Raw(msgspec.Struct, frozen=True):
-    """Anything; it is read later, by the type declared for it."""
+    """Any value, which is read later, by its declared type."""
 
     def read(self, node: Node, what: str, reading: Reading) -> Node | None:
-        """Take the node as it is."""
+        """The node unchanged."""
         return node
 
 
 class Assignments(msgspec.Struct, frozen=True):
-    """A map of names to values that are read later, by the types declared for them. ``hint`` is for who
-    writes a list."""
+    """A map of names to values, which are read later, by their declared types. ``hint`` is shown where another kind of
+    node is written."""
 
     hint: str = ""
 
     def read(self, node: Node, what: str, reading: Reading) -> Mapping | None:
-        """Take the map as it is."""
+        """The map unchanged."""
         if isinstance(node, Mapping):
             return node
         if not is_null(node):
@@ -110,7 +113,7 @@ class Texts(msgspec.Struct, frozen=True):
     """A map of names to texts (metadata)."""
 
     def read(self, node: Node, what: str, reading: Reading) -> dict[str, Scalar] | None:
-        """Read it."""
+        """The texts by their names."""
         if isinstance(node, Mapping):
             found = {}
             for key, value in node.entries():
@@ -124,28 +127,28 @@ class Texts(msgspec.Struct, frozen=True):
 
 
 class One(msgspec.Struct, frozen=True, eq=False):
-    """One entity."""
+    """A single entity."""
 
     entity: Any
 
     @property
     def below(self) -> Any:
-        """The entity whose keynames stand below the keyname that has this shape."""
+        """The entity whose keynames are written below the keyname with this shape."""
         return self.entity
 
     def read(self, node: Node, what: str, reading: Reading) -> Entity | None:
-        """Read it."""
+        """The entity."""
         return read_entity(self.entity, node, reading)
 
 
 class Named(msgspec.Struct, frozen=True, eq=False):
-    """A map of names to entities. Where ``empty``, a name with nothing below it is an entity without content."""
+    """A map of names to entities. With ``empty``, a name with nothing below it is an entity without content."""
 
     entity: Any
     empty: bool = False
 
     def read(self, node: Node, what: str, reading: Reading) -> dict[str, Any] | None:
-        """Read it."""
+        """The entities that can be read, by name."""
         if not isinstance(node, Mapping):
             if is_null(node):
                 return None
@@ -165,18 +168,19 @@ class Named(msgspec.Struct, frozen=True, eq=False):
         return found
 
     def lost(self) -> Entries:
-        """What stands for a map that could not be read."""
+        """The value for a map that could not be read."""
         return Entries.unreadable()
 
 
 class NamedList(msgspec.Struct, frozen=True, eq=False):
-    """A list of maps with one name each, for what has an order (requirements)."""
+    """A list of maps with one name each, for entities in an order (requirements). With ``unique``, no name may occur
+    twice."""
 
     entity: Any
     unique: bool = True
 
     def read(self, node: Node, what: str, reading: Reading) -> list[Any] | None:
-        """Read it."""
+        """The entities that can be read, in their order."""
         if is_null(node):
             return None
         if not isinstance(node, Sequence):
@@ -220,10 +224,10 @@ class NamedList(msgspec.Struct, frozen=True, eq=False):
 
 
 class NamedOrListed(Named, frozen=True, eq=False):
-    """A map of names to entities; a list of maps with one name each is taken as well, with a warning (§3.10.1)."""
+    """A map of names to entities; a list of maps with one name each is accepted, too, with a warning (§3.10.1)."""
 
     def read(self, node: Node, what: str, reading: Reading) -> dict[str, Any] | None:
-        """Read it."""
+        """The entities that can be read, by name."""
         if not isinstance(node, Sequence):
             return super().read(node, what, reading)
         reading.diagnostics.warning(
@@ -238,10 +242,10 @@ class NamedOrListed(Named, frozen=True, eq=False):
 
 
 class TextOrTexts(msgspec.Struct, frozen=True):
-    """A list of single values; one alone is taken as well, with a warning."""
+    """A list of single values; one without a list is accepted, too, with a warning."""
 
     def read(self, node: Node, what: str, reading: Reading) -> list[Scalar] | None:
-        """Read it."""
+        """The values, with their places."""
         if not isinstance(node, Scalar) or is_null(node):
             return Many(Text()).read(node, what, reading)
         reading.diagnostics.warning("list-expected", f"{what} is a list", node.span, hint=f"write [ {node.text} ]")
@@ -249,12 +253,12 @@ class TextOrTexts(msgspec.Struct, frozen=True):
 
 
 class Many(msgspec.Struct, frozen=True, eq=False):
-    """A list of things of one shape."""
+    """A list whose entries all have the same shape."""
 
     shape: Any
 
     def read(self, node: Node, what: str, reading: Reading) -> list[Any] | None:
-        """Read it."""
+        """The entries that can be read."""
         if is_null(node):
             return None
         if not isinstance(node, Sequence):
@@ -272,11 +276,11 @@ class Many(msgspec.Struct, frozen=True, eq=False):
 
 
 class Clauses(msgspec.Struct, frozen=True):
-    """A list of constraint clauses, which are read later, by the type they constrain; a single one may be written as a
-    map (§3.6.3)."""
+    """A list of constraint clauses, which are read later, by the type that they constrain; a single one may be written
+    as a map (§3.6.3)."""
 
     def read(self, node: Node, what: str, reading: Reading) -> list[Node] | None:
-        """Take the clauses as they are."""
+        """The clauses unchanged."""
         if isinstance(node, Mapping) and len(node.keys) == 1:
             reading.diagnostics.warning(
                 "list-expected",
@@ -289,7 +293,7 @@ class Clauses(msgspec.Struct, frozen=True):
 
 
 class Either(msgspec.Struct, frozen=True, eq=False):
-    """A single value, or something more elaborate."""
+    """A single value, or a node of another shape (``otherwise``)."""
 
     otherwise: Any
 
@@ -324,8 +328,8 @@ class _Remembering:
 
 
 class Entries(dict[str, Any], _Remembering):
-    """Entities by name. Those of ``lost`` are written but could not be read; where ``all_lost``, the names themselves
-    could not. Nobody needs to report that one of these is missing: why has been said."""
+    """Entities by name. ``lost`` names those that are written but could not be read; with ``all_lost``, even the names
+    could not be read. They need not be reported as missing: the reason has been reported."""
 
 
 class EntryList(list[Any], _Remembering):

@@ -36,7 +36,7 @@ class NamedTemplates(Named, frozen=True, eq=False):
     """A map of names to templates, which may copy each other."""
 
     def read(self, node: Node, what: str, reading: Reading) -> dict[str, Any] | None:
-        """Read it."""
+        """The templates that can be read, by name, each copy with what it takes from its source."""
         lost: list[str] = []
         if isinstance(node, Mapping) and any(isinstance(v, Mapping) and COPY in v.values for v in node.values.values()):
             node = _with_copies(node, self.entity.WHAT, lost, reading)

@@ -15,10 +15,10 @@ from ordito.syntax.shapes import Assignments, Either, Many, Metadata, Named, One
 
 
 class StepNames(msgspec.Struct, frozen=True):
-    """A list of names of steps; one name alone is taken as well, with a warning (§7.3.1)."""
+    """A list of names of steps; a single name is accepted, too, with a warning (§7.3.1)."""
 
     def read(self, node: Node, what: str, reading: Reading) -> list[Scalar] | None:
-        """Read it."""
+        """The names, with their places."""
         if isinstance(node, Scalar):
             name = Text().read(node, what, reading)
             if name is None:

@@ -1,4 +1,4 @@
-"""The filters that template strings know: each says beforehand how large a thing it makes."""
+"""The filters of template strings: each says before it runs how large its result will be."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_DECIMALS = 20
 
 
 def filters(budget: Budget, given: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """All filters by name, counted against a budget; ``given`` are those of Jinja."""
+    """All filters by name, whose work counts against a budget; ``given`` are those of Jinja."""
     own: dict[str, Callable[..., Any]] = {
         "default": _default,
         "d": _default,
@@ -69,7 +69,7 @@ def filters(budget: Budget, given: Mapping[str, Callable[..., Any]]) -> dict[str
 
 
 def text_of(value: object) -> str:
-    """The text of a value inside a text: as operations see it, and numbers as they were written."""
+    """The text of a value inside a text: as operations see it, with numbers as they were written."""
     if isinstance(value, str):
         return value
     if isinstance(value, Undefined):
@@ -78,7 +78,7 @@ def text_of(value: object) -> str:
 
 
 def plain_of(value: object) -> object:
-    """Plain data, without what it remembers of how it was written."""
+    """Plain data: numbers without the memory of how they were written."""
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
@@ -93,9 +93,9 @@ def plain_of(value: object) -> object:
 
 
 def finite(value: float) -> float:
-    """The number. Raises ``ValueError`` for infinity and for what is no number: no file can hold them."""
+    """The number itself. Raises ``ValueError`` for infinity and NaN, which no file can hold."""
     if not math.isfinite(value):
-        raise ValueError("it computes a number that is too large, or none")
+        raise ValueError("it computes a number that is too large, or not a number")
     return value
 
 
@@ -128,7 +128,7 @@ def _passes(budget: Budget, values: Iterable[Any], work: int = 1) -> Iterable[An
 
 def _iterable(value: Any) -> Iterable[Any]:
     if not isinstance(value, Iterable):
-        raise TypeError(f"{type(value).__name__} is no list")
+        raise TypeError(f"{type(value).__name__} is not a list")
     return value
 
 
@@ -170,14 +170,14 @@ def _int(value: Any, base: int = 10) -> int:
         return int(value, base) if isinstance(value, str) else int(value)
     except ValueError as error:
         # What Python says quotes the text, which may be the value of a sensitive input.
-        raise ValueError("what int is given is no whole number") from error
+        raise ValueError("int is given a value that is not a whole number") from error
 
 
 def _float(value: Any) -> float:
     try:
         return finite(float(value))
     except ValueError as error:
-        raise ValueError("what float is given is no number") from error
+        raise ValueError("float is given a value that is not a number") from error
 
 
 def _sum(values: Iterable[Any]) -> Any:
@@ -200,39 +200,39 @@ def _bool(value: Any) -> bool:
 # template costs the same everywhere.
 
 MOST_WORK = 2_000_000
-"""Characters and entries that are looked at or made, passes through loops included."""
+"""How many characters and entries a template may read or make, counted in each pass of a loop."""
 
 
 class OverBudget(Exception):
-    """A template makes too much work, or too large a value."""
+    """A template needs too much work, or makes too large a value."""
 
 
 class Budget:
-    """What is left to spend. Templates that ask for the values of others share one."""
+    """How much work is left. A template and those whose values it uses share one budget."""
 
     def __init__(self) -> None:
         self._left = MOST_WORK
         self._depth = 0
 
     def enter(self) -> None:
-        """A template is begun: the outermost has the whole budget."""
+        """Begin a template: the outermost one has the whole budget."""
         if self._depth == 0:
             self._left = MOST_WORK
         self._depth += 1
 
     def leave(self) -> None:
-        """A template has ended."""
+        """End a template."""
         self._depth -= 1
 
     def spend(self, work: int) -> None:
-        """Count work. Raises ``OverBudget`` before it is done."""
+        """Count work before it is done. Raises ``OverBudget`` where it is too much."""
         self._left -= work
         if self._left < 0:
-            raise OverBudget(f"it makes more work than the {MOST_WORK:,} characters and entries that are permitted")
+            raise OverBudget(f"it needs more work than the {MOST_WORK:,} characters and entries that are permitted")
 
 
 def weight(value: object) -> int:
-    """How much there is in a value: its characters, and one for each entry and each single value in it."""
+    """The size of a value: its characters, and one for each entry and each single value in it."""
     total = 0
     waiting = [value]
     while waiting:

@@ -1,7 +1,7 @@
-"""Template strings, evaluated in a sandbox with bounds: no attribute but those named here, no loop without end, no text
+"""Template strings, evaluated in a sandbox with limits: only the attributes named here, no endless loop, no text
 without limit.
 
-Importing this costs start-up time, so it is imported where a template is found.
+Importing this costs start-up time, so it is imported only where a template is found.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_OUTPUT = 1024 * 1024
 """The longest text that a template gives."""
 LONGEST_RANGE = 10_000
 LARGEST_POWER = 4_096
-"""Bits of the largest whole number that multiplying gives."""
+"""How many bits a whole number may have that comes from a multiplication or a power."""
 
 STATEMENTS = (nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign)
 EXPRESSIONS = (
@@ -57,8 +57,11 @@ LOOP = frozenset({"index", "index0", "revindex", "revindex0", "first", "last", "
 
 
 class Unevaluated(Exception):
-    """A template has no value, and why; ``hint`` says what to do, ``line`` where in it (from 1; 0 where that is not
-    known). What was ``reported`` where it happened is not said again."""
+    """A template has no value; the message says why.
+
+    ``hint`` says what to do, ``line`` is the line in the template (from 1; 0 where it is not known). With ``reported``
+    the reason was told where it arose, and is not told again.
+    """
 
     def __init__(self, message: str, hint: str = "", *, reported: bool = False, line: int = 0) -> None:
         super().__init__(message)
@@ -69,7 +72,8 @@ class Unevaluated(Exception):
 
 
 class LookedUpValues:
-    """Values that are looked up when a template asks for them: as ``name`` it knows them all, and each is ``what``."""
+    """Values that are looked up when a template uses them: ``name`` is what the template calls them all, ``what`` what
+    messages call each."""
 
     def __init__(
         self, name: str, what: str, names: Callable[[], Collection[str]], get: Callable[[str], object]
@@ -83,12 +87,12 @@ class LookedUpValues:
         return name in self.names()
 
     def absent(self, name: str) -> str:
-        """What is said of a name that is not there."""
+        """The message for a name that does not exist."""
         return f'there is no {self.what} "{name}"; {suggestion(name, self.names())}'.rstrip("; ")
 
 
 class Absent:
-    """Stands for a name that has no value now, and says why where that is needed after all."""
+    """The value of a name that has none now; it tells why where a template uses it."""
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -106,12 +110,12 @@ class Sandbox:
         }
 
     def value(self, text: str) -> object:
-        """What a template gives: the value itself where it is one expression and nothing else, else text. Raises
-        ``Unevaluated``. A template may ask for a name whose value is a template again."""
+        """The value of a template: that of its expression where it is one expression and nothing else, else a text.
+        A template may use a name whose value is a template, too. Raises ``Unevaluated``."""
         return self._bounded(lambda: self._value(text))
 
     def text(self, text: str) -> str:
-        """The text that a template gives, whatever stands in it. Raises ``Unevaluated``, with the line."""
+        """The value of a template, always as a text. Raises ``Unevaluated``, with the line."""
         return self._bounded(lambda: self._text(self._rewritten(text)))
 
     def _bounded(self, work: Callable[[], T]) -> T:
@@ -120,7 +124,7 @@ class Sandbox:
         try:
             return work()
         except OverBudget as error:
-            hint = "write less into it, or compute the value before"
+            hint = "make the template smaller, or compute the value elsewhere"
             raise Unevaluated(str(error), hint, line=_line(error)) from error
         except UndefinedError as error:
             hint = f"known here are {', '.join(self._names)}"
@@ -176,7 +180,7 @@ class Sandbox:
         if isinstance(found, Undefined):
             str(found)  # Says what is not there.
         if isinstance(found, LookedUpValues):
-            raise Unevaluated(f"{found.name} alone is no value", f"name one of them: {found.name}.NAME")
+            raise Unevaluated(f"{found.name} alone is not a value", f"name one of them: {found.name}.NAME")
         self._budget.spend(weight(found))
         if isinstance(found, str) and len(found) > MOST_OUTPUT:
             raise OverBudget(f"it gives a text of more than {MOST_OUTPUT:,} characters")
@@ -209,7 +213,7 @@ def _data(value: object) -> object:
         str(value)
     if isinstance(value, Iterable) and not isinstance(value, LookedUpValues):
         return [_data(item) for item in value]
-    raise Unevaluated("this is no value", "end it with what gives one: a name, a member, or a filter")
+    raise Unevaluated("this is not a value", "end it with a name, a member, or a filter")
 
 
 def _encodable(text: str) -> str:
@@ -217,7 +221,7 @@ def _encodable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise Unevaluated("it gives what is no text: half a surrogate pair", "write the whole character") from error
+        raise Unevaluated("its text holds half of a surrogate pair", "write the whole character") from error
     return text
 
 
@@ -228,7 +232,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deep"
     if isinstance(error, TypeError) and " argument" in said:
-        return "a filter, a test or a method is given other arguments than it takes"
+        return "a filter, a test or a method is given arguments that it does not take"
     return said
 
 
@@ -256,9 +260,9 @@ class _TemplateRewriting:
     def _check(self, node: nodes.Node) -> None:
         if not isinstance(node, STATEMENTS + EXPRESSIONS) or (isinstance(node, nodes.For) and node.recursive):
             kind = type(node).__name__.lower()
-            raise Unevaluated(f'"{kind}" has no place here', "there are {{ }}, {% if %}, {% for %} and {% set %}")
+            raise Unevaluated(f'"{kind}" is not allowed here', "there are {{ }}, {% if %}, {% for %} and {% set %}")
         if isinstance(node, nodes.CondExpr) and node.expr2 is None:
-            raise Unevaluated("an if without an else may come to nothing", "write what it is else: A if B else C")
+            raise Unevaluated("an if without an else may have no value", "write both values: A if B else C")
         if isinstance(node, nodes.Const) and isinstance(node.value, float):
             finite(node.value)
         if isinstance(node, nodes.Filter) and node.name not in self._environment.filters:
