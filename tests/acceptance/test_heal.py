@@ -170,7 +170,7 @@ def test_a_healing_that_was_cut_off_is_resumed(orders: Orders, step: str) -> Non
         (("heal", "bd_1"), "did you mean db_1"),
         (("heal", "db_2"), 'there is no node or instance "db_2"'),
         (("plan", "heal", "db", "web"), "are not healed in one job"),
-        (("heal", "db", "--on-failure", "rollback"), "a heal cannot be taken back"),
+        (("heal", "db", "--on-failure", "rollback"), "healing cannot be rolled back"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(orders: Orders, words: tuple[str, ...], said: str) -> None:

@@ -151,7 +151,7 @@ def test_a_restart_that_was_cut_off_is_resumed(orders: Orders, step: str) -> Non
         (("stop", "base", "--all"), "say what to stop"),
         (("stop", "bsae"), "did you mean base"),
         (("start", "base_7"), 'there is no node or instance "base_7"'),
-        (("restart", "base", "--on-failure", "rollback"), "a restart cannot be taken back"),
+        (("restart", "base", "--on-failure", "rollback"), "a restart cannot be rolled back"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(orders: Orders, words: tuple[str, ...], said: str) -> None:

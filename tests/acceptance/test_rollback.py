@@ -123,4 +123,4 @@ def test_a_rollback_that_was_killed_goes_on_as_one(orders: Orders) -> None:
 
 def test_a_removal_cannot_be_rolled_back(orders: Orders) -> None:
     refused = orders.run("undeploy", "--yes", "--on-failure", "rollback")
-    assert (refused.code, "cannot be taken back" in refused.err) == (64, True), refused.both
+    assert (refused.code, "cannot be rolled back" in refused.err) == (64, True), refused.both

@@ -46,7 +46,7 @@ class GivenInputs(msgspec.Struct, frozen=True):
         tuple[str, ...],
         Option(
             "--forget-input",
-            "Remember no more what an earlier command has given for this input; may be repeated.",
+            "Forget the value that an earlier command has given for this input; may be repeated.",
             metavar="INPUT",
             is_recorded=False,
         ),
@@ -70,7 +70,7 @@ class ChoiceOptions(msgspec.Struct, frozen=True):
         Mapping[str, str],
         Option(
             "--substitute",
-            "The topology that substitutes a node, where several can; may be repeated.",
+            "The topology that substitutes a node, if several can; may be repeated.",
             metavar="NODE=NAME",
             is_recorded=False,
         ),
@@ -80,7 +80,7 @@ class ChoiceOptions(msgspec.Struct, frozen=True):
         tuple[str, ...],
         Option(
             "--allow",
-            "Go on with this finding, which is a warning then: " + ", ".join(ALLOWABLE) + "; may be repeated.",
+            "Accept this finding as a warning: " + ", ".join(ALLOWABLE) + "; may be repeated.",
             metavar="CODE",
             is_recorded=False,
         ),
@@ -90,7 +90,7 @@ class ChoiceOptions(msgspec.Struct, frozen=True):
         str,
         Option(
             "--inventory",
-            "A service template whose nodes exist already: from them, nodes are selected.",
+            "A service template with nodes that exist already, which select may choose.",
             metavar="FILE",
             is_path=True,
             is_recorded=False,
@@ -112,8 +112,8 @@ class PartOptions(msgspec.Struct, frozen=True):
         tuple[str, ...], Option("--instance", "{part} only this instance; may be repeated.", metavar="ID")
     ] = ()
     """Instances of other nodes."""
-    skip_new: Annotated[bool, Option("--skip-new", "Make no instance of which there is nothing yet.")] = False
-    """Whether no instance is made of which there is nothing yet."""
+    skip_new: Annotated[bool, Option("--skip-new", "Create no new instances.")] = False
+    """Whether no new instances are created."""
 
     @property
     def is_all(self) -> bool:
@@ -137,7 +137,7 @@ class InstanceFilters(msgspec.Struct, frozen=True):
         tuple[str, ...],
         Option(
             "--type",
-            "On instances of nodes of this type, or of one derived from it; may be repeated.",
+            "On instances of nodes of this type, or of a derived type; may be repeated.",
             metavar="TYPE",
         ),
     ] = ()
@@ -147,22 +147,22 @@ class InstanceFilters(msgspec.Struct, frozen=True):
         return " ".join(words(self))
 
 
-Force = Annotated[bool, Option("--force", "Skip nothing: carry everything out again, done or not.")]
-AllowChanged = Annotated[bool, Option("--allow-changed", "With --yes: lose what somebody else has changed, too.")]
+Force = Annotated[bool, Option("--force", "Skip nothing: carry out everything again, done or not.")]
+AllowChanged = Annotated[bool, Option("--allow-changed", "With --yes: also lose what somebody else has changed.")]
 AllowLarge = Annotated[
     bool,
     Option(
         "--allow-large",
-        "Plan also more than 200,000 instances, or 100,000 link operations of one requirement.",
+        "Plan even more than 200,000 instances, or 100,000 relationship operations of one requirement.",
         is_recorded=False,
     ),
 ]
 Fetch = Annotated[
     bool,
-    Option("--fetch", "Fetch what the service names by URLs; nothing is fetched without it.", is_recorded=False),
+    Option("--fetch", "Fetch what the service names by URL; without it nothing is fetched.", is_recorded=False),
 ]
-IncludeProtected = Annotated[bool, Option("--include-protected", "Remove what is protected too (ordito.protected).")]
-IncludeUnmanaged = Annotated[bool, Option("--include-unmanaged", "Remove what this ensemble did not create too.")]
+IncludeProtected = Annotated[bool, Option("--include-protected", "Also remove what is protected (ordito.protected).")]
+IncludeUnmanaged = Annotated[bool, Option("--include-unmanaged", "Also remove what this ensemble did not create.")]
 
 # ---------------------------------------------------------------------------------------------------------- requests
 
@@ -231,7 +231,7 @@ class DescriptionRequest(Request, frozen=True):
     inputs: GivenInputs = GivenInputs()
     """The values of inputs."""
     reset_counts: Annotated[
-        bool, Option("--reset-counts", "Have as many instances as the template asks for, whatever was set by scale.")
+        bool, Option("--reset-counts", "Use the numbers of instances in the template, not those set by scale.")
     ] = False
     """Whether there are to be as many instances as the template asks for, whatever was set by scaling."""
 
@@ -241,8 +241,8 @@ class DeployRequest(DescriptionRequest, frozen=True):
 
     WORKFLOW = DEPLOY
     makes_ensemble = True
-    about = "SERVICE is needed where there is no ensemble yet. A saved plan in its place is shown."
-    wording = {"prunes": "without it, it is kept", "part": "Bring to its description"}
+    about = "SERVICE is required if there is no ensemble yet. If a saved plan is given instead, it is shown."
+    wording = {"prunes": "default: it is kept", "part": "Deploy"}
 
 
 class UpgradeRequest(DescriptionRequest, frozen=True):
@@ -251,7 +251,7 @@ class UpgradeRequest(DescriptionRequest, frozen=True):
 
     WORKFLOW = UPGRADE
     about = "NEW is the service to upgrade to; without it, the files of the ensemble's service as they are now."
-    wording = {"prunes": "default: last", "part": "Bring to its description", "service": "[NEW]"}
+    wording = {"prunes": "default: last", "part": "Upgrade", "service": "[NEW]"}
 
 
 class RollbackRequest(Request, frozen=True):
@@ -260,21 +260,23 @@ class RollbackRequest(Request, frozen=True):
     WORKFLOW = ROLLBACK
     planned_by = "proposals.rollback"
     about = (
-        "Without REVISION it leads to the last complete one if something was begun since, else to the one before it."
+        "Without REVISION: to the last complete revision if something was begun since then, else to the one before it."
     )
-    stays = "going back is not taken back" + INSTEAD
+    stays = "a rollback cannot be rolled back" + INSTEAD
 
     revision: Annotated[int, Argument(least=1)] = 0
     """The number of the revision; 0 for the last that was complete where something was begun since, else for the last
     before it that deployed something else."""
-    strict: Annotated[bool, Option("--strict", "Refuse where not all can be taken back, before anything runs.")] = False
+    strict: Annotated[bool, Option("--strict", "Refuse, before anything runs, if not everything can be undone.")] = (
+        False
+    )
     """Whether it is refused where something cannot be taken back."""
     max_unavailable: MaxUnavailable = ALL
     without_steps: Annotated[
         bool,
         Option(
             "--without-steps",
-            "Go back though lifecycle steps of the revision were undone since; they are not carried out again.",
+            "Go back even if lifecycle steps of the revision were undone since then; they are not carried out again.",
         ),
     ] = False
     """Whether it goes back though lifecycle steps of the revision were undone since."""
@@ -292,10 +294,10 @@ class UndeployRequest(Request, frozen=True):
 
     WORKFLOW = UNDEPLOY
     planned_by = "proposals.undeploy"
-    about = "What was deployed last is removed, by the files as they were then."
+    about = "What was deployed last is removed, with the files as they were then."
     wording = {"part": "Remove"}
     without = frozenset({"skip_new"})
-    stays = "what was removed cannot be taken back" + INSTEAD
+    stays = "a removal cannot be rolled back" + INSTEAD
 
     force: Force = False
     """Whether all is carried out: what was done before, and what removes instances that were never started."""
@@ -314,7 +316,7 @@ class ScaleRequest(Request, frozen=True):
 
     WORKFLOW = SCALE
     planned_by = "proposals.scale"
-    about = "What was deployed last is scaled; it is not read again."
+    about = "What was deployed last is scaled; the service is not read again."
 
     names: Annotated[tuple[str, ...], Argument("NODE|NODE=N...", prefix=NODE)] = ()
     """Nodes and groups that are scaled by ``delta``."""
@@ -326,7 +328,7 @@ class ScaleRequest(Request, frozen=True):
         int | None,
         Option(
             "--delta",
-            "So many instances more, or fewer if negative (default: the increment of a scaling policy, else 1).",
+            "How many instances more, or fewer if negative (default: the increment of a scaling policy, else 1).",
             metavar="D",
         ),
     ] = None
@@ -335,14 +337,14 @@ class ScaleRequest(Request, frozen=True):
         bool,
         Option(
             "--scale-compute",
-            "Scale the Compute that contains a node, with all that it contains, or the node by itself.",
+            "Scale the Compute that hosts a node, with everything on it, or only the node.",
             opposite="--no-scale-compute",
             shows_default=True,
         ),
     ] = True
     """Whether the Compute that contains a node is scaled, with all that it contains."""
     remove: Annotated[
-        tuple[str, ...], Option("--remove", "An instance that is to leave; may be repeated.", metavar="INSTANCE")
+        tuple[str, ...], Option("--remove", "An instance to remove; may be repeated.", metavar="INSTANCE")
     ] = ()
     """The instances that leave."""
     include_protected: IncludeProtected = False
@@ -360,11 +362,11 @@ class ScaleRequest(Request, frozen=True):
         for word in written:
             name, equals, number = word.rpartition("=")
             if not equals and word.isdecimal() and plain:
-                raise ValueError(f'"{word}" is no node: write the number with its node, as in {plain[-1]}={word}')
+                raise ValueError(f'"{word}" is not a node: write the number with its node, as in {plain[-1]}={word}')
             if not equals:
                 plain.append(word)
             elif not name or not number.isdecimal() or len(number) > MOST_DIGITS:
-                raise ValueError(f'"{word}" is no NODE=N with a whole number of instances from 0 on')
+                raise ValueError(f'"{word}" is not NODE=N with a whole number of instances, 0 or more')
             elif name in counts:
                 raise ValueError(f'"{name}" is given twice')
             else:
@@ -382,7 +384,7 @@ class HealRequest(Request, frozen=True):
     WORKFLOW = "heal"
     planned_by = "proposals.heal"
     about = "What was deployed last is healed; the service is not read again."
-    stays = "a heal cannot be taken back" + INSTEAD
+    stays = "healing cannot be rolled back" + INSTEAD
 
     names: Annotated[tuple[str, ...], Argument("INSTANCE...", is_required=True, prefix=INSTANCE)]
     """Instances, and nodes that have one."""
@@ -390,7 +392,7 @@ class HealRequest(Request, frozen=True):
         str,
         Option(
             "--scope",
-            "How far to go: to its host where that is not ok itself, never to it, or to the whole host at once.",
+            "How far to heal: the host too if it is not ok itself, never the host, or the whole host at once.",
             choices=(AUTO, INSTANCE_ONLY, WHOLE_HOST),
             shows_default=True,
         ),
@@ -398,7 +400,7 @@ class HealRequest(Request, frozen=True):
     """How far it goes at most: to its host where that is not ok itself (``auto``), never to it (``instance``), or to
     the whole ``host`` at once."""
     reinstall: Annotated[
-        bool, Option("--reinstall", "Replace it without checking, repairing or restarting it first.")
+        bool, Option("--reinstall", "Replace the instances without checking, repairing or restarting them first.")
     ] = False
     """Whether they are replaced without being checked, repaired or restarted first."""
     may_lose: MayLose = ()
@@ -428,34 +430,34 @@ class StopRequest(MoveRequest, frozen=True):
     """To stop instances."""
 
     WORKFLOW = "stop"
-    about = "What depends on what is named is stopped too, before it."
+    about = "What depends on the named instances is stopped too, before them."
     wording = {"all": "Stop everything that is deployed."}
-    stays = "a stop cannot be taken back" + INSTEAD
+    stays = "a stop cannot be rolled back" + INSTEAD
 
 
 class StartRequest(MoveRequest, frozen=True):
     """To start instances."""
 
     WORKFLOW = "start"
-    about = "What is named is started, once what it requires is up."
+    about = "The named instances are started, once what they require is running."
     wording = {"all": "Start everything that is deployed."}
-    stays = "a start cannot be taken back" + INSTEAD
+    stays = "a start cannot be rolled back" + INSTEAD
 
 
 class RestartRequest(MoveRequest, frozen=True):
     """To stop and start instances in one job."""
 
     WORKFLOW = "restart"
-    about = "What depends on what is named is restarted too."
+    about = "What depends on the named instances is restarted too."
     wording = {"all": "Restart everything that is deployed."}
-    stays = "a restart cannot be taken back" + INSTEAD
+    stays = "a restart cannot be rolled back" + INSTEAD
 
 
 class LookRequest(Request, frozen=True):
     """To look at instances of what was deployed last."""
 
     planned_by = "proposals.look"
-    stays = "what was found is not taken back" + INSTEAD
+    stays = "what was found cannot be rolled back" + INSTEAD
 
     names: Annotated[tuple[str, ...], Argument("[NODE|INSTANCE]...")] = ()
     """Nodes and instances, none for all."""
@@ -465,14 +467,14 @@ class CheckRequest(LookRequest, frozen=True):
     """To run the check of instances."""
 
     WORKFLOW = "check"
-    about = "Without NAME, every instance that has a check is looked at."
+    about = "Without NAME, every instance that implements check is checked."
 
 
 class DiscoverRequest(LookRequest, frozen=True):
     """To run the discover operation of instances."""
 
     WORKFLOW = "discover"
-    about = "Without NAME, every instance that has a discover is looked at."
+    about = "Without NAME, every instance that implements discover is examined."
 
 
 class RunRequest(Request, frozen=True):
@@ -480,21 +482,19 @@ class RunRequest(Request, frozen=True):
 
     WORKFLOW = RUN
     planned_by = "proposals.run"
-    about = "OPERATION is INTERFACE.OPERATION, or its name alone where one interface only has it."
+    about = "OPERATION is INTERFACE.OPERATION, or its name alone if only one interface has it."
     without = frozenset({"forgotten"})
-    stays = "what an operation did cannot be taken back" + INSTEAD
+    stays = "what an operation did cannot be rolled back" + INSTEAD
 
     operation: Annotated[str, Argument(is_required=True)]
     """The operation."""
     filters: InstanceFilters = InstanceFilters()
     """The instances on which it is run."""
-    in_order: Annotated[bool, Option("--dependency-order", "First on what others depend on; else all at one time.")] = (
-        False
-    )
-    """Whether an instance waits for those that it depends on."""
-    override: Annotated[
-        bool, Option("--override", "Let -i and -I take the place of values that the template gives.")
+    in_order: Annotated[
+        bool, Option("--dependency-order", "First on what others depend on; without it on all at once.")
     ] = False
+    """Whether an instance waits for those that it depends on."""
+    override: Annotated[bool, Option("--override", "Let -i and -I replace values that the template gives.")] = False
     """Whether the inputs may take the place of values that the template gives."""
     inputs: GivenInputs = GivenInputs()
     """The inputs of the operation."""
@@ -504,9 +504,9 @@ class TemplateWorkflowRequest(Request, frozen=True):
     """To run a workflow of the template that is deployed."""
 
     planned_by = "proposals.workflow"
-    about = "NAME is a workflow of the template that is deployed; -i and -I give it its inputs."
+    about = "NAME is a workflow of the deployed template; -i and -I give its inputs."
     without = frozenset({"forgotten"})
-    stays = "a workflow says itself what follows a failure (on_failure): leave --on-failure out"
+    stays = "the workflow itself says what follows a failure (on_failure): leave out --on-failure"
 
     name: Annotated[str, Argument(is_required=True)]
     """The workflow."""

@@ -50,9 +50,11 @@ def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Opt
             metavar=f"[{'|'.join(formats)}]",
             help="How results are written.",
         ),
-        option("--json", "json_events", is_flag=True, help="Write everything as a stream of JSON objects, one a line."),
+        option(
+            "--json", "json_events", is_flag=True, help="Write everything as a stream of JSON objects, one per line."
+        ),
         option("-y", "--yes", is_flag=True, help="Go ahead without asking."),
-        option("--no-input", is_flag=True, help="Never ask; what would need an answer is refused."),
+        option("--no-input", is_flag=True, help="Never ask; refuse what needs an answer."),
         option("-q", "--quiet", is_flag=True, help="Show no progress."),
         option("-v", "--verbose", count=True, callback=_count, help="Show what operations print."),
         option("--color", type=click.Choice([str(c) for c in Color]), help="Use color (default: on a terminal)."),
@@ -60,7 +62,7 @@ def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Opt
 
 
 class _FormatChoice(click.Choice[str]):
-    """The formats of a verb. Those of other verbs are taken too, since the verb says more kindly what is wrong."""
+    """The formats of a verb. Those of other verbs are accepted too: the message of the verb is clearer."""
 
     def __init__(self, formats: Sequence[Format]) -> None:
         super().__init__([str(f) for f in formats])
@@ -81,8 +83,8 @@ def settings_of(context: click.Context) -> GlobalSettings:
 
 
 def completing(params: list[click.Parameter], context: click.Context, page: str = "") -> list[click.Parameter]:
-    """The parameters of a command; where a shell asks what can stand in a command line, what asks (``context.obj``) is
-    told of each of them. ``page`` is what the manual calls a verb."""
+    """The parameters of a command. Where a shell completes words, the listener (``context.obj``) is called with
+    each of them. ``page`` is what the manual calls a verb."""
     if context.resilient_parsing and context.obj is not None:
         for parameter in params:
             context.obj(page, parameter)
@@ -98,7 +100,7 @@ def input_options() -> list[click.Option]:
             multiple=True,
             expose_value=False,
             callback=_keep_texts,
-            help="The value of an input, over those of files; may be repeated.",
+            help="The value of an input; it wins over files; may be repeated.",
         ),
         click.Option(
             ["-I", "--inputs"],
@@ -138,5 +140,5 @@ def _keep_texts(context: click.Context, parameter: click.Parameter, values: tupl
 def block_service_option(function: F) -> F:
     """The option of verbs about blocks that looks into a service as well; the verb gets its path as ``service``."""
     return click.option(
-        "-s", "--service", metavar="SERVICE", default="", help="Look into this service and its catalogues too."
+        "-s", "--service", metavar="SERVICE", default="", help="Search this service and its catalogues too."
     )(function)

@@ -11,15 +11,15 @@ from ordito.base.options import Option
 from ordito.base.portion import ALL, Portion
 
 USUAL = "usual"
-"""Stands for what a failure usually does to the rest of a job of its workflow, where the command does not say it."""
+"""Means: what a failure usually does to the rest of a job of its workflow, as the command does not say it."""
 ON_FAILURE = ("continue", "abort", "rollback")
 COMMITS = ("auto", "always", "never")
 
 AUTO, INSTANCE_ONLY, WHOLE_HOST = "auto", "instance", "host"
-"""How far healing goes: to the instance with what is contained in it, and to its whole host where that is not ok
+"""How far healing goes: to the instance with what it hosts, and to its whole host where that is not ok
 itself; never to the host; or to the whole host at once, as TOSCA orchestrators used to do."""
 LAST, EARLY = "last", "early"
-"""When what the template has lost is removed: when all else has succeeded, or first."""
+"""When what is no longer in the template is removed: when all else has succeeded, or first."""
 CHANGED, ALL_STEPS, NO_STEPS = "changed", "all", "none"
 
 MOST_ATTEMPTS = 1_000
@@ -27,19 +27,19 @@ MOST_ON_HOST = 10_000
 
 MayLose = Annotated[
     tuple[str, ...],
-    Option("--allow-data-loss", "The data of this node, or instance, may be lost; may be repeated.", metavar="NODE"),
+    Option("--allow-data-loss", "The data of this node or instance may be lost; may be repeated.", metavar="NODE"),
 ]
 """The nodes and instances whose data may be lost."""
 MaxUnavailable = Annotated[
     Portion,
     Option(
         "--max-unavailable",
-        "So many instances of a node may be down at one time, if it says nothing else (default: where all would be, one"
-        " of up to seven, else a quarter; 100%: all).",
+        "How many instances of a node may be down at one time, if the node does not say it (100%: all; default: only"
+        " where all would be down, one of up to seven, else a quarter).",
         metavar="N|P%",
     ),
 ]
-"""How many instances of a node may be down at one time where the node says nothing."""
+"""How many instances of a node may be down at one time where the node does not say it."""
 
 
 class ChangeOptions(msgspec.Struct, frozen=True):
@@ -49,31 +49,29 @@ class ChangeOptions(msgspec.Struct, frozen=True):
         str,
         Option(
             "--prune",
-            "When what the template has lost is removed: when all else has succeeded, or first ({prunes}).",
+            "When to remove what is no longer in the template: after all else has succeeded, or first ({prunes}).",
             choices=(LAST, EARLY),
             opposite="--no-prune",
-            opposite_help="Keep what the template has lost.",
+            opposite_help="Keep what is no longer in the template.",
         ),
     ] = ""
-    """When what the template has lost is removed: ``last``, ``early``, ``no``, or "" for what the workflow does."""
+    """When what is no longer in the template is removed: ``last``, ``early``, ``no``, or "" for the default."""
     replaced: Annotated[
         tuple[str, ...],
         Option(
             "--replace",
-            "Replace the instances of this node, though no change asks for it; may be repeated.",
+            "Replace the instances of this node even if no change requires it; may be repeated.",
             metavar="NODE",
         ),
     ] = ()
-    """Nodes whose instances are replaced though that need not be."""
+    """Nodes whose instances are replaced even if no change requires it."""
     max_unavailable: MaxUnavailable = ALL
     skip_heal: Annotated[
-        bool, Option("--skip-heal", "Change also what is not as it should be without repairing it first.")
+        bool, Option("--skip-heal", "Change instances that are not ok without repairing them first.")
     ] = False
     """Whether instances that are not ok are changed without being repaired first."""
-    checks: Annotated[bool, Option("--check", "Check first what is to stay as it is, and repair what is not ok.")] = (
-        False
-    )
-    """Whether instances that stay as they are are checked, and repaired where they are not ok."""
+    checks: Annotated[bool, Option("--check", "First check what stays unchanged, and repair what is not ok.")] = False
+    """Whether unchanged instances are checked, and repaired where they are not ok."""
     may_lose: MayLose = ()
 
     def __post_init__(self) -> None:
@@ -88,7 +86,7 @@ class HookOptions(msgspec.Struct, frozen=True):
         tuple[str, ...],
         Option(
             "--catalog",
-            "A catalogue of blocks, a folder or an archive, before those that are found anyway; may be repeated.",
+            "A catalogue of blocks, a folder or an archive, searched before the usual ones; may be repeated.",
             metavar="PATH",
             is_path=True,
         ),
@@ -98,7 +96,7 @@ class HookOptions(msgspec.Struct, frozen=True):
         str,
         Option(
             "--lifecycle",
-            "A file that declares lifecycle steps, in place of the one beside the service.",
+            "A file that declares lifecycle steps, instead of the one beside the service.",
             metavar="FILE",
             is_path=True,
         ),
@@ -108,7 +106,7 @@ class HookOptions(msgspec.Struct, frozen=True):
         str,
         Option(
             "--hooks",
-            "The lifecycle steps that are carried out: those of what changes, all, or none.",
+            "Which lifecycle steps to carry out: those of what changes, all, or none.",
             choices=(CHANGED, ALL_STEPS, NO_STEPS),
             shows_default=True,
         ),
@@ -118,7 +116,7 @@ class HookOptions(msgspec.Struct, frozen=True):
         bool,
         Option(
             "--strict",
-            "Refuse a lifecycle step that asks for a rollback where something before it cannot be undone.",
+            "Refuse a lifecycle step that asks for a rollback if something before it cannot be undone.",
         ),
     ] = False
     """Whether a step that asks for a rollback, with something before it that cannot be undone, is an error."""
@@ -133,58 +131,58 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a job runs."""
 
     parallel: Annotated[
-        int, Option("--parallel", "Operations at one time.", metavar="N", least=1, shows_default=True)
+        int, Option("--parallel", "How many operations run at one time.", metavar="N", least=1, shows_default=True)
     ] = 64
     """Operations at one time in all."""
     on_failure: Annotated[
         str, Option("--on-failure", "{on_failure}", metavar="{on_failure_values}", choices=ON_FAILURE)
     ] = "continue"
-    """What a failure does to the rest: ``continue``, ``abort``, or ``rollback``, which aborts and takes back what was
+    """What a failure does to the rest: ``continue``, ``abort``, or ``rollback``, which aborts and undoes what was
     done."""
     attempts: Annotated[
         int,
         Option(
             "--attempts",
-            "How often a failing operation is tried in all, if its node says nothing else (default: once, or three"
+            "How often a failing operation is tried in all, if its node does not say it (default: once, or three"
             " times if it ends with exit code 75).",
             metavar="N",
             least=1,
             most=MOST_ATTEMPTS,
         ),
     ] = 0
-    """How often an operation is tried in all whose call says nothing else, 0 where nobody said it."""
+    """How often an operation is tried in all where its call does not say it, 0 for the default."""
     interval: Annotated[
         float | None,
         Option(
             "--interval",
-            "The pause before the second attempt of an operation, doubled for each further one (default: 1).",
+            "The pause before the second attempt of an operation; it doubles with each further one (default: 1).",
             metavar="SECONDS",
             unit="seconds",
         ),
     ] = None
-    """The seconds before the second attempt of an operation, None where nobody said it."""
+    """The seconds before the second attempt of an operation, None for the default."""
     host_concurrency: Annotated[
         int,
         Option(
             "--host-concurrency",
-            "Operations at one time on a Compute instance whose node does not say it (ordito.concurrency).",
+            "How many operations run at one time on a Compute instance without ordito.concurrency.",
             metavar="N",
             least=1,
             most=MOST_ON_HOST,
             shows_default=True,
         ),
     ] = 1
-    """Operations at one time on a Compute instance whose node says nothing else."""
+    """Operations at one time on a Compute instance whose node does not say it."""
     timeout: Annotated[
         float | None,
         Option(
             "--timeout",
-            "Cancel the job after this time, as in 90, 90s, 10m or 1h30m; exit code 6.",
+            "Cancel the job after this time, such as 90, 90s, 10m or 1h30m; exit code 6.",
             metavar="DURATION",
             unit="duration",
         ),
     ] = None
-    """How many seconds the command has; the job is then cancelled."""
+    """After how many seconds the job is cancelled."""
     commit: Annotated[
         str,
         Option(
@@ -195,8 +193,8 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     ] = "auto"
     """Whether the job's files are committed to git."""
     message: Annotated[
-        str, Option("--message", "The message of the commit, instead of one that is made.", metavar="TEXT")
+        str, Option("--message", "The message of the commit, instead of a generated one.", metavar="TEXT")
     ] = ""
     """The message of the commit, "" for one that is made."""
     told: dict[str, object] = {}
-    """What the workflow was told besides, by the names of options."""
+    """The workflow's own options, by name."""

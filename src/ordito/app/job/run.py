@@ -75,7 +75,7 @@ def _options(options: JobOptions, proposal: Proposal, *, is_shared: bool) -> Job
     if options.on_failure == ROLLBACK and not proposal.can_be_taken_back:
         raise Refused(
             "no-way-back",
-            f"what {proposal.workflow} does cannot be taken back",
+            f"what {proposal.workflow} does cannot be rolled back",
             "give --on-failure abort, or continue",
         )
     return shared_options(options) if is_shared else options

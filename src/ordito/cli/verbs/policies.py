@@ -67,7 +67,7 @@ def notify_command(
     ABOUT is an instance (web_1), a node that has one only, or a pair (app_1.database.db_1); NOTIFICATION is written
     Interface.notification, or by its name alone where one interface has it."""
     if options.on_failure == "rollback":
-        raise click.UsageError("what a trigger does cannot be taken back: use --on-failure abort, or continue")
+        raise click.UsageError("what a trigger does cannot be rolled back: use --on-failure abort, or continue")
     from ordito.app.notices.notify import NotifyRequest, notify
     from ordito.cli.handling_view import CliOnlooker
 
