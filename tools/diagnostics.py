@@ -15,7 +15,7 @@ HEAD = """\
 
 Each finding and each error carries a code that never changes its meaning. `ordito explain CODE` shows what is said
 here: what a code means, a document that gives it, and the same document without the fault. An *error of commands* is
-about what a command was asked for, not about a document: it is told why, and what to do.
+not about a document: the command refuses what it was asked for. Its text says why, and what to do.
 """
 
 

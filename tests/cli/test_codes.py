@@ -150,6 +150,20 @@ def test_every_page_is_of_a_code() -> None:
     assert not stale, f"nothing reports {stale} any more: remove the pages"
 
 
+def test_a_page_without_example_has_a_severity_with_which_its_code_is_reported() -> None:
+    reported: dict[str, set[str]] = {}
+    for file in sorted(SOURCES.rglob("*.py")):
+        calls, constants = _calls(file)
+        for node in calls:
+            if _name(node.func) in set(Severity) and node.args:
+                for code in _codes(node.args[0], constants):
+                    reported.setdefault(code, set()).add(_name(node.func))
+    pages = [page for code in page_codes() if (page := read_page(code)) is not None and page.test]
+    assert "warning" in reported["changed-files"]
+    wrong = {p.code: p.severity for p in pages if p.severity not in reported.get(p.code, {p.severity})}
+    assert not wrong, f"the code reports them otherwise: {wrong}"
+
+
 @pytest.mark.parametrize("code", page_codes())
 def test_page(code: str, tmp_path: Path) -> None:
     """The example of a page gives its code and no other error; repaired it gives no error and not that code."""
