@@ -60,7 +60,7 @@ def test_status_and_doctor_say_it_of_every_line(tmp_path: Path) -> None:
         assert (found.code, "app_1" in found.out) == (0, True), (damaged, found.both)
         assert f"{manifest}" in found.err, (damaged, found.both)
         assert "  file  " in ordito(tmp_path, "-e", "live", "doctor").out, damaged
-        if "once ensemble.yaml is mended" in found.err:
+        if "once ensemble.yaml is repaired" in found.err:
             blocking += 1
             if blocking <= 2:
                 for verb in ("resume", "cancel"):

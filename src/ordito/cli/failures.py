@@ -130,7 +130,7 @@ def _stopped(session: Session) -> ExitCode:
     job, which then waits to be continued. That another job waits is nothing that a command has failed in."""
     if session.job_began and _offer_resume(session):
         return ExitCode.JOB_FAILED
-    session.next(NextCommand(session.again(), "once that is mended"))
+    session.next(NextCommand(session.again(), "once that is corrected"))
     return ExitCode.REFUSED
 
 

@@ -171,7 +171,7 @@ def _text(page: Page, channel: Channel) -> None:
     _documents("For example", page.example, channel)
     channel.line()
     _paragraph(page.mend.strip(), channel)
-    _documents("Mended", page.mended, channel)
+    _documents("Corrected", page.mended, channel)
 
 
 def _paragraph(text: str, channel: Channel) -> None:

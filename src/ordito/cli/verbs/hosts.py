@@ -99,7 +99,7 @@ def check_command(session: Session, names: tuple[str, ...], *, accept_new: bool)
     lost = [host.name for host in found if host.unreachable]
     if lost:
         words = settings.command("hosts", "check", *lost)
-        session.next(NextCommand(words, "once that is mended"))
+        session.next(NextCommand(words, "once that is corrected"))
     return ExitCode.UNREACHABLE if lost else ExitCode.DONE
 
 

@@ -52,7 +52,7 @@ def status_command(session: Session, *, show_all: bool, watch: bool, detailed_ex
     data = {} if session.writes_text else status_data(found)
     session.result(data, lambda channel: write_status(found, channel, fold=fold))
     if found.job is not None and found.job.outcome == INTERRUPTED:
-        mended = ", once ensemble.yaml is mended" if found.damage and found.damage.blocks else ""
+        mended = ", once ensemble.yaml is repaired" if found.damage and found.damage.blocks else ""
         session.next(NextCommand(session.settings.command("jobs", "resume"), f"continue it where it stopped{mended}"))
     elif found.job is None and found.attempt is not None:
         session.next(*_after(found.attempt, session))
