@@ -240,7 +240,7 @@ def test_a_template_is_filled_beside_the_script(place: Place) -> None:
         ("a\n{{ prt }}\n", "templates/app.conf.j2:2: 'prt' is undefined"),
         ("a\n\n{{ port +", "templates/app.conf.j2:3: "),
         ("{{ ''.__class__ }}", "templates/app.conf.j2:1: "),
-        ("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "makes more work"),
+        ("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "needs more work"),
         ("\udce4", "is not UTF-8 text"),
     ],
 )
