@@ -226,7 +226,7 @@ def test_what_is_unknown_does_not_become_ok_where_nothing_is_asked_or_run(run: R
     assert run("run", "My.poke", "--yes").code == 1
     failed = run("deploy", "--yes")
     assert failed.code == 1
-    assert "nothing says that it is ok" in failed.err
+    assert "its status is not known" in failed.err
     assert "ordito heal bare_1 " in failed.err.partition("Next:")[2].splitlines()[1]
     assert "bare_1  started  unknown" in run("status").out
     healed = run("heal", "bare_1", "--yes")
