@@ -30,7 +30,7 @@ def test_what_is_unchanged_waits_for_its_host(deployed: tuple[Hosted, SshHost], 
     service, host = deployed
     host.stop()
     if checked:
-        assert "it cannot be reached" in service.run("check").out
+        assert "cannot be reached" in service.run("check").out
     unchanged = service.run(verb, "--yes")
     if not checked:
         assert unchanged.code == 0, unchanged.both

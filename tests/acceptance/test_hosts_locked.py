@@ -96,7 +96,7 @@ def test_healing_leaves_everything_as_it_is(locked: Locked, asked: str, checked:
 def test_a_check_knows_nothing_of_it_and_does_not_propose_to_heal_it(locked: Locked) -> None:
     checked = locked.service.run("check")
     assert checked.code == 4, checked.both
-    assert "machine_1  not asked, recorded: ok (far: " in checked.out
+    assert "machine_1  not checked, recorded: ok (far: " in checked.out
     assert f"once the host, or its key or password in {locked.service.inventory}:3, is put right" in checked.err
     assert "hosts check far" in checked.err
     assert " heal " not in checked.both

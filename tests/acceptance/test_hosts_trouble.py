@@ -273,7 +273,7 @@ def test_a_lost_host_is_tidied_when_it_is_found_again(ssh_hosts: SshHosts, tmp_p
         assert service.taken() == {"found": "lost"}
         host.thaw()
         checked = service.run("hosts", "check")
-        assert "look whether something is left there of machine_1" in checked.both
+        assert "check whether something remains there of machine_1" in checked.both
         assert service.taken() == {}
         assert not (host.home_outside / ".ordito").exists()
         assert "do.sh" not in host.run("ps", "-eo", "args")

@@ -87,7 +87,7 @@ def test_what_the_ensemble_uses_is_needed(run: Run, tmp_path: Path, monkeypatch:
     monkeypatch.setenv("ORDITO_ANSIBLE_PLAYBOOK", "nowhere")
     told = run("doctor")
     assert told.code == 1
-    assert "ansible-playbook is missing, and needed: playbooks of the service" in told.err
+    assert "ansible-playbook is missing, but needed: playbooks of the service" in told.err
     monkeypatch.delenv("ORDITO_ANSIBLE_PLAYBOOK")
     write_program(tmp_path / "bin/docker", "exit 1")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")

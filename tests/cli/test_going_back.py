@@ -131,7 +131,7 @@ def test_what_a_rollback_has_made_again_is_said(versions: Versions) -> None:
     assert "What it did was taken back, save for this:\n  api_1 was made again, and what it held is not back" in said
     assert "All that it did" not in said
     shown = versions("jobs", "show")
-    assert "made again  api_1: what was held there is not back" in shown
+    assert "made again  api_1: the data there is lost" in shown
     assert versions.run("-e", "e", *words, "-o", "json").json["again"] == ["api_1"]
     assert "exactly what ensemble.yaml says" in versions("jobs", "replay")
     # Of what is changed in place nothing is lost.

@@ -417,7 +417,7 @@ def test_a_private_key_that_others_may_read_is_told_once(run: Run, place: Path) 
     )
     checked = run("hosts", "check", "a", "b")
     assert checked.code == 4
-    assert checked.err.count(f"others may read the private key {key}: ssh itself would not use it") == 1
+    assert checked.err.count(f"others may read the private key {key}, so ssh does not use it") == 1
     assert f"chmod 600 '{key}'" in checked.err
     assert f"chmod 600 {way}" in checked.err
     told = run("hosts", "check", "a", "b", "-o", "json").json["hosts"]

@@ -184,7 +184,7 @@ def test_what_requires_what_could_not_be_healed_is_left_as_it_is(chain: Run, tmp
     chain("check")
     healed = chain("heal", "web_1", "db_1", "--yes")
     assert healed.code == 1
-    assert "web_1 cannot be healed before what it requires is ok: db_1 (error); nothing was done about it" in healed.err
+    assert "web_1 cannot be healed before what it requires is ok: db_1 (error); it was not healed" in healed.err
     assert "web_1" not in (tmp_path / "log").read_text()
 
 
@@ -269,7 +269,7 @@ def test_healing_where_only_a_link_has_failed_names_what_makes_it(linked: Run, t
     (tmp_path / "link").touch()
     assert linked("deploy", "service.yaml", "--yes").code == 1
     healed = linked("heal", "web", "--yes")
-    assert "web_1  is ok by itself, and its link to db_1 has failed" in healed.out
+    assert "web_1  is ok itself, but its relationship with db_1 has failed" in healed.out
     assert "ordito deploy " in healed.err
     assert "nothing to heal" not in healed.out
     (tmp_path / "link").unlink()

@@ -69,7 +69,7 @@ def test_what_cannot_be_asked_and_is_recorded_as_broken_is_not_ok(run: Run, serv
     assert run("status", "--detailed-exitcode").code == ExitCode.CHANGES
     found = run("check", "--detailed-exitcode")
     assert found.code == ExitCode.CHANGES
-    assert "Not ok by what is recorded: web_1." in found.out
+    assert "Recorded as not ok: web_1." in found.out
     assert run("check", "base", "--detailed-exitcode").code == 0, "only what is asked about counts"
 
 

@@ -40,7 +40,7 @@ def test_set_get_list_rm(tmp_path: Path) -> None:
     assert secrets(tmp_path, "get", "a.b").stdout == "ä\n".encode()
     assert b"canary" not in (tmp_path / "secrets.yaml").read_bytes()
     assert "/.ordito/" in (tmp_path / ".gitignore").read_text()
-    assert b"is what it was" in secrets(tmp_path, "set", "db-pw", given=b"canary-4711").stderr
+    assert b"is unchanged" in secrets(tmp_path, "set", "db-pw", given=b"canary-4711").stderr
     assert secrets(tmp_path, "rm", "key", "a.b").returncode == 0
     assert secrets(tmp_path, "list").stdout == b"db-pw\n"
 

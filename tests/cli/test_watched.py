@@ -142,7 +142,7 @@ def test_an_unknown_instance_is_checked_first(run: Run, folder: Path) -> None:
     assert recorded("base_1")["readyState"]["local"] == "ok"
     # Nobody has looked: it is said what would.
     for said in (run("deploy", "--yes"), run("upgrade", "--yes"), run("plan"), run("plan", "upgrade")):
-        assert "by the record watched is as it should be." in said.out + said.err
+        assert "according to the records watched is as described." in said.out + said.err
         assert "ordito check             look at what runs" in said.err
         assert "ordito deploy --check    look, and repair what is not ok" in said.err
 
@@ -282,7 +282,7 @@ def test_undeploying_keeps_what_is_protected_and_what_it_needs(run: Run, folder:
     kept = [" ".join(line.split()) for line in undone.err.splitlines()]
     assert kept[kept.index("Kept") :][:3] == ["Kept", "= middle_1 protected", "= base_1 middle_1 needs it and is kept"]
     assert set(instances(run)) == {"base_1", "middle_1"}
-    assert "all that exists is kept" in run("undeploy", "--yes").err
+    assert "everything that exists is kept" in run("undeploy", "--yes").err
     assert run("deploy", "--yes").code == 0
     assert run("undeploy", "--yes", "--include-protected").code == 0
     assert instances(run) == {}

@@ -191,7 +191,7 @@ def test_what_others_write_meanwhile_is_kept(run: Run, ugly: Path, monkeypatch: 
     monkeypatch.setattr(formatting, "format_text", slow)
     done = run("fmt", ugly)
     assert done.code == 0
-    assert "ugly.yaml is left as it is: somebody else has written to it meanwhile" in done.err
+    assert "ugly.yaml is not changed: somebody else has written to it meanwhile" in done.err
     assert ugly.read_text() == UGLY + "# saved\n"
     assert temporary(Path()) == []
 
@@ -225,7 +225,7 @@ def test_what_is_left_is_named(run: Run, start: str) -> None:
         done = run(*words)
         assert done.code == 0
         assert "nothing to format in 0 files; 1 file left as it is" in done.out
-        assert "warning: odd.yaml is left as it is: it" in done.err
+        assert "warning: odd.yaml is not changed: it" in done.err
 
 
 def test_what_is_no_file_is_called_what_it_is(run: Run) -> None:

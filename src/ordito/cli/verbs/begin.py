@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @verb("init")
 @click.argument("directory", metavar="[DIR]", default=".")
-@click.option("--template", default="hello", show_default=True, help="What to begin with.")
+@click.option("--template", default="hello", show_default=True, help="The example to begin with.")
 def init_command(session: Session, directory: str, template: str) -> ExitCode:
     """Make a new project in DIR (default: the current directory): a small service that deploys at once.
 
@@ -38,7 +38,7 @@ def init_command(session: Session, directory: str, template: str) -> ExitCode:
     session.result({"directory": made.directory, "files": list(made.files)}, text)
     begin = "" if directory == "." else f"cd {shlex.quote(directory)} && "
     deploy = session.settings.plain_command("deploy")
-    session.next(NextCommand(f"{begin}{deploy}", "deploy it; ensemble.yaml says what, and will say what exists"))
+    session.next(NextCommand(f"{begin}{deploy}", "deploy it; ensemble.yaml says what to deploy, and later what exists"))
     return ExitCode.DONE
 
 
@@ -47,11 +47,11 @@ FORMAT = "ordito.doctor/1"
 
 @verb("doctor")
 def doctor_command(session: Session) -> ExitCode:
-    """Show what this machine can run and in which versions, and how the ensemble is, if there is one.
+    """Show what this machine can run and in which versions, and the state of the ensemble, if there is one.
 
-    Each line says how something is (ok, missing, too old, broken, or look, where you should), what it is there for,
-    and how to get it. What the program cannot do without, or the ensemble uses, is needed: the exit code is 0 when
-    nothing that is needed is missing. Nothing is changed, no host is reached, and nothing is fetched."""
+    Each line says the state of something (ok, missing, too old, broken, or look, where you should), what it is for, and
+    how to get it. Something is needed if the program cannot work without it or if the ensemble uses it: the exit code
+    is 0 when nothing needed is missing. Nothing is changed, no host is contacted, and nothing is fetched."""
     from ordito.app.doctor.look import DoctorRequest, diagnose
 
     settings = session.settings
@@ -61,7 +61,7 @@ def doctor_command(session: Session) -> ExitCode:
     session.result(as_data(found), lambda channel: write_diagnosis(found, channel))
     lacking = [finding for finding in found.findings if finding.is_lacking]
     for finding in lacking:
-        session.warn(printable(f"{finding.name} is {finding.state}, and needed: {finding.needed}"))
+        session.warn(printable(f"{finding.name} is {finding.state}, but needed: {finding.needed}"))
     return ExitCode.JOB_FAILED if lacking else ExitCode.DONE
 
 
@@ -78,10 +78,10 @@ def _as_data(finding: DoctorFinding) -> dict[str, object]:
 @verb("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion_command(session: Session, shell: str) -> ExitCode:
-    """Print the script by which a shell completes words of `ordito`: verbs, options, files, and the names of nodes,
+    """Print the script with which a shell completes words of `ordito`: verbs, options, files, and the names of nodes,
     instances, jobs, hosts, outputs, secrets and blocks.
 
-    Bash reads it from ~/.local/share/bash-completion/completions/ordito, where the package bash-completion is there;
+    Bash reads it from ~/.local/share/bash-completion/completions/ordito if the package bash-completion is installed;
     zsh from a file _ordito in a folder of $fpath; fish from ~/.config/fish/completions/ordito.fish."""
     from ordito.cli.completion import script
 

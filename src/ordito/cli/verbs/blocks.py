@@ -40,11 +40,10 @@ TITLES = ("BLOCK", "VERSION", "UNDO", "FROM", "WHAT IT DOES")
 @block_service_option
 @single(HookOptions, "catalogs")
 def list_command(session: Session, words: tuple[str, ...], service: str, catalogs: tuple[str, ...]) -> ExitCode:
-    """List the blocks that lifecycle steps can name, with those of WORD in their name or description only.
+    """List the blocks that lifecycle steps can name; with WORD, only those with WORD in their name or description.
 
-    They are looked for in the folder "catalog" of the directory, in the catalogues that are given, in those of the
-    user and in the one that comes with the program; with --service in that service too, and in "catalog" beside it.
-    """
+    They are searched for in the folder "catalog" of the directory, in the given catalogues, in those of the user and in
+    the one that comes with the program; with --service also in that service and in "catalog" beside it."""
     from ordito.authoring.blocks import BlockEntry, BlocksRequest, list_blocks
 
     def row(block: BlockEntry) -> tuple[str, ...]:
@@ -78,10 +77,10 @@ MOST_WIDTH = 100
 @block_service_option
 @single(HookOptions, "catalogs")
 def show_command(session: Session, name: str, service: str, catalogs: tuple[str, ...]) -> ExitCode:
-    """Show a block: what it does, what it is configured with, and where it is.
+    """Show a block: what it does, its config, and where it is.
 
-    FQN is the name of the block, as in ordito.dev/lifecycle/notify@v1#Webhook; what stands behind the # is enough
-    where there is no other of that name."""
+    FQN is the name of the block, as in ordito.dev/lifecycle/notify@v1#Webhook; the part after the # is enough if no
+    other block has it."""
     from ordito.authoring.blocks import BlocksRequest, show_block
 
     page = show_block(BlocksRequest(session.settings.directory, catalogs, service), name)
@@ -94,7 +93,7 @@ def _text(page: BlockPage, channel: Channel) -> None:
     channel.line(f"{channel.paint('strong', block.fqn)} {block.version}  {channel.paint('place', page.declared)}")
     _paragraph(block.description, "  ", channel)
     channel.line(f"  from: {printable(block.origin)}")
-    undo = f"yes, once the component is {page.undone_once} again" if block.can_be_undone else "no, what it does stays"
+    undo = f"yes, once the component is {page.undone_once} again" if block.can_be_undone else "no, what it did stays"
     channel.line(f"  undo: {undo}")
     for name, script in page.scripts.items():
         timeout = f", at most {page.timeouts[name]} s" if name in page.timeouts else ""
@@ -106,16 +105,14 @@ def _text(page: BlockPage, channel: Channel) -> None:
     if not page.config:
         channel.line("It takes no config.")
         return
-    channel.line("config:" if page.config_required else "config, which may be left out:")
+    channel.line("config:" if page.config_required else "config, optional:")
     for field in page.config:
         _field(field, channel)
 
 
 def _field(field: ConfigField, channel: Channel) -> None:
     need = ", required" if field.required else ""
-    default = (
-        f", {json.dumps(field.default, ensure_ascii=False)} if nothing is said" if field.default is not None else ""
-    )
+    default = f", {json.dumps(field.default, ensure_ascii=False)} by default" if field.default is not None else ""
     secret = ", secret" if field.sensitive else ""
     channel.line(printable(f"  {field.name}: {field.type}{need}{default}{secret}"))
     _paragraph(field.description, "      ", channel)
@@ -132,17 +129,15 @@ def _paragraph(text: str, indent: str, channel: Channel) -> None:
 @verb("test", named="blocks test", takes_inputs=True)
 @click.argument("name", metavar="FQN")
 @click.option("--undo", is_flag=True, help="Undo it afterwards.")
-@click.option(
-    "--root", metavar="DIR", default=".", show_default=True, help="Where files of the archive are looked for."
-)
-@click.option("--phase", default="install.after", show_default=True, help="The phase in which it is told to be.")
+@click.option("--root", metavar="DIR", default=".", show_default=True, help="The folder with the files of the archive.")
+@click.option("--phase", default="install.after", show_default=True, help="The phase that the block is told.")
 @block_service_option
 @single(HookOptions, "catalogs")
 def test_command(session: Session, name: str, inputs: GivenInputs, service: str, **given: object) -> ExitCode:
-    """Carry out a block once, as a lifecycle step would, in a folder of its own; what it does is really done.
+    """Carry out a block once, as a lifecycle step would, in a folder of its own. It really does what it does.
 
-    Its config is given as inputs are: -i KEY=VALUE, or -I FILE. Files of the archive that the config names are those
-    of --root. With --undo what it did is undone afterwards. Nothing is recorded."""
+    Give its config like inputs: -i KEY=VALUE, or -I FILE. Files of the archive that the config names are taken from
+    --root. With --undo it is undone afterwards. Nothing is recorded."""
     from ordito.authoring.block_test import BlockTest, BlockTestRequest, Tried, test_block
     from ordito.authoring.blocks import BlocksRequest
 
@@ -206,13 +201,13 @@ lifecycle_command = VerbGroup("lifecycle", LIFECYCLE_VERBS, {}, "Make files of l
 
 @verb("import", named="lifecycle import")
 @click.argument("module", metavar="MODULE")
-@click.option("--value", metavar="NAME", default="", help="The value that is the module, where the file is not it.")
+@click.option("--value", metavar="NAME", default="", help="The value that is the module, if not the whole file is.")
 @click.option("--out", metavar="FILE", default="", help="Write it to this file instead of standard output.")
 def import_command(session: Session, module: str, value: str, out: str) -> ExitCode:
-    """Take the lifecycle steps of a MODULE in CUE, a file or a folder, over into a file of lifecycle steps.
+    """Convert the lifecycle steps of a MODULE in CUE, a file or a folder, into a file of lifecycle steps.
 
-    It asks the program `cue`, which you have to have (0.9 or later), on the path or where CUE_EXE says. Put the file
-    beside the service as lifecycle.json, or give it with --lifecycle."""
+    This needs the program `cue` (0.9 or later), on the path or where CUE_EXE says. Put the file beside the service as
+    lifecycle.json, or give it with --lifecycle."""
     from ordito.authoring.import_steps import ImportRequest, import_steps
 
     found = import_steps(ImportRequest(module, value, "" if out == "-" else out), os.environ)

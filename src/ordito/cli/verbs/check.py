@@ -44,9 +44,7 @@ LINES_SHOWN = 5
 FORMAT = "ordito.drift/1"
 
 
-detailed_option = click.option(
-    "--detailed-exitcode", is_flag=True, help="Exit with 2 as long as an instance is not ok."
-)
+detailed_option = click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 if an instance is not ok.")
 
 
 def _look(session: Session, request: WorkflowRequest, *, detailed_exitcode: bool) -> ExitCode:
@@ -78,17 +76,17 @@ def _look(session: Session, request: WorkflowRequest, *, detailed_exitcode: bool
 def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
     """The words of commands that make sense after it, each with what it does."""
     if result.differs:
-        yield ("status",), "see what that means for the rest"
+        yield ("status",), "see what that means for other instances"
     broken = _to_heal(result.found)
     if broken:
         if len(broken) <= MOST_HEALED:
             yield ("heal", *(record.id for record in broken)), "repair what is not ok"
         else:
-            yield ("deploy",), "repair what is not ok, and make again what is missing"
+            yield ("deploy",), "repair what is not ok, and create what is missing"
     away = [found.after.id for found in result.found if found.after.status_reason is StatusReason.UNREACHABLE]
     if away:
         yield ("hosts", "check"), "see which hosts of the inventory can be reached"
-        yield ("heal", *away), "have what stays away replaced, with all that is on it"
+        yield ("heal", *away), "replace hosts that stay unreachable, with everything on them"
     if result.report is not None and result.report.causes.locked:
         from ordito.cli.job_view import check_locked
 
@@ -144,7 +142,7 @@ def write_drift(workflow: str, result: DriftResult, complaints: Mapping[str, Out
     for found in result.found:
         said = painted(found.after.local, channel)
         if found.failure:
-            said = f"not asked, recorded: {said} ({printable(one_line(found.failure))})"
+            said = f"not checked, recorded: {said} ({printable(one_line(found.failure))})"
         elif found.before.local != found.after.local:
             said = f"{painted(found.before.local, channel)} -> {said}"
         channel.line(f"{pad(found.after.id, longest)}  {said}")
@@ -160,7 +158,7 @@ def _differences(found: CheckedInstance, outcome: Outcome | None, channel: Chann
     before, after = found.before, found.after
     why = outcome.message if outcome is not None else ""
     if after.status_reason is StatusReason.UNREACHABLE:
-        yield f"it cannot be reached{': ' if why else ''}{printable(one_line(why))}"
+        yield f"cannot be reached{': ' if why else ''}{printable(one_line(why))}"
     elif outcome is not None and (printed := _printed(outcome)):
         # Its last line is the end of the message, and stands below with those before it.
         yield f"it says: {printable(one_line(why.removesuffix(f': {printed[-1].strip()}')))}"
@@ -189,7 +187,7 @@ def _totals(workflow: str, result: DriftResult) -> Iterator[str]:
     if result.unlooked:
         yield f"Not checkable, because their nodes implement no {workflow}: {listed(result.unlooked, MOST_UNLOOKED)}."
     if result.unwell:
-        yield f"Not ok by what is recorded: {listed(result.unwell, MOST_UNLOOKED)}."
+        yield f"Recorded as not ok: {listed(result.unwell, MOST_UNLOOKED)}."
     if not result.found:
         how = f"implement {workflow} of the interface type ordito.interfaces.Maintain (profile:ordito)"
         yield f"Nothing to {workflow}: {how}."
@@ -206,18 +204,18 @@ def _totals(workflow: str, result: DriftResult) -> Iterator[str]:
 @job_verb(CheckRequest)
 @detailed_option
 def check_command(session: Session, request: WorkflowRequest, *, detailed_exitcode: bool) -> ExitCode:
-    """Run the check of every instance that has one, and show what is other than was recorded.
+    """Run the check of every instance that has one, and show what differs from the records.
 
-    A check (interface type ordito.interfaces.Maintain, profile:ordito) changes nothing: it says by its exit code how
-    the instance is: 0 ok, 1 error, 3 absent, anything else unknown. What it finds is recorded."""
+    A check (interface type ordito.interfaces.Maintain, profile:ordito) changes nothing. Its exit code gives the status
+    of the instance: 0 ok, 1 error, 3 absent, anything else unknown. What it finds is recorded."""
     return _look(session, request, detailed_exitcode=detailed_exitcode)
 
 
 @job_verb(DiscoverRequest)
 @detailed_option
 def discover_command(session: Session, request: WorkflowRequest, *, detailed_exitcode: bool) -> ExitCode:
-    """Run the discover operation of every instance that has one, and show what is other than was recorded.
+    """Run the discover operation of every instance that has one, and show what differs from the records.
 
-    It finds out what exists: its exit code says how the instance is, as that of a check does, and its outputs that have
-    the name of an attribute, or are mapped to one, become its value."""
+    It finds out what exists. Its exit code gives the status of the instance, like that of a check. An output with the
+    name of an attribute, or mapped to one, becomes the value of that attribute."""
     return _look(session, request, detailed_exitcode=detailed_exitcode)

@@ -22,13 +22,13 @@ def deploy_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Bring the running system to its description.
 
     SERVICE is a definitions file, a folder that holds one, or an archive. The first deployment makes the ensemble: a
-    directory that knows the service, its inputs, and everything that exists. Later ones need no SERVICE. Inputs
-    given later are remembered until ensemble.yaml says something else. What is done already is not done again; what
-    runs and is wanted otherwise is changed (`ordito diff` shows how), and what the service has lost is kept unless
-    --prune is given.
+    directory that records the service, its inputs, and everything that exists. Later ones need no SERVICE. Inputs that
+    are given later are remembered until ensemble.yaml says something else. What is done is not done again. What runs
+    and is now described differently is changed (`ordito diff` shows how). What is no longer in the service is kept
+    unless --prune is given.
 
     SERVICE may also be a plan that `ordito plan --out FILE` has saved, whatever its workflow: exactly that plan is
-    carried out, or none if what it depends on is different now."""
+    carried out, or nothing if what it depends on has changed."""
     # A saved plan may be one of another workflow.
     return carry_out(session, request, finisher(request.wanted.workflow))
 
@@ -59,9 +59,9 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     changed = result.proposal.inputs.changed if result.proposal is not None else ()
     upgrades = result.proposal is not None and result.proposal.workflow == UPGRADE
     plan = result.proposal.plan if result.proposal is not None else None
-    nothing = "Nothing to change" if upgrades else "Nothing to do"
-    what = f"what was named of {service}" if plan is not None and plan.summary.is_part else service
-    session.note(f"{nothing}: by the record {what} is as it should be. No operation was run, no file was changed.")
+    nothing = f"Nothing to {'change' if upgrades else 'do'}: according to the records"
+    what = f"the named part of {service}" if plan is not None and plan.summary.is_part else service
+    session.note(f"{nothing} {what} is as described. No operation was run, no file was changed.")
     if plan is not None and plan.summary.is_part:
         write_left_out(plan, session.err)
     if plan is not None:
@@ -72,7 +72,7 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
         warn_of_changed_inputs(changed, session)
     if result.ignored:
         names = ", ".join(result.ignored)
-        session.note(f"These inputs change nothing that exists, so they were not remembered: {names}")
+        session.note(f"These inputs change nothing that exists, so they are not remembered: {names}")
     data = {
         "job": None,
         "workflow": result.proposal.workflow if result.proposal is not None else "deploy",
@@ -87,17 +87,17 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
 
 
 @job_verb(UpgradeRequest)
-@click.option("--explain", is_flag=True, help="Show first what is different, because of what, and what runs for it.")
+@click.option("--explain", is_flag=True, help="First show what is different, why, and what runs for it.")
 def upgrade_command(session: Session, request: WorkflowRequest, *, explain: bool) -> ExitCode:
     """Change what runs into what a service says now.
 
-    NEW is a definitions file, a folder that holds one, or an archive. From then on it is the ensemble's service,
-    until ensemble.yaml names another one; without NEW the ensemble's own service is read again. What has changed is
-    changed with as little as that takes (`ordito diff` shows it), what is new is added, what the service has lost is
-    removed last.
+    NEW is a definitions file, a folder that holds one, or an archive. From then on it is the ensemble's service, until
+    ensemble.yaml names another one; without NEW the ensemble's own service is read again. What has changed is changed
+    with as few operations as possible (`ordito diff` shows them), what is new is added, and what is no longer in the
+    service is removed last.
 
-    After a failure nothing more is done that depends on it; `ordito jobs resume`, `ordito upgrade` again, or `ordito
-    rollback` go on from there. With --on-failure rollback everything is brought back by itself."""
+    After a failure nothing that depends on it is done. Continue with `ordito jobs resume`, with `ordito upgrade` again,
+    or with `ordito rollback`. With --on-failure rollback the job undoes everything by itself."""
     return carry_out(session, request, finish_upgrade, explains=explain)
 
 
@@ -111,12 +111,12 @@ MOST_NAMED = 12
 
 @job_verb(RollbackRequest)
 def rollback_command(session: Session, request: WorkflowRequest) -> ExitCode:
-    """Go back to an earlier revision: change what runs into what it was then, with the files and inputs of then.
+    """Go back to an earlier revision: change what runs into what it was then, with the files and inputs of that time.
 
-    REVISION is a number that `ordito revisions` shows. Without it, what was begun after the last complete revision
-    is taken back; where nothing was, the last revision that deployed something else is meant: to deploy the same
-    again, so that it is repaired, does not count. What lifecycle steps have done since is undone, the newest first,
-    around what is done to the resources; no lifecycle step is carried out."""
+    REVISION is a number that `ordito revisions` shows. Without it, what was begun after the last complete revision is
+    undone; if nothing was, the target is the last revision that deployed something else (a repeated deployment of the
+    same, as a repair, does not count). What lifecycle steps have done since then is undone, newest first, before and
+    after the changes to the resources; no lifecycle step is carried out."""
     return carry_out(session, request, finish_rollback)
 
 
@@ -129,7 +129,7 @@ def finish_rollback(result: WorkflowResult, conversation: CliConversation, sessi
 
     report = result.report
     if report is None:
-        said = "by the record what runs is what was deployed then"
+        said = "according to the records, what runs is what was deployed then"
         session.note(f"Nothing to do: {said}. No operation was run, no file was changed.")
         session.result({"job": None, "workflow": "rollback", "status": "ok"}, lambda _: None)
         return ExitCode.DONE
@@ -139,7 +139,7 @@ def finish_rollback(result: WorkflowResult, conversation: CliConversation, sessi
     data = {**report_data(report), **({"different": list(left)} if left else {})}
     session.result(data, lambda channel: write_outputs(report.after.outputs, channel, complete=code is ExitCode.DONE))
     if left:
-        session.warn("not all is as it was then:")
+        session.warn("not everything is as it was then:")
         for what in left[:MOST_NAMED]:
             session.note(f"  {printable(what)}")
         session.next(NextCommand(session.settings.command("diff"), "see what is different"))
@@ -152,7 +152,7 @@ def finish_rollback(result: WorkflowResult, conversation: CliConversation, sessi
 def undeploy_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Remove everything that was deployed, with the service as it was deployed last.
 
-    It goes on past failures: what can be removed is removed, and every failure is listed."""
+    It continues after failures: everything that can be removed is removed, and every failure is listed."""
     return carry_out(session, request, finish_undeploy)
 
 
@@ -165,7 +165,7 @@ def finish_undeploy(result: WorkflowResult, conversation: CliConversation, sessi
     if report is None:
         kept = result.proposal.orphans if result.proposal is not None else ()
         reason = "the service that was deployed has no instances" if kept else "nothing is deployed"
-        reason = "all that exists is kept" if staying else reason
+        reason = "everything that exists is kept" if staying else reason
         session.note(f"Nothing to do: {reason}.")
         if kept:
             warn_of_orphans(kept, session)

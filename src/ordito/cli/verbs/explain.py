@@ -31,7 +31,7 @@ KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", 
 
 @verb("explain")
 @click.argument("word")
-@click.option("-s", "--service", metavar="SERVICE", default="", help="Know the types of this service too.")
+@click.option("-s", "--service", metavar="SERVICE", default="", help="Include the types of this service.")
 @click.option("--kind", type=click.Choice(KINDS), default=None, help="Which kind of type, if there are several.")
 @single(DeployRequest, "fetch")
 def explain_command(session: Session, word: str, service: str, kind: str | None, *, fetch: bool) -> ExitCode:
@@ -39,9 +39,9 @@ def explain_command(session: Session, word: str, service: str, kind: str | None,
     such as get_input; any other word of the language, such as in_range, SELF or occurrences; a setting, such as
     ordito.protected; or the code of a finding or an error, such as bad-value or locked.
 
-    A type: all that it has, what it inherits included, and where each part is declared and refined; names of parts
-    follow the type, as in Compute.host.num_cpus. An entity: its keynames. A function: how it is written. A code:
-    what it means, a document that gives it where one does, and what to do."""
+    Of a type it shows everything that the type has, inherited parts included, and where each part is declared and
+    refined; names of parts follow the type, as in Compute.host.num_cpus. Of an entity it shows the keynames; of a
+    function, how it is written; of a code, what it means, an example document if there is one, and what to do."""
     import msgspec
 
     from ordito.authoring.explain import ExplainRequest
@@ -85,7 +85,7 @@ def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
         raise _with_codes(refusal, request.words) from None
     errors = sum(d.severity is Severity.ERROR for d in found.diagnostics)
     if errors:
-        session.note(f"{request.service} is not valid ({plural(errors, 'error')}); this is what can be read of it")
+        session.note(f"{request.service} is not valid ({plural(errors, 'error')}); this is what can be read")
     session.result(explained_data(found), lambda channel: write_explained(found, channel))
     return ExitCode.DONE
 
@@ -135,7 +135,7 @@ def _word(word: WordView, channel: Channel) -> None:
 def _keynames(entity: EntityView, channel: Channel) -> None:
     channel.line(f"{channel.paint('strong', entity.name)}: {entity.description}")
     if entity.short:
-        channel.line(f"A single value in its place gives {entity.short}.")
+        channel.line(f"A single value instead gives {entity.short}.")
     channel.line()
     longest = max(len(keyname.name) for keyname in entity.keynames)
     for keyname in entity.keynames:

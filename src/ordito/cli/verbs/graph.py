@@ -93,7 +93,7 @@ limit_option = click.option(
     type=click.IntRange(min=1),
     metavar="N",
     default=None,
-    help=f"Show so many nodes, or operations, at most (pictures: {MOST_IN_PICTURES}, else all).",
+    help=f"Show at most this many nodes or operations (pictures: {MOST_IN_PICTURES}, else all).",
 )
 
 
@@ -107,11 +107,11 @@ limit_option = click.option(
 def of_service(
     session: Session, service: str | None, limit: int | None, out: str, *, fetch: bool, choices: ChoiceOptions
 ) -> ExitCode:
-    """Show SERVICE as a graph: its nodes, each in the one that hosts it, their connections and groups.
+    """Show SERVICE as a graph: its nodes, each inside the node that hosts it, their relationships and groups.
 
-    As an outline of text, or with -o as mermaid, dot (Graphviz), svg, json or yaml.
+    The graph is a text outline, or with -o mermaid, dot (Graphviz), svg, json or yaml.
 
-    With --workflow W, and the arguments of that workflow, the graph is of what it would do now: its operations, and
+    With --workflow W, and the arguments of that workflow, the graph shows what it would do now: its operations, and
     what waits for what and why."""
     from ordito.authoring.graph import GraphRequest, graph
     from ordito.cli.graph.text import graph_data, write_tree
@@ -152,7 +152,7 @@ def _of_workflow(workflow: str, kind: type[Request]) -> click.Command:
             PlanRequest(session.settings.directory, request, environment, hosts=hosts_for(request, session.settings))
         )
         if result.unfinished:
-            session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
+            session.warn(f"job {result.unfinished} is not finished; this is planned from the current state")
         if result.proposal is None:
             session.result({}, lambda channel: channel.line("Nothing to do: nothing is deployed."))
             return ExitCode.DONE
@@ -182,7 +182,7 @@ def _most(session: Session, limit: int | None) -> int:
 
 def _refuse_out(out: str) -> None:
     if out not in STANDARD_OUTPUT:
-        raise click.UsageError("--out is for pictures: say which with -o mermaid, dot or svg")
+        raise click.UsageError("--out is for pictures: choose one with -o mermaid, dot or svg")
 
 
 def _deliver(session: Session, lines: Iterator[str], out: str, sources: tuple[str, ...] = ()) -> ExitCode:

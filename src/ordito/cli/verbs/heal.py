@@ -29,27 +29,27 @@ SAID = {
     REPAIRED: "was repaired in place",
     RESTARTED: "was stopped and started",
     REPLACED: "was replaced",
-    TAKEN: "is taken for ok: there is nothing that could heal it, and nothing that says how it is",
+    TAKEN: "is taken as ok: no operation can heal it, and no operation can check it",
 }
 
 
 @job_verb(HealRequest)
 def heal_command(session: Session, request: WorkflowRequest) -> ExitCode:
-    """Heal instances, and go no further than that needs.
+    """Heal instances, and do only as much as is needed.
 
     \b
-    1. Ask the check of an instance, where it has one: if it says ok, there is
+    1. Run the check of an instance, if it has one: if it says ok, there is
        nothing to heal.
-    2. Run its operation heal, where it has one (interface type
-       ordito.interfaces.Maintain, profile:ordito); then ask its check.
-    3. Stop it and start it by itself; then ask its check.
-    4. Replace it, with what is contained in it, where it is, going on past
+    2. Run its operation heal, if it has one (interface type
+       ordito.interfaces.Maintain, profile:ordito); then run its check.
+    3. Stop and start it alone; then run its check.
+    4. Replace it in place, with everything it hosts, and continue after
        failures. Ids stay. With --reinstall healing begins here.
-    5. Where its host is not ok itself, replace that with all that is on it.
+    5. If its host is not ok itself, replace the host with everything on it.
        With --scope host this comes after 2.
 
-    What was replaced is checked. What keeps data is removed only where --allow-data-loss names it.
-    INSTANCE may also be a node that has one instance. Several are healed one after the other, a job for each."""
+    What was replaced is checked. What keeps data is removed only if --allow-data-loss names it.
+    INSTANCE may also be a node with one instance. Several are healed one after the other, each in its own job."""
     from ordito.app.errors import Refused
     from ordito.app.proposals.heal import NOTHING_HEALS, REQUIRED_FIRST, healings
     from ordito.app.workflow_run import run_workflow
@@ -69,7 +69,7 @@ def heal_command(session: Session, request: WorkflowRequest) -> ExitCode:
             is_in_vain = refusal.code == REQUIRED_FIRST and ended
             if not (is_beside or is_in_vain):
                 raise
-            session.warn(f"{refusal.message}; nothing was done about it")
+            session.warn(f"{refusal.message}; it was not healed")
             worst = ExitCode.JOB_FAILED if worst is ExitCode.DONE else worst
             continue
         code = _end(ended[-1], conversation, session)
@@ -145,13 +145,13 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     instances = {r.id: {"healing": came_to[r.id], "local": r.local, "state": r.state} for r in records}
     session.result({**data, "instances": instances}, lambda channel: channel.lines(lines))
     if unlinked:
-        session.next(NextCommand(session.settings.command("deploy"), "make the links that have failed"))
+        session.next(NextCommand(session.settings.command("deploy"), "establish the relationships that have failed"))
     if missed:
-        session.warn(f"{listed([*missed], MOST_NAMED)} was there before, and is still to be made again")
-        session.next(NextCommand(session.settings.command("deploy"), "make again what is still missing"))
+        session.warn(f"{listed([*missed], MOST_NAMED)} existed before, and must still be created again")
+        session.next(NextCommand(session.settings.command("deploy"), "create what is still missing"))
     spared = [i for i, how in came_to.items() if how == NOT_NEEDED]
     if spared and len(spared) == len(came_to) and not any(_keep_data(result) for result in ended):
-        session.next(NextCommand(session.settings.command("heal", *spared, "--reinstall"), "replace it all the same"))
+        session.next(NextCommand(session.settings.command("heal", *spared, "--reinstall"), "replace it anyway"))
     if locked:
         words, purpose = check_locked(locked)
         session.next(NextCommand(session.settings.command(*words), purpose))
@@ -176,9 +176,9 @@ def _unlinked(proposal: Proposal, instances: Sequence[str]) -> dict[str, tuple[s
 
 def _said(record: Instance, came_to: str, unknown: str | None, unlinked: tuple[str, ...] | None) -> str:
     if unknown:
-        return f"was left as it is, and could not be healed, because of what is said of {unknown}"
+        return f"was not changed and could not be healed, because of {unknown} (see above)"
     if unlinked:
-        return f"is {record.local} by itself, and its link to {listed([*unlinked], MOST_NAMED)} has failed"
+        return f"is {record.local} itself, but its relationship with {listed([*unlinked], MOST_NAMED)} has failed"
     return SAID.get(came_to, f"is {record.local}: it could not be healed")
 
 

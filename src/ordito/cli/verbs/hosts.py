@@ -31,9 +31,9 @@ LISTED = ("HOST", "ADDRESS", "STATE", "OS", "LEFT", "LABELS", "INSTANCES")
 @verb("list", named="hosts list")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 def list_command(session: Session, names: tuple[str, ...]) -> ExitCode:
-    """List the hosts of the inventory: what they have, what is left of it, and who has them.
+    """List the hosts of the inventory: what they have, what is free, and who uses them.
 
-    None is reached for it; `ordito hosts check` does that. Without NAME all of them are listed."""
+    No host is contacted; `ordito hosts check` does that. Without NAME all of them are listed."""
     from ordito.app.hosts import HostsRequest, list_hosts, told
 
     settings = session.settings
@@ -45,11 +45,11 @@ def list_command(session: Session, names: tuple[str, ...]) -> ExitCode:
     session.result(msgspec.to_builtins(found), text)
     lost = [host for host in found.hosts if host.state == "lost"]
     for host in lost:
-        remains = f"; there may be left on it: {told(host.remains)}" if host.remains else ""
+        remains = f"; on it there may remain: {told(host.remains)}" if host.remains else ""
         session.warn(printable(f"{host.name} is not given out since {host.since}: {host.why}{remains}"))
     if lost:
         words = session.settings.command("hosts", "check", *(host.name for host in lost))
-        session.next(NextCommand(words, "look whether they are there again"))
+        session.next(NextCommand(words, "see whether they can be reached again"))
     return ExitCode.DONE
 
 
@@ -76,10 +76,10 @@ CHECKED = ("HOST", "REACHED", "OS", "CPUS", "MEMORY", "DISK", "TOOLS")
     "--accept-new", is_flag=True, help="Write the keys of hosts that are not known yet into the file of known keys."
 )
 def check_command(session: Session, names: tuple[str, ...], *, accept_new: bool) -> ExitCode:
-    """Connect to hosts of the inventory, and say what is there, and where the inventory says something else.
+    """Connect to hosts of the inventory, and show what they have and where the inventory differs.
 
-    Hosts that are not given out because they could not be reached are given out again if they can be now. Without
-    NAME all hosts are checked. The exit code is 4 where one cannot be reached."""
+    Hosts that were unreachable, and therefore not given out, are given out again if they can be reached now. Without
+    NAME all hosts are checked. The exit code is 4 if a host cannot be reached."""
     from ordito.app.hosts import HostsRequest
     from ordito.app.hosts_check import check_hosts
 
@@ -95,7 +95,7 @@ def check_command(session: Session, names: tuple[str, ...], *, accept_new: bool)
         _tell(host, session)
     for file in dict.fromkeys(file for host in found for file in host.open_keys):
         mend = f"chmod 600 {shlex.quote(file)}"
-        session.warn(printable(f"others may read the private key {file}: ssh itself would not use it; {mend}"))
+        session.warn(printable(f"others may read the private key {file}, so ssh does not use it; {mend}"))
     lost = [host.name for host in found if host.unreachable]
     if lost:
         words = settings.command("hosts", "check", *lost)
@@ -113,7 +113,7 @@ def _tell(host: Checked, session: Session) -> None:
     for difference in host.differences:
         session.warn(printable(f"{host.name}: {difference}"))
     if host.found_again:
-        remains = f"; look whether something is left there of {told(host.remains)}" if host.remains else ""
+        remains = f"; check whether something remains there of {told(host.remains)}" if host.remains else ""
         session.note(printable(f"{host.name} is there again, and is given out again{remains}"))
 
 
@@ -127,11 +127,11 @@ def _checked_row(host: Checked) -> tuple[str, ...]:
 
 @verb("release", named="hosts release")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--force", is_flag=True, help="Take a host back though the ensemble of its instances is still there.")
+@click.option("--force", is_flag=True, help="Take a host back even if the ensemble of its instances still exists.")
 def release_command(session: Session, names: tuple[str, ...], *, force: bool) -> ExitCode:
-    """Take hosts back from instances of an ensemble that is not there any more, and that nobody can undeploy.
+    """Take hosts back from instances of an ensemble that no longer exists and that nobody can undeploy.
 
-    What runs on the hosts is not touched. A host whose ensemble is still there is only taken back with --force."""
+    What runs on the hosts is not touched. A host whose ensemble still exists is only taken back with --force."""
     from ordito.app.hosts import HostsRequest, release_hosts
 
     settings = session.settings
@@ -143,7 +143,7 @@ def release_command(session: Session, names: tuple[str, ...], *, force: bool) ->
             owners = ", ".join(f"{o.instance} of {o.ensemble}" for o in host.owners)
             channel.line(printable(f"{host.name} was taken back from {owners}"))
         if not released:
-            channel.line("Nobody has them.")
+            channel.line("Nobody uses them.")
 
     session.result({"released": msgspec.to_builtins(released)}, text)
     return ExitCode.DONE

@@ -44,8 +44,8 @@ jobs_command = VerbGroup("jobs", JOBS_VERBS, {}, "List, show, cancel, resume and
 def list_command(session: Session) -> ExitCode:
     """List all jobs of the ensemble, the latest first: what each did, how it ended, when it began, how long it took.
 
-    A job that still runs, or was interrupted, is shown by `ordito status` until it has ended. Deployments, upgrades
-    and removals that were completed are revisions as well, which `ordito revisions` lists."""
+    A job that is still running, or was interrupted, is shown by `ordito status` until it has ended. Completed
+    deployments, upgrades and removals are also revisions, which `ordito revisions` lists."""
     from ordito.app.job.jobs import JobsRequest, list_jobs
 
     found = list_jobs(JobsRequest(session.settings.directory))
@@ -78,10 +78,9 @@ HEADER = (
 def show_command(session: Session, job: str | None) -> ExitCode:
     """Show a job: what it did, task by task.
 
-    JOB is its id or the beginning of it; without it, the latest is shown. Of each task it says what it was about,
-    how it ended and how long it took; of the job also which steps were not run and why, and what a rollback has
-    left. Of a job that has not ended it says how far it is. What operations printed is shown by `ordito jobs logs`.
-    """
+    JOB is its id or the beginning of it; without it, the latest is shown. For each task it shows what it worked on, how
+    it ended and how long it took; for the job also which steps were not run and why, and what remains after a rollback.
+    For a job that has not ended it shows the progress. `ordito jobs logs` shows what operations printed."""
     from ordito.app.job.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
     from ordito.cli.status_view import open_job_line
 
@@ -106,14 +105,14 @@ def _closed(job: RecordedJob, channel: Channel) -> None:
     for name in HEADER:
         value = getattr(head, name)
         if name == "status" and head.handled:
-            value = f"{value}, and handled by what the workflow has for it"
+            value = f"{value}, and handled by the workflow"
         if value:
             channel.line(f"  {name:<11} {printable(str(value))}")
     for remaining in islice(head.remains, MOST_ROWS):
         channel.line(f"  {'remains':<11} {printable(remaining)}")
     if head.again:
         named = printable(listed(head.again, MOST_ROWS))
-        channel.line(f"  {'made again':<11} {named}: what was held there is not back, {UNLESS}")
+        channel.line(f"  {'made again':<11} {named}: the data there is lost, {UNLESS}")
     rows = [_row(task, head.change_id) for task in islice(_tasks(job), MOST_ROWS)]
     if rows:
         write_columns(("TASK", "TARGET", "OPERATION", "OUTCOME", "SECONDS", ""), rows, channel)
@@ -150,7 +149,7 @@ def logs_command(session: Session, job: str | None, step: str) -> ExitCode:
     """Read what the operations of a job printed, in the order in which it came.
 
     JOB is its id or the beginning of it; without it, that of the latest job is read. Each line begins with the step
-    that printed it, as in web_1.Standard.create; with --step, only what that one printed is shown, as it is."""
+    that printed it, as in web_1.Standard.create; with --step, only the output of that step is shown, unchanged."""
     from ordito.app.job.jobs import JobRequest, job_log
 
     found, pieces = job_log(JobRequest(session.settings.directory, job or "", step))
@@ -171,15 +170,15 @@ def logs_command(session: Session, job: str | None, step: str) -> ExitCode:
 
 @verb("cancel", named="jobs cancel")
 @click.argument("job", required=False)
-@click.option("--now", is_flag=True, help="End the running steps, too.")
+@click.option("--now", is_flag=True, help="Also end the running steps.")
 @wait_lock_option
 @commit_option(AS_BEGUN)
 def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: float, commit: str) -> ExitCode:
-    """End a job that runs, also in another terminal, or close one that was interrupted.
+    """End a running job, also one in another terminal, or close one that was interrupted.
 
-    JOB is its id or the beginning of it; without it, the job that has not ended is meant. Running steps finish and
-    no other one starts; with --now they are ended. A job whose process is gone is closed: what it has not begun is
-    left out, what was at work then is ended where it still runs, and the report says what is in doubt."""
+    JOB is its id or the beginning of it; without it, the unfinished job is meant. Running steps finish and no others
+    start; with --now the running steps are ended too. A job whose process is gone is closed: what has not begun is left
+    out, what was running is ended if it still runs, and the report says what is in doubt."""
     from ordito.app.job.cancel import CancelRequest, cancel
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import report_data, write_report
@@ -195,11 +194,11 @@ def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: f
             session.next(NextCommand(retry, "do what it has left undone, as a new job"))
         return ExitCode.DONE
     if not result.job:
-        session.note("Nothing to cancel: no job runs, and none was interrupted.")
+        session.note("Nothing to cancel: no job is running, and none was interrupted.")
         session.result({"job": None, "status": "ok"}, lambda _: None)
         return ExitCode.DONE
-    what = "its running steps are being ended" if now else "running steps finish, no other one starts"
-    session.note(f"Job {result.job} was asked to end: {what}.")
+    what = "its running steps are being ended" if now else "running steps finish, no others start"
+    session.note(f"Job {result.job} was told to end: {what}.")
     session.result({"job": result.job, "status": "cancelling"}, lambda _: None)
     session.next(NextCommand(session.settings.command("jobs", "show", result.job), "see how it ended"))
     return ExitCode.DONE
@@ -211,11 +210,10 @@ def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: f
 def resume_command(session: Session, wait_lock: float, commit: str) -> ExitCode:
     """Continue a job that was interrupted, under the same id.
 
-    What is completed does not run again. An operation that was running when the program died is ended if it still
-    runs. Then the check of its instance says whether it is done; if nothing says so it runs again.
+    What is completed does not run again. An operation that was running when the program died is ended if it still runs.
+    Then the check of its instance says whether it is done; without an answer it runs again.
 
-    Afterwards, or where no job was interrupted, what was told meanwhile (`ordito notify`) and still waits is
-    handled."""
+    Afterwards, or if no job was interrupted, the notices that arrived meanwhile (`ordito notify`) are handled."""
     from ordito.app.job.run import ResumeRequest, resume
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import end_job
@@ -232,11 +230,11 @@ def resume_command(session: Session, wait_lock: float, commit: str) -> ExitCode:
 def retry_command(
     session: Session, job: str | None, may_lose: tuple[str, ...], options: JobOptions, wait_lock: float
 ) -> ExitCode:
-    """Do what a job that failed or was cancelled has left undone, as a new job.
+    """Do what a failed or cancelled job has not done, as a new job.
 
     JOB is its id or the beginning of it; without it, the latest deployment, removal, scaling or workflow of the
-    template is meant. The service and the inputs are those that it had. Other jobs (heal, stop, start, restart, run)
-    do not continue where they stopped: give their command again."""
+    template is meant. The service and the inputs are those of that job. Other jobs (heal, stop, start, restart, run) do
+    not continue where they stopped: give their command again."""
     return retry(session, RetryRequest(job or "", may_lose=may_lose), options, wait_lock)
 
 
@@ -247,13 +245,13 @@ def retry_command(
 def skip_command(
     session: Session, words: tuple[str, ...], may_lose: tuple[str, ...], options: JobOptions, wait_lock: float
 ) -> ExitCode:
-    """Do what a job that failed or was cancelled has left undone, with one of its steps counted as done by hand.
+    """Do what a failed or cancelled job has not done, with one of its steps counted as done by hand.
 
     JOB is its id or the beginning of it; without it, the latest deployment, removal, scaling or workflow of the
     template is meant. STEP is the id of the step, as in web_1.Standard.create. The record says that the step was
     skipped by hand, and later deployments do not run it again."""
     if len(words) > 2:
-        raise click.UsageError("give one step, and before it the job, if it is not the latest")
+        raise click.UsageError("give one step; if the job is not the latest, give it before the step")
     job, step = words if len(words) == 2 else ("", words[0])
     return retry(session, RetryRequest(job, step, may_lose), options, wait_lock)
 
@@ -263,7 +261,7 @@ MOST_SHOWN = 200
 
 @verb("replay", named="jobs replay")
 @click.option("--until", metavar="CHANGE", default="", help="Write what existed after this job or task.")
-@click.option("--first", type=click.IntRange(min=0), metavar="NUMBER", help="Write what existed after so many jobs.")
+@click.option("--first", type=click.IntRange(min=0), metavar="N", help="Write what existed after N jobs.")
 @click.option("--write", is_flag=True, help="Write ensemble.yaml and jobs.tsv from the records.")
 @wait_lock_option
 @commit_option()
@@ -272,15 +270,15 @@ def replay_command(
 ) -> ExitCode:
     """Rebuild what exists from the records of all jobs, and compare it with ensemble.yaml.
 
-    It says where the two differ, and which record is missing where one is. With --until or --first, it writes what
-    existed then. With --write, what the records say takes the place of what ensemble.yaml and jobs.tsv say, as after
-    a merge of two clones; what you wrote above the marker line stays."""
+    It shows where the two differ, and which record is missing, if one is. With --until or --first, it writes what
+    existed then. With --write, the records replace what ensemble.yaml and jobs.tsv say, as is needed after a merge of
+    two clones; what you wrote above the marker line stays."""
     from ordito.app.job.replay import ReplayRequest, replay
 
     if write and (until or first is not None):
         raise click.UsageError("--write takes all jobs: leave out --until and --first")
     if until and first is not None:
-        raise click.UsageError("--until and --first say two things: give one of them")
+        raise click.UsageError("--until and --first exclude each other")
     result = replay(ReplayRequest(session.settings.directory, until, first, write, wait_lock, commit))
     session.result(_data(result), lambda channel: _text(result, channel))
     write_kept(result.kept, session)
@@ -351,7 +349,7 @@ def _suggest(result: ReplayResult, session: Session) -> None:
         session.note("Records are restored from git: `git log -- jobs` shows which commit had them.")
         return
     session.next(
-        NextCommand(session.settings.command("jobs", "replay", "--write"), "let the records take the file's place"),
+        NextCommand(session.settings.command("jobs", "replay", "--write"), "replace the file by what the records say"),
         NextCommand(session.settings.command("status"), "see what the file says exists"),
     )
 
@@ -359,14 +357,14 @@ def _suggest(result: ReplayResult, session: Session) -> None:
 @verb("unlock", named="jobs unlock")
 @click.option("--remote", is_flag=True, help="The lock in the repository that the clones share (`lock: git`).")
 def unlock_command(session: Session, remote: bool) -> ExitCode:
-    """Take away the lock that the clones of an ensemble share, from one that was killed and does not come back.
+    """Remove the lock that the clones of an ensemble share, if the process that held it was killed.
 
-    Shows who holds it, and asks. A job that was cut off in another clone is not lost: it is to be resumed there."""
+    It shows who holds the lock, and asks. A job that was interrupted in another clone is not lost: resume it there."""
     from ordito.app.job.jobs import held_lock, take_away
 
     if not remote:
         raise click.UsageError(
-            "say --remote: a lock of this directory ends with its process, only one that clones share can stay behind"
+            "give --remote: a lock of this directory ends with its process, only a lock that clones share can remain"
         )
     held = held_lock(session.settings.directory)
     if held is None:
@@ -380,11 +378,11 @@ def unlock_command(session: Session, remote: bool) -> ExitCode:
     if not session.settings.yes:
         if not session.can_ask:
             raise NobodyToAsk("unlock")
-        session.err.write("Take the lock away? [yes/no] ")
+        session.err.write("Remove the lock? [yes/no] ")
         if sys.stdin.readline().strip().lower() not in {"yes", "y"}:
             raise Declined
     take_away(held)
-    session.note("The lock is taken away.")
+    session.note("The lock is removed.")
     data = {"user": owner.user, "machine": owner.machine, "pid": owner.pid, "job": owner.job, "place": owner.place}
     session.result({"unlocked": True, "owner": data}, lambda _: None)
     return ExitCode.DONE

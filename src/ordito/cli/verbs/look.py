@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 @click.option(
     "--detailed-exitcode",
     is_flag=True,
-    help="Exit with 2 as long as an instance is not ok, or what was begun is not complete.",
+    help="Exit with 2 if an instance is not ok, or if something that was begun is not complete.",
 )
 def status_command(session: Session, *, show_all: bool, watch: bool, detailed_exitcode: bool) -> ExitCode:
     """Show what exists, below what hosts it: the state and the status of each instance.
 
-    Instances of a node that agree are one row; with -v each has its own. Works while a job runs, and shows it."""
+    Instances of a node that are alike share one row; with -v each has its own. This works while a job runs, and shows
+    the job."""
     if watch and detailed_exitcode:
         raise click.UsageError("--watch never ends by itself, so --detailed-exitcode cannot go with it")
     from ordito.app.job.jobs import INTERRUPTED
@@ -44,9 +45,9 @@ def status_command(session: Session, *, show_all: bool, watch: bool, detailed_ex
         return _watch(request, session, fold=fold)
     found = status(request)
     if found.caveat:
-        session.warn(f"statuses are those of the instances alone, without what they depend on: {found.caveat}")
+        session.warn(f"statuses do not include what the instances depend on: {found.caveat}")
     if found.damage:
-        shown = "; what is shown is what the journal knows" if found.job is not None else ""
+        shown = "; this view comes from the journal" if found.job is not None else ""
         session.warn(f"{found.damage.message}{shown} ({found.damage.hint})")
     # For people the data of very many instances would be made in vain.
     data = {} if session.writes_text else status_data(found)
@@ -58,8 +59,8 @@ def status_command(session: Session, *, show_all: bool, watch: bool, detailed_ex
         session.next(*_after(found.attempt, session))
     elif found.is_half_removed:
         command = session.settings.command
-        rest = NextCommand(command("undeploy"), "remove what is left, by the scripts as deployed last")
-        session.next(rest, NextCommand(command("deploy"), "make again what was removed"))
+        rest = NextCommand(command("undeploy"), "remove the rest, with the scripts as deployed last")
+        session.next(rest, NextCommand(command("deploy"), "create again what was removed"))
     elif unwell := _cause(found):
         session.next(
             NextCommand(session.settings.command("describe", unwell), "see why, and what can be done about it")
@@ -107,13 +108,11 @@ def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
 @verb("describe")
 @click.argument("name", metavar="NODE|INSTANCE")
 def describe_command(session: Session, name: str) -> ExitCode:
-    """Show all that is known of a node or of an instance.
+    """Show all that is known about a node or an instance.
 
-    That is its properties and attributes, what its status comes from, what was done to it, and what can be done
-    next.
+    These are its properties and attributes, the reasons for its status, what was done to it, and what can be done next.
 
-    An instance is named by its id (web_1), a node by its name (web); node:NAME and instance:ID say which is meant.
-    """
+    An instance is named by its id (web_1), a node by its name (web); node:NAME and instance:ID say which is meant."""
     from ordito.app.describe import DescribeRequest, describe
     from ordito.cli.description_view import description_data, write_description
 
@@ -125,12 +124,12 @@ def describe_command(session: Session, name: str) -> ExitCode:
 
 @verb("output")
 @click.argument("name", required=False)
-@click.option("--reveal", is_flag=True, help="Show the value of NAME though it is sensitive.")
+@click.option("--reveal", is_flag=True, help="Show the value of NAME even if it is sensitive.")
 def output_command(session: Session, name: str | None, reveal: bool) -> ExitCode:
-    """Show the outputs of the service as things are now.
+    """Show the current outputs of the service.
 
-    With NAME, its bare value and nothing else, so that a script can use it. What is sensitive is not shown, unless
-    you ask for one output with --reveal."""
+    With NAME, show only its bare value, so that a script can use it. Sensitive values are not shown, unless you ask for
+    one output with --reveal."""
     from ordito.app.output import OutputRequest, output
 
     if reveal and not name:
@@ -138,7 +137,7 @@ def output_command(session: Session, name: str | None, reveal: bool) -> ExitCode
     result = output(OutputRequest(session.settings.directory, name or "", reveal))
     found = result.outputs
     if result.caveat:
-        session.warn(f"these are the outputs as the last job left them: {result.caveat}")
+        session.warn(f"these are the outputs after the last job: {result.caveat}")
 
     def text(channel: Channel) -> None:
         if name:
@@ -158,8 +157,8 @@ SHORT = 12
 def revisions_command(session: Session) -> ExitCode:
     """List the revisions of the ensemble, the newest first.
 
-    Each deployment, upgrade, removal or rollback that was completed made one. What it deployed, its files, its
-    inputs, is kept with the ensemble, so that `ordito rollback REVISION` leads back to it."""
+    Each completed deployment, upgrade, removal or rollback made one. The ensemble keeps what it deployed, its files and
+    its inputs, so that `ordito rollback REVISION` can go back to it."""
     from ordito.app.revisions import list_revisions
 
     found = list_revisions(session.settings.directory)

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 @job_verb(RunRequest)
 def run_command(session: Session, request: WorkflowRequest) -> ExitCode:
-    """Run one operation on all instances, or on those that the filters leave.
+    """Run one operation on all instances, or on those that pass the filters.
 
-    OPERATION is INTERFACE.OPERATION, or its name alone where one interface only has it. An instance must pass every
-    kind of filter that is given. Where a node has the operation without an implementation, nothing happens on its
-    instances. With -i and -I the operation gets values for its inputs, and any further ones as they are. What it
-    sets is recorded (states, attributes, outputs), and nothing counts as deployed by it."""
+    OPERATION is INTERFACE.OPERATION, or its name alone if only one interface has it. An instance must pass every kind
+    of filter that is given. If a node has the operation without an implementation, nothing happens on its instances. -i
+    and -I give values to the operation's inputs; further ones are passed on unchanged. What the operation sets is
+    recorded (states, attributes, outputs), but nothing counts as deployed by it."""
     return carry_out(session, request, finisher(request.wanted.workflow))
 
 
 @job_verb(ScaleRequest)
 def scale_command(session: Session, request: WorkflowRequest) -> ExitCode:
-    """Have more or fewer instances of a node, and of all that it contains.
+    """Have more or fewer instances of a node, and of everything it hosts.
 
-    Give a node or a group and --delta D, or NODE=N. A node is scaled with the Compute that contains it; then N, and
-    its bounds, are that Compute's. With --no-scale-compute it is scaled by itself. The newest instances leave, or
-    those that --remove names. Nothing runs on instances that stay but what links them.
+    Give a node or a group and --delta D, or NODE=N. A node is scaled together with the Compute that hosts it; then N,
+    and the bounds, are those of the Compute. With --no-scale-compute the node is scaled alone. The newest instances are
+    removed, or those that --remove names. On instances that stay, only operations of relationships run.
 
     A scale-out that fails removes what it has added. The number is kept until the template asks for another one, or
     until `deploy --reset-counts`."""
@@ -42,7 +42,7 @@ def finish_scale(result: WorkflowResult, conversation: CliConversation, session:
     """Say what came of it."""
     from ordito.cli.job_view import end_job
 
-    nothing = "Nothing to do: there are as many instances as are asked for."
+    nothing = "Nothing to do: there are already as many instances."
     return end_job(result.report, conversation.ledger, session, nothing=nothing)
 
 
@@ -53,9 +53,9 @@ finish_stop = finishing("stopped already")
 def stop_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Stop instances: from started to configured, dependents first.
 
-    What depends on what is named is stopped too: what it hosts, and what requires a node of which no other instance
-    stays up. Who can do with the others goes on, and is only unlinked. `ordito start` starts them again; so does
-    `ordito deploy`. A node that a provider made is not stopped, only its state changes."""
+    What depends on the named instances is stopped too: what they host, and what requires a node without any other
+    running instance. What still has other instances to use goes on, and is only unlinked. `ordito start` or `ordito
+    deploy` starts them again. A node that a provider made is not stopped, only its state changes."""
     return carry_out(session, request, finish_stop)
 
 
@@ -66,7 +66,7 @@ finish_start = finishing("started already")
 def start_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Start instances that are stopped: from configured to started, and link them.
 
-    What they require has to be up, or named too."""
+    What they require must be running, or be named too."""
     return carry_out(session, request, finish_start)
 
 
@@ -77,6 +77,6 @@ finish_restart = finishing("as it should be")
 def restart_command(session: Session, request: WorkflowRequest) -> ExitCode:
     """Stop and start instances, and what depends on them, in one job.
 
-    First everything is stopped, dependents first, then everything is started the other way round. What is stopped
-    already is started."""
+    First everything is stopped, dependents first; then everything is started in reverse order. Instances that are
+    already stopped are started too."""
     return carry_out(session, request, finish_restart)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PLAN_HELP = """Show what a command would do, and why. Nothing is changed.
 
-`ordito plan` is about deploying; `ordito plan WORKFLOW` about another workflow, with what its verb takes: {workflows}.
+`ordito plan` plans a deployment; `ordito plan WORKFLOW` another workflow, with the arguments of its verb: {workflows}.
 
 {about}"""
 
@@ -33,12 +33,10 @@ def _make(workflow: str, kind: type[Request]) -> click.Command:
 
     @verb("plan", text, takes_inputs="inputs" in kind.__struct_fields__, named=f"plan {workflow}")
     @takes(kind)
-    @click.option("--summary", is_flag=True, help="Show what happens to each node, and no order.")
+    @click.option("--summary", is_flag=True, help="Show what happens to each node, without the order.")
     @click.option("--full", is_flag=True, help="Show every step with its reason.")
-    @click.option("--explain", is_flag=True, help="Show the reason of every step, and of all that it waits for.")
-    @click.option(
-        "--detailed-exitcode", is_flag=True, help="End with 2 where there are changes, 0 where there are none."
-    )
+    @click.option("--explain", is_flag=True, help="Show the reason of every step, and of everything that it waits for.")
+    @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 if there are changes, 0 if there are none.")
     @click.option("--out", metavar="FILE", default="", help="Save the plan: `ordito deploy FILE` carries it out.")
     def command(
         session: Session,
@@ -68,7 +66,7 @@ def _check_out(out: str) -> None:
     from ordito.cli.delivery import STANDARD_OUTPUT
 
     if out and out in STANDARD_OUTPUT:
-        raise click.UsageError("a plan is saved in a file; for programs it is written with -o json")
+        raise click.UsageError("a plan is saved to a file; use -o json to write it for programs")
 
 
 def _plan(session: Session, request: Request, view: str, out: str) -> ExitCode:
@@ -80,7 +78,7 @@ def _plan(session: Session, request: Request, view: str, out: str) -> ExitCode:
         PlanRequest(session.settings.directory, request, environment, out, hosts=hosts_for(request, session.settings))
     )
     if result.unfinished:
-        session.warn(f"job {result.unfinished} is not finished; this is planned from things as they are now")
+        session.warn(f"job {result.unfinished} is not finished; this is planned from the current state")
     proposal = result.proposal
     if proposal is None or proposal.is_empty:
         return _nothing_to_do(request.workflow, proposal, session, result.unfinished, out)
@@ -109,15 +107,15 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
         for warning in proposal.plan.summary.warnings:
             session.note(warning)  # It says itself that it is a warning.
         if workflow_of(workflow).describes:
-            what = f"{'what was named of ' if proposal.plan.summary.is_part else ''}{proposal.service.name}"
-            said = f"by the record {what} is as it should be"
+            what = f"{'the named part of ' if proposal.plan.summary.is_part else ''}{proposal.service.name}"
+            said = f"according to the records {what} is as described"
             if proposal.inputs.changed:
                 warn_of_changed_inputs(proposal.inputs.changed, session)
         elif proposal.orphans:
             said = "the service that was deployed has no instances"
             warn_of_orphans(proposal.orphans, session)
         elif proposal.existing:
-            said = f"all is as {workflow} would leave it"
+            said = f"{workflow} would change nothing"
     data = plan_data(proposal, unfinished) if proposal is not None else nothing_data(workflow, unfinished)
     session.result(data, lambda channel: channel.line(f"Nothing to do: {said}."))
     if proposal is not None and workflow_of(workflow).describes:
@@ -137,16 +135,14 @@ def _say_saved(out: str, session: Session) -> None:
 
 @verb("diff", takes_inputs=True)
 @takes(UpgradeRequest)
-@click.option("--full", is_flag=True, help="Leave nothing out, however long it gets.")
-@click.option(
-    "--detailed-exitcode", is_flag=True, help="End with 2 where there are differences, 0 where there are none."
-)
+@click.option("--full", is_flag=True, help="Show everything, however long it is.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 if there are differences, 0 if there are none.")
 def diff_command(session: Session, request: UpgradeRequest, *, full: bool, detailed_exitcode: bool) -> ExitCode:
-    """Show what is different between what is recorded as deployed and what a service says. Nothing is changed.
+    """Show the differences between what is recorded as deployed and what a service says. Nothing is changed.
 
-    NEW is a definitions file, a folder that holds one, or an archive; without it, the ensemble's own service. For
-    each node it says what `ordito upgrade` would do with its instances (added, removed, replace, update,
-    reconfigure, restart, relink, scale, adopt), because of what, and which operations would run."""
+    NEW is a definitions file, a folder that holds one, or an archive; without it, the ensemble's own service is used.
+    For each node it shows what `ordito upgrade` would do with its instances (added, removed, replace, update,
+    reconfigure, restart, relink, scale, adopt), why, and which operations would run."""
     from ordito.app.diff import diff_of
     from ordito.app.plan import PlanRequest, plan
     from ordito.cli.diff_view import diff_data, write_diff
@@ -156,7 +152,7 @@ def diff_command(session: Session, request: UpgradeRequest, *, full: bool, detai
     settings = session.settings
     result = plan(PlanRequest(settings.directory, request, settings.wanted_environment, hosts=settings.hosts))
     if result.unfinished:
-        session.warn(f"job {result.unfinished} is not finished; things are compared as they are now")
+        session.warn(f"job {result.unfinished} is not finished; the current state is compared")
     proposal = result.proposal
     assert proposal is not None  # What nothing is deployed for is refused.
     session.diagnostics(proposal.diagnostics)
@@ -172,7 +168,7 @@ def diff_command(session: Session, request: UpgradeRequest, *, full: bool, detai
 
     session.result(data, text)
     if result.unfinished:
-        session.next(NextCommand(settings.command("jobs", "resume"), "carry on with that job"))
+        session.next(NextCommand(settings.command("jobs", "resume"), "continue that job"))
     elif not found.is_empty:
         purpose = "do this" if request.inputs.is_empty else "do this, with the same values of inputs"
         session.next(NextCommand(settings.command(*request.words), purpose))

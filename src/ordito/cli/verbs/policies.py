@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from ordito.app.notices.notify import NotifyResult
 
 
-policy_command = VerbGroup("policy", POLICY_VERBS, {}, "Look at policies, and at what their triggers make of events.")
+policy_command = VerbGroup("policy", POLICY_VERBS, {}, "Show policies, and what their triggers make of events.")
 
 
 @verb("list", named="policy list")
 def list_command(session: Session) -> ExitCode:
-    """List the policies of what is deployed, with what their triggers wait for and made of the last event.
+    """List the policies of the deployed service, with what their triggers wait for and what they made of the last
+    event.
 
-    A trigger acts where the event is about one of the policy's targets, its condition holds as often as it asks for,
-    and its schedule has begun and not ended."""
+    A trigger acts if the event is about a target of its policy, its condition has held as often as required, and its
+    schedule has begun and not ended."""
     from ordito.app.policies import PoliciesRequest, policies
     from ordito.cli.policy_view import policies_data, say_what_waits, write_list
 
@@ -39,9 +40,9 @@ def list_command(session: Session) -> ExitCode:
 @verb("show", named="policy show")
 @click.argument("name", metavar="POLICY")
 def show_command(session: Session, name: str) -> ExitCode:
-    """Show a policy: what it is about, what its triggers wait for, and what they made of the last events.
+    """Show a policy: its targets, what its triggers wait for, and what they made of the last events.
 
-    Notices that still wait to be handled are shown too. `ordito notify` tells of an event by hand."""
+    Notices that still wait to be handled are shown too. `ordito notify` reports an event by hand."""
     from ordito.app.policies import PoliciesRequest, policies
     from ordito.cli.policy_view import policies_data, say_what_waits, write_policy
 
@@ -58,14 +59,14 @@ def show_command(session: Session, name: str) -> ExitCode:
 def notify_command(
     session: Session, about: str, event: str, inputs: GivenInputs, options: JobOptions, wait_lock: float
 ) -> ExitCode:
-    """Tell that something has happened to an instance: one of its notifications, or an event that a trigger awaits.
+    """Report that something has happened to an instance: one of its notifications, or an event that a trigger awaits.
 
-    What a notification gives, with -i NAME=VALUE, is written to the attributes that its outputs are mapped to. Then
-    the triggers of policies that wait for it act. While another command works on the ensemble the notice waits, is
-    not lost, and is handled when that ends.
+    The outputs of a notification, given with -i NAME=VALUE, are written to the attributes that they are mapped to. Then
+    the triggers of policies that wait for it act. While another command works on the ensemble, the notice is kept and
+    is handled when that command ends.
 
-    ABOUT is an instance (web_1), a node that has one only, or a pair (app_1.database.db_1); NOTIFICATION is written
-    Interface.notification, or by its name alone where one interface has it."""
+    ABOUT is an instance (web_1), a node with only one instance, or a relationship (app_1.database.db_1); NOTIFICATION
+    is written Interface.notification, or as its name alone if one interface has it."""
     if options.on_failure == "rollback":
         raise click.UsageError("what a trigger does cannot be rolled back: use --on-failure abort, or continue")
     from ordito.app.notices.notify import NotifyRequest, notify
@@ -86,7 +87,7 @@ def _say_waiting(result: NotifyResult, session: Session) -> None:
     if result.is_handled:
         return
     if handling.holder:
-        session.note(f"Kept: it is handled when the command ends that works on the ensemble now ({handling.holder}).")
+        session.note(f"Kept: it is handled when the command that is running now has ended ({handling.holder}).")
     elif handling.interrupted:
         session.warn(f"kept: it waits for job {handling.interrupted}, which was interrupted")
         session.next(NextCommand(session.settings.command("jobs", "resume"), "continue that job, then handle this"))

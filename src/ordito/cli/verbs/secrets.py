@@ -18,11 +18,11 @@ from ordito.cli.verb import verb
 secrets_command = VerbGroup("secrets", SECRETS_VERBS, {}, "Keep secrets that ensemble.yaml names: { secret: NAME }.")
 
 
-NOBODY = "nobody may be asked for the value: give it at standard input, or in a file with --file"
+NOBODY = "the value cannot be asked for: give it on standard input, or in a file with --file"
 
 ON_COMMAND_LINE = (
     "give the name only; a value is asked for, or read from standard input or --file PATH"
-    " (what was given here may stand in the history of the shell now)"
+    " (the value may now be in the history of your shell)"
 )
 
 
@@ -33,16 +33,16 @@ ON_COMMAND_LINE = (
 def set_command(session: Session, name: str, more: tuple[str, ...], path: str | None) -> ExitCode:
     """Keep a secret under NAME, sealed in secrets.yaml.
 
-    Its value is asked for without being shown, or read from standard input, or from a file. It is never given on the
-    command line, which other users of this machine can see. One line break at the end of standard input does not
-    belong to it."""
+    You are asked for its value, which is not shown, or it is read from standard input or from a file. It is never given
+    on the command line, which other users of this machine can see. One line break at the end of standard input is not
+    part of the value."""
     if more or "=" in name:
         raise click.UsageError(ON_COMMAND_LINE)
     kept = set_secret(session.settings.directory, name, read_value(path) if path else _asked(session, name))
     if kept.is_short:
-        session.warn("it is so short that it is not taken out of what operations print")
-    session.note(f"{name} is kept" if kept.changed else f"{name} is what it was")
-    session.note(f"in ensemble.yaml it is named {{ secret: {name} }}")
+        session.warn("it is so short that it is not removed from what operations print")
+    session.note(f"{name} is kept" if kept.changed else f"{name} is unchanged")
+    session.note(f"in ensemble.yaml write {{ secret: {name} }}")
     session.result({"name": name, "changed": kept.changed}, lambda _: None)
     return ExitCode.DONE
 
@@ -64,9 +64,9 @@ def _asked(session: Session, name: str) -> bytes:
 @verb("get", named="secrets get")
 @click.argument("name")
 def get_command(session: Session, name: str) -> ExitCode:
-    """Show the secret NAME: its value and nothing else, so that a script can use it.
+    """Show the value of the secret NAME and nothing else, so that a script can use it.
 
-    The key of the ensemble is needed for that: .ordito/key, or the file that the variable ORDITO_KEY_FILE names."""
+    This needs the key of the ensemble: .ordito/key, or the file that the variable ORDITO_KEY_FILE names."""
     value = get_secret(session.settings.directory, name)
 
     def text(channel: Channel) -> None:
@@ -98,10 +98,10 @@ def list_command(session: Session) -> ExitCode:
 @verb("rm", named="secrets rm")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 def rm_command(session: Session, names: tuple[str, ...]) -> ExitCode:
-    """Forget secrets: all that are named, or none if one of them is not there.
+    """Delete secrets: all that are named, or none if one of them does not exist.
 
     What was deployed with them keeps them until it is deployed again."""
     remove_secrets(session.settings.directory, names)
-    session.note(f"forgotten: {', '.join(names)}")
+    session.note(f"deleted: {', '.join(names)}")
     session.result({"removed": list(names)}, lambda _: None)
     return ExitCode.DONE

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from ordito.app.state.forget import Forgotten
 
 
-state_command = VerbGroup("state", STATE_VERBS, {}, "Look at the records of instances, and change them by hand.")
+state_command = VerbGroup("state", STATE_VERBS, {}, "Show the records of instances, and change them by hand.")
 
 
 @verb("show", named="state show")
 @click.argument("names", nargs=-1, metavar="[INSTANCE|NODE]...")
 def show_command(session: Session, names: tuple[str, ...]) -> ExitCode:
-    """Show what is recorded of instances, deleted ones included: of those named, by their ids or their nodes, or of
-    all. `status` and `describe` say what it means."""
+    """Show the records of instances, deleted ones included: of those named, by their ids or their nodes, or of all.
+    `status` and `describe` say what the records mean."""
     from ordito.app.state.show import StateRequest, show
 
     found = show(StateRequest(session.settings.directory, names))
@@ -43,11 +43,10 @@ def show_command(session: Session, names: tuple[str, ...]) -> ExitCode:
 @wait_lock_option
 @commit_option()
 def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: str) -> ExitCode:
-    """Follow a node that the template calls otherwise now: OLD is the name that is recorded, NEW the one in the
-    template.
+    """Follow a node that has been renamed in the template: OLD is the recorded name, NEW the one in the template.
 
-    The instances keep their numbers, and nothing is run. What was carried out counts as carried out under the new
-    name exactly as far as nothing but the name has changed; else this is refused, as deploying would be."""
+    The instances keep their numbers, and nothing is run. What was carried out counts under the new name if only the
+    name has changed; otherwise this is refused, as a deployment would be."""
     from ordito.app.state.move import RenameNodeRequest, move
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import recorded_data, write_kept
@@ -67,8 +66,8 @@ def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: s
 @wait_lock_option
 @commit_option()
 def rm_command(session: Session, names: tuple[str, ...], wait_lock: float, commit: str) -> ExitCode:
-    """Take the records of instances away, whether they exist or not. Nothing is run: what was made of them stays,
-    and is named. Their numbers are not used again."""
+    """Remove the records of instances, whether they exist or not. Nothing is run: what exists of them stays, and is
+    listed. Their numbers are not used again."""
     from ordito.app.state.forget import ForgetRequest, forget
     from ordito.cli.conversation import CliConversation
 
@@ -89,17 +88,17 @@ def rm_command(session: Session, names: tuple[str, ...], wait_lock: float, commi
 @wait_lock_option
 @commit_option()
 def adopt_command(session: Session, node: str, attributes: tuple[str, ...], wait_lock: float, commit: str) -> ExitCode:
-    """Record something that exists already as the next instance of NODE: as made and started, and nothing is run.
+    """Record something that exists already as the next instance of NODE: as created and started. Nothing is run.
 
-    The template says what the node is. This ensemble did not create it: undeploying keeps it unless that is asked
-    for."""
+    The template describes the node. This ensemble did not create the instance, so undeploying keeps it unless told to
+    remove it."""
     from ordito.app.state.adopt import AdoptRequest, adopt
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import recorded_data, write_kept
 
     request = AdoptRequest(session.settings.directory, node, _values(attributes), wait_lock, commit)
     done = adopt(request, CliConversation(session))
-    session.note(f"{done.instance} is recorded as made and started; job {done.recorded.job}.")
+    session.note(f"{done.instance} is recorded as created and started; job {done.recorded.job}.")
     write_kept(done.recorded.kept, session)
     session.result({**recorded_data(done.recorded), "instance": done.instance}, lambda _: None)
     session.next(
@@ -122,14 +121,14 @@ def _values(given: tuple[str, ...]) -> dict[str, str]:
 
 
 @verb("renew", named="state renew")
-@click.option("--as-they-are", is_flag=True, help="Change nothing, and go on with the files as they are from now on.")
+@click.option("--as-they-are", is_flag=True, help="Change nothing, and accept the files as they are from now on.")
 @wait_lock_option
 def renew_command(session: Session, wait_lock: float, *, as_they_are: bool) -> ExitCode:
-    """Put back files that were deployed and changed since: from the service, from what else was deployed, or from
-    the history of the ensemble in git. Nothing is run.
+    """Put back deployed files that were changed since: from the service, from other deployed files, or from the history
+    of the ensemble in git. Nothing is run.
 
-    The ensemble keeps a copy of each service that it has deployed, from which operations run. Where a file of it is
-    not what it was, commands refuse to work by it; undeploy and --force go on with the files as they are."""
+    The ensemble keeps a copy of each service that it has deployed, and operations run from there. If a file of it has
+    changed, commands refuse to use it; undeploy and --force go on with the files as they are."""
     from ordito.app.state.renew import RenewRequest, renew
 
     done = renew(RenewRequest(session.settings.directory, as_they_are, wait_lock))
@@ -137,7 +136,7 @@ def renew_command(session: Session, wait_lock: float, *, as_they_are: bool) -> E
         for file in files:
             session.note(f"{word}: {file}")
     if not (done.renewed or done.accepted):
-        session.note("Nothing to do: all files that were deployed are what they were.")
+        session.note("Nothing to do: no deployed file has changed.")
     session.result({"renewed": list(done.renewed), "accepted": list(done.accepted)}, lambda _: None)
     return ExitCode.DONE
 
@@ -146,7 +145,7 @@ def renew_command(session: Session, wait_lock: float, *, as_they_are: bool) -> E
 @click.argument("names", nargs=-1, metavar="[INSTANCE|NODE]...")
 @out_option
 def export_command(session: Session, names: tuple[str, ...], out: str) -> ExitCode:
-    """Write everything that is recorded as JSON, or with -o yaml as YAML: instances, links, attributes, inputs,
+    """Write everything that is recorded as JSON, or with -o yaml as YAML: instances, relationships, attributes, inputs,
     outputs and counts. Sensitive values are not shown."""
     from ordito.app.state.show import StateRequest, export
 
@@ -165,14 +164,13 @@ def export_command(session: Session, names: tuple[str, ...], out: str) -> ExitCo
 
 @verb("forget")
 @click.argument("names", nargs=-1, metavar="[INSTANCE|NODE]...")
-@click.option("--force", is_flag=True, help="Also instances that exist; they have to be named.")
+@click.option("--force", is_flag=True, help="Include instances that exist; they must be named.")
 @wait_lock_option
 @commit_option()
 def forget_command(session: Session, names: tuple[str, ...], wait_lock: float, commit: str, *, force: bool) -> ExitCode:
     """Drop the records of deleted instances: of those named, or of all. Their numbers are not used again.
 
-    With --force instances that exist are forgotten too. Nothing is run: what was made of them stays, and is named.
-    """
+    With --force existing instances are forgotten too. Nothing is run: what exists of them stays, and is listed."""
     from ordito.app.state.forget import ForgetRequest, forget
     from ordito.cli.conversation import CliConversation
 
@@ -191,7 +189,7 @@ def _say_forgotten(session: Session, done: Forgotten) -> ExitCode:
         session.note(f"Forgot {count} instance{'' if count == 1 else 's'}; recorded as job {done.recorded.job}.")
         write_kept(done.recorded.kept, session)
     if done.remains:
-        session.warn("this may still be there, and nobody knows of it any more:")
+        session.warn("these may still exist, and are no longer recorded:")
         for line in done.remains:
             session.note(f"  {line}")
     told = recorded_data(done.recorded) if done.recorded is not None else {"job": None}

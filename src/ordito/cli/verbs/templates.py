@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 def fmt_command(session: Session, paths: tuple[str, ...], *, check: bool, diff: bool, fetch: bool) -> ExitCode:
     """Format service templates in place: each PATH is a file, or a folder with files (default: the current one).
 
-    Indentation and empty lines become the usual ones; every line keeps its text and its place, comments go with what
-    they speak of, and the meaning never changes. Line ends become those of Unix: CRLF becomes LF. A file with errors
-    is left alone, and so is one that has several names (hard links) or that somebody else writes to meanwhile."""
+    Indentation and empty lines become the usual ones; every line keeps its text and its place, comments stay with what
+    they describe, and the meaning never changes. Line ends become those of Unix: CRLF becomes LF. A file is left
+    unchanged if it has errors, has several names (hard links), or is written by somebody else meanwhile."""
     from ordito.authoring.format import FormatRequest, format_files
 
     write = not (check or diff)
@@ -49,7 +49,7 @@ def fmt_command(session: Session, paths: tuple[str, ...], *, check: bool, diff: 
     session.diagnostics(made.diagnostics)
     for file in made.files:
         if file.reason:
-            session.warn(f"{file.path} is left as it is: {file.reason}")
+            session.warn(f"{file.path} is not changed: {file.reason}")
     session.result(
         _formatted_data(made, written=write), lambda channel: _write_formatted(made, channel, check=check, diff=diff)
     )
@@ -98,14 +98,14 @@ OF = (SERVICE, ENSEMBLE, HOSTS)
 
 @verb("schema", formats=(Format.TEXT, Format.JSON))
 @click.argument("service", required=False)
-@click.option("--of", type=click.Choice(OF), default=SERVICE, help="Of which files; service templates, if not given.")
+@click.option("--of", type=click.Choice(OF), default=SERVICE, help="The kind of file (default: service templates).")
 @out_option
 @single(DeployRequest, "fetch")
 def schema_command(session: Session, service: str | None, of: str, out: str, *, fetch: bool) -> ExitCode:
-    """Write a JSON Schema (2020-12) for service templates with the types of SERVICE, or with those of TOSCA alone.
-    With --of, one for `ensemble.yaml` or for an inventory such as `hosts.yaml`.
+    """Write a JSON Schema (2020-12) for service templates with the types of SERVICE, or only with those of TOSCA. With
+    --of, one for `ensemble.yaml` or for an inventory such as `hosts.yaml`.
 
-    An editor that knows JSON Schema for YAML completes and checks templates by it, types of your own included. Name
+    An editor that knows JSON Schema for YAML completes and checks templates with it, types of your own included. Name
     it in the first line of a template, as in: # yaml-language-server: $schema=tosca.schema.json"""
     from ordito.authoring.schema import json_schema
 
@@ -116,7 +116,7 @@ def schema_command(session: Session, service: str | None, of: str, out: str, *, 
     made = json_schema(service or "", fetch=fetch)
     errors = sum(d.severity is Severity.ERROR for d in made.diagnostics)
     if errors:
-        session.note(f"{service} is not valid ({plural(errors, 'error')}); the schema holds what can be read of it")
+        session.note(f"{service} is not valid ({plural(errors, 'error')}); the schema holds what can be read")
     return _deliver(session, made.schema, out, made.sources)
 
 
@@ -135,7 +135,7 @@ def _deliver(session: Session, schema: dict[str, Any], out: str, sources: tuple[
 
 @verb("compile")
 @click.argument("service", required=False)
-@click.option("--positions", is_flag=True, help="Say where everything stands, as file:line:column.")
+@click.option("--positions", is_flag=True, help="Add where each part is written, as file:line:column.")
 @click.option("--values-only", is_flag=True, help="Leave out what types say about properties and attributes.")
 @out_option
 @single(DeployRequest, "fetch")
@@ -154,9 +154,9 @@ def compile_command(  # noqa: PLR0913  (one for each option)
 ) -> ExitCode:
     """Write the resolved model of SERVICE as JSON, or with -o yaml as YAML.
 
-    Every type is flattened, every name in full, every default in its place and every requirement bound; what only
-    the running system knows stays a function call. The same service always gives the same bytes. The fields are
-    described in docs/compiled.md."""
+    Every type is flattened, every name is complete, every default is filled in and every requirement has its target;
+    only what the running system knows remains a function call. The same service always gives the same bytes. The fields
+    are described in docs/compiled.md."""
     import msgspec
 
     from ordito.app.services.compiled import CompileRequest, compile_service
@@ -187,7 +187,7 @@ def compile_command(  # noqa: PLR0913  (one for each option)
     multiple=True,
     help="A definitions file below DIR for substitution; may be repeated.",
 )
-@click.option("--created-by", metavar="NAME", default="", help="Who makes it (default: the template_author).")
+@click.option("--created-by", metavar="NAME", default="", help="Its author (default: the template_author).")
 @click.option("--only-named", is_flag=True, help="Leave out files that the service does not name.")
 @single(DeployRequest, "fetch")
 @group(ChoiceOptions, "choices")
@@ -206,11 +206,10 @@ def package_command(  # noqa: PLR0913  (one for each option)
 ) -> ExitCode:
     """Pack DIR, which holds a service template, into an archive (CSAR). Without DIR the current folder is packed.
 
-    The service is checked first, as strictly as for a deployment, and the archive is read again before it is put in
-    its place. All files below DIR come along, except hidden ones, ensembles with their secrets, keys, inputs.yaml
-    and hosts.yaml, and other archives. DIR may also be a definitions file: then its folder is packed, with that file
-    as its entry. The blocks of lifecycle steps come along from wherever they are. The same files make the same
-    archive."""
+    The service is checked first, as strictly as for a deployment, and the archive is read again before it is put in its
+    place. All files below DIR are packed, except hidden ones, ensembles with their secrets, keys, inputs.yaml and
+    hosts.yaml, and other archives. DIR may also be a definitions file: then its folder is packed, with that file as its
+    entry. The blocks of lifecycle steps are packed too, wherever they are. The same files make the same archive."""
     from ordito.authoring.package import PackageRequest, package
 
     made = package(PackageRequest(service, out, others, created_by, only_named, fetch, choices, hooks))
@@ -232,7 +231,7 @@ def package_command(  # noqa: PLR0913  (one for each option)
 def unpackage_command(session: Session, archive: str, out: str) -> ExitCode:
     """Unpack ARCHIVE (a CSAR) into a folder of its own.
 
-    Nothing is overwritten, and an archive that holds what could do harm is refused as a whole."""
+    Nothing is overwritten, and an archive with unsafe content is refused as a whole."""
     from ordito.authoring.package import UnpackageRequest, unpackage
 
     made = unpackage(UnpackageRequest(archive, out))
@@ -246,7 +245,7 @@ def unpackage_command(session: Session, archive: str, out: str) -> ExitCode:
 
 @verb("spec")
 def spec_command(session: Session) -> ExitCode:
-    """Show what your part of ensemble.yaml comes to now: merged, evaluated, in the environment that is worked in.
+    """Show the result of your part of ensemble.yaml: merged, evaluated, for the current environment.
 
     Secrets are not shown. Nothing is changed."""
     from ordito.app.show_spec import SpecRequest, show_spec

@@ -34,7 +34,7 @@ class _Checked(msgspec.Struct, frozen=True):
 
 @verb("validate", takes_inputs=True, formats=(*COMMON_FORMATS, Format.GITHUB, Format.SARIF))
 @click.argument("services", metavar="[SERVICE]...", nargs=-1)
-@click.option("--strict", is_flag=True, help="Take warnings for errors.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @single(DeployRequest, "fetch")
 @group(ChoiceOptions, "choices")
 @group(HookOptions, "hooks", without=("which", "strict"))
@@ -50,13 +50,13 @@ def validate_command(
 ) -> ExitCode:
     """Check each SERVICE (a definitions file, a folder that holds one, or a CSAR) and the inputs given with it.
 
-    Without SERVICE, the one of the ensemble is checked, or where there is no ensemble that in the current directory.
-    Nothing is touched, and no ensemble is needed. `ordito explain CODE` says more about a finding."""
+    Without SERVICE, the service of the ensemble is checked; without an ensemble, the one in the current directory.
+    Nothing is changed, and no ensemble is needed. `ordito explain CODE` says more about a finding."""
     from ordito.authoring.validate import ValidateRequest, validate
 
     if len(services) > 1 and (hooks.lifecycle or not inputs.is_empty):
         what = "lifecycle steps" if hooks.lifecycle else "inputs"
-        raise click.UsageError(f"{what} are those of one service: check the services one by one")
+        raise click.UsageError(f"{what} belong to one service: check the services one by one")
     usual = ValidateRequest(
         inputs=inputs,
         directory=session.settings.directory,

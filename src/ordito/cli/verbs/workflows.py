@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from ordito.app.workflow_run import WorkflowRequest
 
 
-workflow_command = VerbGroup("workflow", WORKFLOW_VERBS, {}, "Look at the workflows of the template, and run them.")
+workflow_command = VerbGroup("workflow", WORKFLOW_VERBS, {}, "Show the workflows of the template, and run them.")
 
 
 @verb("list", named="workflow list")
 def list_command(session: Session) -> ExitCode:
-    """List the workflows of the service that is deployed, and those that every service has.
+    """List the workflows of the deployed service, and those that every service has.
 
-    A workflow of the template that is named deploy or undeploy takes the place of the one that is made."""
+    A workflow of the template with the name deploy or undeploy replaces the one that Ordito makes."""
     from ordito.app.workflow_list import ListedWorkflow, list_workflows
 
     found = list_workflows(session.settings.directory)
 
     def row(workflow: ListedWorkflow) -> tuple[str, ...]:
         where = workflow.place or "made for every service"
-        where += f" (instead of the {workflow.replaces} that is made)" if workflow.replaces else ""
+        where += f" (replaces the {workflow.replaces} that Ordito makes)" if workflow.replaces else ""
         texts = (workflow.name, " ".join(workflow.inputs), where, workflow.description)
         return tuple(printable(text) for text in texts)
 
@@ -50,9 +50,9 @@ def list_command(session: Session) -> ExitCode:
 @verb("show", named="workflow show")
 @click.argument("name")
 def show_command(session: Session, name: str) -> ExitCode:
-    """Show a workflow of the service that is deployed: what it takes, what it asks for, and its steps.
+    """Show a workflow of the deployed service: its inputs, its preconditions, and its steps.
 
-    NAME is one that `ordito workflow list` shows. What it would do now is shown by `ordito plan workflow NAME`."""
+    NAME is one that `ordito workflow list` shows. `ordito plan workflow NAME` shows what it would do now."""
     from ordito.app.workflow_list import show_workflow
 
     found = show_workflow(session.settings.directory, name)
@@ -62,7 +62,7 @@ def show_command(session: Session, name: str) -> ExitCode:
 
 def _write(workflow: ShownWorkflow, channel: Channel) -> None:
     channel.line(channel.paint("strong", printable(f"Workflow {workflow.name}")))
-    instead = f"{workflow.replaces}, which is made otherwise" if workflow.replaces else ""
+    instead = f"{workflow.replaces}, which Ordito makes otherwise" if workflow.replaces else ""
     for name, value in (
         ("description", workflow.description),
         ("where", workflow.place),
@@ -110,9 +110,9 @@ def _step(step: ShownStep, channel: Channel) -> None:
 
 @job_verb(TemplateWorkflowRequest, named="workflow run")
 def run_command(session: Session, request: WorkflowRequest) -> ExitCode:
-    """Run a workflow of the template that is deployed.
+    """Run a workflow of the deployed template.
 
-    Its preconditions are looked at before anything runs. -i and -I give it its inputs; in what it calls they come
-    before those of the topology. A step that fails lets no other one start, save those that the workflow has for
-    that (on_failure); a failure that was handled so is a failed job all the same, and its exit code is 1."""
+    Its preconditions are checked before anything runs. -i and -I give its inputs; operations that it calls get these
+    rather than those of the topology. After a failed step no other one starts, except those that the workflow has for
+    that (on_failure). Even if the failure was handled in this way, the job has failed and the exit code is 1."""
     return carry_out(session, request, finisher(request.wanted.workflow))
