@@ -14,7 +14,7 @@ from pathlib import Path
 from ordito.engine.states import ENDED, LIFE, StepState
 from ordito.instances.states import TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
-from ordito.planning.fates import HALVES
+from ordito.planning.members import HALVES
 from ordito.planning.order import PLACES, Part
 from ordito.work.workflows import WORKFLOWS, Effect
 from tools.measure import table

@@ -9,7 +9,7 @@ from ordito.executors.processors import GROUP, command_for
 from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.imperative import Policy
 from ordito.model.service import Service
-from ordito.planning.artifact_workflows import processor_of
+from ordito.planning.imperative import processor_of
 from ordito.planning.placement import container_type
 from ordito.planning.policy_targets import SCALING
 

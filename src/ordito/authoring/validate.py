@@ -20,8 +20,8 @@ from ordito.instances.static_values import check_static_values
 from ordito.model.choices import Choices
 from ordito.model.inputs import bind_inputs
 from ordito.model.service import Service
+from ordito.planning.checks import check_operation_inputs
 from ordito.planning.lossy_steps import check_service
-from ordito.planning.static_inputs import check_operation_inputs
 from ordito.source.package import About
 from ordito.work.options import HookOptions
 

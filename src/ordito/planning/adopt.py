@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from ordito.instances.records import Applied
 from ordito.model.operation import Interface
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.members import DraftStep, Fate, PlannedInstance
 from ordito.work.plan import Action, ChangeKind
 
 ADOPT = "adopt"

@@ -16,8 +16,7 @@ from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.choose_moved import may_run
 from ordito.planning.decide import differs_at_first
 from ordito.planning.draft import Draft
-from ordito.planning.fates import CHANGED, Fate
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import CHANGED, Fate, PlannedInstance
 from ordito.planning.waits import incoming
 from ordito.work.plan import ChangeKind
 

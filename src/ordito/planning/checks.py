@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from ordito.base.diagnostics import Diagnostics, Related
+from ordito.instances.context import Context
+from ordito.instances.dependencies import targets_first
 from ordito.instances.lifecycle import INSTALL, LifecycleRow, Per, Side
-from ordito.model.operation import Operation
+from ordito.instances.states import CONFIGURED
+from ordito.instances.static_values import StaticValues
+from ordito.model.operation import Input, Interface, Operation
+from ordito.model.rules.weaving import requirement_cycles
+from ordito.model.schema import PropertyDefinition
 from ordito.model.service import Capability, NodeTemplate, Relationship, Service
 from ordito.model.settings import PREFIX
+from ordito.model.values_with_calls import Held
 from ordito.planning.draft import Draft
 from ordito.planning.implemented import implementations, of_row
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.syntax.expressions import Call, Value, calls
-from ordito.work.plan import Action
+from ordito.work.plan import Action, OperationCall
+from ordito.work.scopes import Scopes
 
 OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})
 
@@ -267,3 +277,193 @@ def check_interpreters(draft: Draft) -> None:
                 draft.calls.asking.get((call.artifact, call.version)),
                 hint="install it, or write another artifact_version (docs/artifacts.md says what each means)",
             )
+
+
+# Transform: the requirements of the templates have no cycle, and give the order in which templates are planned.
+
+
+def check_requirements(draft: Draft) -> None:
+    """Refuse every cycle of requirements, by the names on it, a node that requires itself included."""
+    draft.ordered = targets_first(draft.service)
+    if len(draft.ordered) == len(draft.service.nodes):
+        return
+    for cycle in requirement_cycles(draft.service.nodes, draft.service.incoming):
+        names = [r.source for r in cycle]
+        first = cycle[0]
+        what = "requires itself" if len(cycle) == 1 else "are in a cycle of requirements"
+        named = " and ".join(f'"{n}"' for n in sorted(set(names))) if len(cycle) < 3 else "nodes"
+        path = " -> ".join([*names, names[0]])
+        draft.diagnostics.error(
+            "requirement-cycle",
+            f"{named} {what}: {path}; none of them could ever be started",
+            first.span,
+            hint="remove one of these requirements",
+            related=[Related(f"{r.source} requires {r.target} ({r.requirement})", r.span) for r in cycle if r.span],
+        )
+
+
+# Transform: what comes up in a plan must have what it requires: up already, or coming up in the same plan.
+#
+# Of a node with several instances one that is up is enough; what is optional need not be up at all.
+
+
+def check_dependencies(draft: Draft) -> None:
+    """Refuse the plan for everything that is required and not up, once each; says which command repairs it."""
+    refused: dict[str, tuple[PlannedInstance, PlannedInstance, str]] = {}
+    missing: dict[str, PlannedInstance | None] = {}
+    for node in draft.ordered:
+        for member in draft.of_node.get(node.name, ()):
+            if not member.rises:
+                continue
+            host = draft.host_of(member)
+            if host is not None and not host.is_up:
+                refused.setdefault(host.id, (member, host, "is hosted on"))
+            for relationship in node.requirements:
+                if relationship.is_hosting:
+                    continue
+                if relationship.target not in missing:
+                    missing[relationship.target] = not_up(draft, relationship.target)
+                if (target := missing[relationship.target]) is not None:
+                    refused.setdefault(target.id, (member, target, "requires"))
+    for member, target, how in refused.values():
+        _refuse(draft, member, target, how)
+
+
+def lacks(draft: Draft, member: PlannedInstance) -> bool:
+    """Whether something that an instance requires is not up, so that it cannot come up in this plan."""
+    host = draft.host_of(member)
+    if host is not None and not host.is_up:
+        return True
+    return requires_what_is_not_up(draft, member.template)
+
+
+def requires_what_is_not_up(draft: Draft, node: NodeTemplate) -> bool:
+    """Whether something that the instances of a node require, save their hosts, is not up."""
+    return any(not r.is_hosting and not_up(draft, r.target) is not None for r in node.requirements)
+
+
+def not_up(draft: Draft, node: str) -> PlannedInstance | None:
+    """An instance of a node of which none is up, though one has to be."""
+    members = draft.of_node.get(node, [])
+    if draft.service.nodes[node].settings.is_optional or any(m.is_up for m in members):
+        return None
+    if members:
+        return members[0]
+    lost = (r for r in draft.snapshot.records_of(node) if not r.exists and not r.was_scaled_in)
+    return next((PlannedInstance(r, draft.service.nodes[node], Fate.KEEP, "") for r in lost), None)
+
+
+def _refuse(draft: Draft, member: PlannedInstance, target: PlannedInstance, how: str) -> None:
+    record = target.record
+    is_stopped = record.state == CONFIGURED
+    state = "stopped" if is_stopped else record.local
+    if is_stopped:
+        hint = f"`ordito start {target.id}` first, or name both in one command"
+    else:
+        hint = f"`ordito heal {target.id}` first" if record.created else "`ordito deploy` first, which makes it"
+    draft.refusals.error(
+        "dependency-not-up",
+        f"{member.id} {how} {target.id}, which is {state} and not part of this plan",
+        member.template.span,
+        hint=hint,
+    )
+
+
+# Inputs of operations that documents and inputs decide: what is wrong with one is found before anything runs.
+
+
+DEPLOY = "deploy"
+
+
+def check_operation_inputs(service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
+    """Evaluate the inputs of all operations that deploying and undeploying call, as far as no instance is needed for
+    it. A template with a workflow of its own that deploys may give them there: then that is asked for when it is
+    planned."""
+    checks = _Checks(StaticValues(service, inputs, diagnostics), diagnostics)
+    if DEPLOY in service.workflows:
+        return
+    for node in service.nodes.values():
+        checks.of_all(node.interfaces, f'node "{node.name}"', Context(node=node.name))
+        for relationship in node.requirements:
+            shown = f'the relationship "{relationship.key}"'
+            checks.of_all(relationship.interfaces, shown, Context(relationship=relationship))
+
+
+def check_called_inputs(draft: Draft) -> None:
+    """Transform: evaluate the inputs of what a plan calls that somebody wrote or asked for, with the values that are
+    given for it."""
+    service, found = draft.service, StaticValues(draft.service, draft.inputs, draft.diagnostics)
+    checks = _Checks(found, draft.diagnostics)
+    nodes = {on: draft.members[on].template.name for on in {s.on for s in draft.scopes} & draft.members.keys()}
+    scopes = Scopes(found.evaluator, tuple(draft.scopes), nodes)
+    relationships = {r.key: r for n in service.nodes.values() for r in n.requirements}
+    for call in draft.calls.all:
+        holder = relationships.get(call.owner) if call.side else service.nodes.get(call.owner)
+        interface = holder.interfaces.get(call.interface) if holder is not None else None
+        operation = interface.operations.get(call.operation) if interface is not None else None
+        if operation is None or not call.artifact or call.form or not scopes.is_decided(call.scope):
+            continue
+        context = Context(relationship=relationships[call.owner]) if call.side else Context(node=call.owner)
+        context = _within(context, scopes, call)
+        if wrong := scopes.wrong(call.scope):
+            draft.diagnostics.error("bad-value", wrong, operation.span)
+            continue
+        checks.of(scopes.operation(operation, call), f'"{call.owner}"', context)
+
+
+def _within(context: Context, scopes: Scopes, call: OperationCall) -> Context:
+    """A context with the inputs of the workflow that calls."""
+    return Context(node=context.node, relationship=context.relationship, inputs=scopes.inputs(call.scope))
+
+
+class _Checks:
+    """Looks through operations. What is the same for all that have an operation is found out once."""
+
+    def __init__(self, values: StaticValues, diagnostics: Diagnostics) -> None:
+        self._values = values
+        self._diagnostics = diagnostics
+        self._known: dict[int, tuple[Mapping[str, Interface], list[Operation]]] = {}
+
+    def of_all(self, interfaces: Mapping[str, Interface], owner: str, context: Context) -> None:
+        """Check the operations of the lifecycle that some interfaces implement."""
+        known = self._known.get(id(interfaces))
+        if known is None:
+            every = (o for found in implementations(interfaces).values() for _, o in found)
+            # It is kept with the interfaces, so that no others get their identity.
+            known = self._known[id(interfaces)] = interfaces, [*filter(_is_open, {id(o): o for o in every}.values())]
+        for operation in known[1]:
+            self.of(operation, owner, context)
+
+    def of(self, operation: Operation, owner: str, context: Context) -> None:
+        """Check the inputs of an operation."""
+        shown = f"{operation.interface}.{operation.name} of {owner}"
+        for declared in _open_inputs(operation):
+            if not declared.has_value or declared.value is None:
+                self._diagnostics.error(
+                    "missing-value",
+                    f'the required input "{declared.name}" of {shown} has no value',
+                    declared.span or operation.span,
+                    hint="give it one where the operation is assigned, or a default; or write required: false",
+                )
+                continue
+            definition = {} if declared.schema is None else {declared.name: _defined(declared)}
+            self._values.check(Held("input", declared.name, declared.value, definition, of=shown), context)
+
+
+def _is_open(operation: Operation) -> bool:
+    return any(True for _ in _open_inputs(operation))
+
+
+def _open_inputs(operation: Operation) -> Iterator[Input]:
+    """The inputs of which something is to be found out: those with calls, and required ones without a value."""
+    for declared in operation.inputs.values():
+        has_none = not declared.has_value or declared.value is None
+        if declared.required if has_none else any(True for _ in calls(declared.value)):
+            yield declared
+
+
+def _defined(declared: Input) -> PropertyDefinition:
+    assert declared.schema is not None
+    return PropertyDefinition(
+        declared.name, declared.schema, declared.required, metadata=declared.metadata, span=declared.span
+    )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ordito.instances.hosting import chain, is_compute
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
 from ordito.planning.keep import REASONS, why_kept
 from ordito.planning.losing import holds_data
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.work.plan import ChangeCause
 
 TO_HEAL = "it is to be healed"

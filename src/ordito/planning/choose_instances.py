@@ -16,9 +16,8 @@ from ordito.instances.status import PENDING
 from ordito.model.service import NodeTemplate
 from ordito.planning.counts import GONE
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
 from ordito.planning.losing import spared
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.placement import NodePlacement
 from ordito.work.plan import ChangeKind
 

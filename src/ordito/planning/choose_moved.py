@@ -14,10 +14,9 @@ from ordito.instances.records import Instance
 from ordito.instances.states import CONFIGURED, ERROR, STARTED, STARTING, STOPPING
 from ordito.instances.status import is_up
 from ordito.model.service import NodeTemplate
-from ordito.planning.dependencies import requires_what_is_not_up
+from ordito.planning.checks import requires_what_is_not_up
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 
 RUNS = frozenset({STARTING, STARTED, STOPPING})
 """The states of what may be running."""

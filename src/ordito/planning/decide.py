@@ -13,14 +13,13 @@ from ordito.instances.lifecycle import CONFIGURES, STARTS, Side
 from ordito.instances.records import Applied, Instance
 from ordito.instances.states import CONFIGURING, ERROR, STARTED, STARTING, STOPPING
 from ordito.instances.status import DEGRADED, OPERATIONAL
+from ordito.planning.checks import lacks
 from ordito.planning.choose_instances import Hosts
 from ordito.planning.choose_moved import may_run
 from ordito.planning.classify import UNCHANGED, Class, Classes, InstanceFindings
-from ordito.planning.dependencies import lacks
 from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.recipe import SequencedOperation
 from ordito.work.plan import ChangeKind
 from ordito.work.probes import UPDATE, maintaining

@@ -16,9 +16,8 @@ from ordito.instances import hosting
 from ordito.instances.records import Applied, Instance, Snapshot
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.differences import Differences
-from ordito.planning.fates import Fate
 from ordito.planning.forms import Formed, FormsOfPlan
-from ordito.planning.members import Chain, DraftStep, PlannedInstance
+from ordito.planning.members import Chain, DraftStep, Fate, PlannedInstance
 from ordito.planning.options import PlanOptions
 from ordito.planning.policy_targets import PLACEMENT, SCALING, policies_by_node
 from ordito.planning.recipe import Where

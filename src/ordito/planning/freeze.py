@@ -6,10 +6,9 @@ from ordito.base.diagnostics import Severity
 from ordito.instances.lifecycle import DELEGATE, PROVIDE
 from ordito.planning.adopt import older
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
 from ordito.planning.in_turn import outages
 from ordito.planning.losing import losing, lost_if
-from ordito.planning.members import UNCHANGED, DraftStep, PlannedInstance
+from ordito.planning.members import UNCHANGED, DraftStep, Fate, PlannedInstance
 from ordito.work.plan import (
     NO_EFFECT,
     NORMAL,

@@ -10,8 +10,7 @@ from ordito.instances.context import Context
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import Service
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.members import DraftStep, Fate, PlannedInstance
 from ordito.planning.operation_steps import run_steps
 from ordito.planning.options import Hooking
 from ordito.work.hooks import DEFAULT_TIMEOUT, MODULE, Block, BlockScript, Hook, Moment, Transition

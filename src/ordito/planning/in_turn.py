@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.ready import TURN, WITHIN, ask_until_ready, can_be_asked
 from ordito.planning.second_pass import whether
 from ordito.work.plan import Action, Gate, Outage

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import Chain, PlannedInstance
+from ordito.planning.members import Chain, Fate, PlannedInstance
 from ordito.work.plan import ChangeCause
 
 REASONS = {ChangeCause.PROTECTED: "protected", ChangeCause.UNMANAGED: "not created by this ensemble"}

@@ -13,9 +13,8 @@ from ordito.model.mappings import Mapped, mapped_capability
 from ordito.model.operation import Interface
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
 from ordito.planning.forms import Formed
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.work.probes import CHECK, DISCOVER, maintaining
 
 SELF, SOURCE, TARGET = "SELF", "SOURCE", "TARGET"

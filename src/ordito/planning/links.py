@@ -17,12 +17,11 @@ from ordito.base.change_ids import job_of
 from ordito.instances.lifecycle import UNDONE_BY_STOP, Side
 from ordito.instances.records import Applied, Instance, Link, link_id
 from ordito.model.service import NodeTemplate, Relationship
+from ordito.planning.chains import ChainNeeds
 from ordito.planning.decide import tell_relinked
 from ordito.planning.draft import Draft
-from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.forms import Formed
-from ordito.planning.members import Chain, DraftStep, PlannedInstance
-from ordito.planning.needs import ChainNeeds
+from ordito.planning.members import HALVES, Chain, Down, DraftStep, Fate, PlannedInstance, Up
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.pairing import Pairing, warn_of_left_out
 from ordito.planning.recipe import Making, PairEntry, Pairs

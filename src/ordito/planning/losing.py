@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from ordito.instances.hosting import chain
 from ordito.instances.records import Instance, Snapshot
 from ordito.planning.draft import Draft
-from ordito.planning.fates import GOING, HALVES, Down, Fate
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import GOING, HALVES, Down, Fate, PlannedInstance
 
 
 def losing(draft: Draft) -> tuple[str, ...]:

@@ -26,10 +26,9 @@ from ordito.instances.lifecycle import (
 )
 from ordito.model.service import STANDARD, Substituted
 from ordito.planning.draft import Draft
-from ordito.planning.fates import HALVES, Down, Fate, Up
 from ordito.planning.imperative import weave_target
 from ordito.planning.mapped_inputs import workflow_inputs
-from ordito.planning.members import Chain, DraftStep, PlannedInstance
+from ordito.planning.members import HALVES, Chain, Down, DraftStep, Fate, PlannedInstance, Up
 from ordito.work.plan import Action
 
 

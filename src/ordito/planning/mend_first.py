@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.members import DraftStep, Fate, PlannedInstance
 from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.work.plan import Action, Gate, StepCondition
 from ordito.work.probes import CHECK, HEAL, maintaining

@@ -18,8 +18,7 @@ from ordito.instances.status import is_up
 from ordito.model.service import Service
 from ordito.planning.choose_instances import all_instances
 from ordito.planning.draft import Draft
-from ordito.planning.fates import CHANGED, Fate
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import CHANGED, Fate, PlannedInstance
 from ordito.planning.options import PlanOptions, ServicePart
 from ordito.work.plan import Change, Plan
 from ordito.work.workflows import Workflow

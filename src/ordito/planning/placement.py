@@ -20,8 +20,7 @@ from ordito.instances.context import Context, EvaluationError
 from ordito.model.imperative import Policy
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.policy_targets import PLACEMENT
 
 TOGETHER = "affinity"

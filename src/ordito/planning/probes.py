@@ -11,10 +11,9 @@ from ordito.instances.lifecycle import Side
 from ordito.instances.status import ERROR, UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
 from ordito.planning.implemented import where_run
 from ordito.planning.losing import at_stake, holds_data
-from ordito.planning.members import Chain, DraftStep, PlannedInstance
+from ordito.planning.members import Chain, DraftStep, Fate, PlannedInstance
 from ordito.planning.recipe import Where
 from ordito.work.plan import Action, StepCondition
 from ordito.work.probes import CHECK, PROBES, maintaining

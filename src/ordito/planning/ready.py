@@ -13,8 +13,7 @@ import msgspec
 
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.probes import probe
 from ordito.work.hooks import Transition
 from ordito.work.plan import ChangeKind, StepCondition

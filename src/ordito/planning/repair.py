@@ -18,8 +18,7 @@ from ordito.instances.states import STARTED
 from ordito.instances.status import ERROR, UNKNOWN
 from ordito.planning.choose_anew import outermost
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.members import DraftStep, Fate, PlannedInstance
 from ordito.planning.mend_first import can_do_without
 from ordito.planning.probes import can_be_looked_at, probe
 from ordito.planning.widening import HEALED, AskedHosts, Laying, Widening

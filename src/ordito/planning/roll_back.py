@@ -12,8 +12,7 @@ from ordito.instances.records import Instance, Snapshot
 from ordito.planning.chains import in_sequence
 from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.options import RolledBack
 from ordito.planning.recipe import SequencedOperation
 

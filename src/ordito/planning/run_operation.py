@@ -14,10 +14,9 @@ from ordito.instances.status import OPERATIONAL
 from ordito.model.operation import Interface
 from ordito.model.service import MAINTAIN, STANDARD, NodeTemplate
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
 from ordito.planning.imperative import weave_target
 from ordito.planning.implemented import where_run
-from ordito.planning.members import Chain, DraftStep, PlannedInstance
+from ordito.planning.members import Chain, DraftStep, Fate, PlannedInstance
 from ordito.planning.options import OfStandIn
 from ordito.planning.recipe import Where
 from ordito.planning.waits import IN_TURN, install_waits

@@ -13,8 +13,7 @@ from ordito.model.service import NodeTemplate
 from ordito.planning.choose_instances import Hosts, grow, leaving
 from ordito.planning.counts import asked_count, bounds_of, check_bounds, few_enough, kept_count, of_policy
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.options import Goal
 from ordito.work.plan import KeptCount
 

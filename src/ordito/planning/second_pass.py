@@ -15,8 +15,7 @@ from ordito.instances.states import STARTED
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
-from ordito.planning.fates import CHANGED, Fate
-from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.members import CHANGED, DraftStep, Fate, PlannedInstance
 from ordito.planning.recipe import SequencedOperation
 from ordito.syntax.expressions import Call, calls
 from ordito.work.observed_inputs import observed

@@ -7,8 +7,7 @@ from ordito.instances.states import CONFIGURED, STARTED, STARTING, STOPPING
 from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft
-from ordito.planning.fates import HALVES, Down, Fate
-from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.members import HALVES, Down, DraftStep, Fate, PlannedInstance
 from ordito.work.plan import Action, StepCondition
 
 CONTINUED = frozenset({Fate.CONTINUE, Fate.START})

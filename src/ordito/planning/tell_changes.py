@@ -21,9 +21,8 @@ from ordito.instances.states import STARTED
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.draft import Draft
-from ordito.planning.fates import HALVES, Down, Fate
 from ordito.planning.implemented import where_run
-from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.members import HALVES, Down, DraftStep, Fate, PlannedInstance
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.referenced_outputs import declared_values
 from ordito.syntax.expressions import Call, Value, calls

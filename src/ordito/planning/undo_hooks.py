@@ -17,9 +17,8 @@ from ordito.instances.states import CONFIGURED, CONFIGURING, CREATED, STARTED, S
 from ordito.instances.status import OPERATIONAL, UNKNOWN
 from ordito.model.settings import UNDONE_ONCE
 from ordito.planning.draft import Draft
-from ordito.planning.fates import HALVES, Up
 from ordito.planning.hook_steps import call_of
-from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.members import HALVES, DraftStep, PlannedInstance, Up
 from ordito.planning.operation_steps import (
     UNDO_OPERATION,
     can_be_undone,

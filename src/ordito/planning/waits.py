@@ -11,10 +11,9 @@ import msgspec
 
 from ordito.model.service import Relationship
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
 from ordito.planning.forms import Formed
 from ordito.planning.in_turn import is_free
-from ordito.planning.members import PlannedInstance
+from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.pairing import Pairing
 from ordito.work.options import LAST
 

@@ -13,7 +13,7 @@ import msgspec
 from ordito.base.diagnostics import Severity
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
-from ordito.planning.check_requirements import check_requirements
+from ordito.planning.checks import check_requirements
 from ordito.planning.choose_instances import choose_instances
 from ordito.planning.counts import counts
 from ordito.planning.draft import Draft

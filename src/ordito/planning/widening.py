@@ -22,9 +22,8 @@ from ordito.instances.states import CONFIGURED
 from ordito.planning.choose_anew import LIES_ON, SHARES, TO_HEAL, make_anew, outermost, put_existing
 from ordito.planning.choose_moved import may_run, unmade
 from ordito.planning.draft import Draft
-from ordito.planning.fates import Fate
 from ordito.planning.losing import at_stake
-from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.members import DraftStep, Fate, PlannedInstance
 from ordito.planning.mend_first import can_do_without, look_known, look_whether, may_be_spared, mend, mend_first
 from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.planning.ready import ask_until_ready, can_be_asked

@@ -18,19 +18,20 @@ from ordito.model.service import Service
 from ordito.planning.adopt import adopt, forget, forget_leftovers, form
 from ordito.planning.cascade import cascade
 from ordito.planning.chains import install_chains, stages, uninstall_chains
-from ordito.planning.check_requirements import check_requirements
 from ordito.planning.checks import (
+    check_called_inputs,
     check_capabilities,
+    check_dependencies,
     check_executors,
     check_existing,
     check_interpreters,
     check_references,
+    check_requirements,
 )
 from ordito.planning.choose_instances import all_instances, choose_instances
 from ordito.planning.choose_moved import choose_restarted, choose_started, choose_stopped
 from ordito.planning.counts import counts
 from ordito.planning.decide import decide, decide_begun
-from ordito.planning.dependencies import check_dependencies
 from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.imperative import actions, preconditions, stay, there_are, written
@@ -53,7 +54,6 @@ from ordito.planning.run_operation import run_operation, run_waits
 from ordito.planning.scaling import scale_instances
 from ordito.planning.second_pass import second_pass
 from ordito.planning.skip_done import skip_done
-from ordito.planning.static_inputs import check_called_inputs
 from ordito.planning.stop_first import stop_first
 from ordito.planning.tell_changes import tell_changes
 from ordito.planning.undo_hooks import undo_hooks

@@ -36,9 +36,9 @@ from ordito.ensemble.job_history import read_job
 from ordito.ensemble.status import Status, is_complete
 from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
+from ordito.planning.checks import check_operation_inputs
 from ordito.planning.options import DataLoss, PlanOptions
 from ordito.planning.refused import PlanRefused
-from ordito.planning.static_inputs import check_operation_inputs
 from ordito.providers.pool.provider import NAME as POOL
 from ordito.providers.pool.provider import PoolProvider
 from ordito.work.options import ChangeOptions
