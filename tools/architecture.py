@@ -1,5 +1,5 @@
 """Writes the diagrams of ``ARCHITECTURE.md`` and ``docs/inside.md`` from the code: the floors from the contracts
-in ``pyproject.toml``, the states and fates from the tables that the program itself uses; run
+in ``pyproject.toml``, the states and actions from the tables that the program itself uses; run
 ``python -m tools.architecture``."""
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from ordito.engine.states import ENDED, LIFE, StepState
 from ordito.instances.states import TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
-from ordito.planning.members import HALVES
 from ordito.planning.order import PLACES, Part
+from ordito.planning.planned_instances import DOWN_UP
 from ordito.work.workflows import WORKFLOWS, Effect
 from tools.measure import table
 
@@ -85,10 +85,10 @@ def effects() -> str:
     return _table("workflows", "what their jobs do", {workflows[effect]: effect.value for effect in Effect})
 
 
-def fates() -> str:
+def actions() -> str:
     """What may become of an instance in a plan: how far it is taken down, and how it is taken up."""
-    lines = ["| fate | the instance | down | up |", "|---|---|---|---|"]
-    lines += [f"| `{f.name}` | {f.value} | {h.down.value} | {h.up.value} |" for f, h in HALVES.items()]
+    lines = ["| action | the instance | down | up |", "|---|---|---|---|"]
+    lines += [f"| `{f.name}` | {f.value} | {h.down.value} | {h.up.value} |" for f, h in DOWN_UP.items()]
     return "\n".join(lines)
 
 
@@ -122,7 +122,7 @@ DOCUMENTS: Mapping[Path, Mapping[str, Callable[[], str]]] = {
         "effects": effects,
         "measure": table,
     },
-    INSIDE: {"fates": fates, "transforms": transforms},
+    INSIDE: {"actions": actions, "transforms": transforms},
 }
 """What is made of the code in each."""
 

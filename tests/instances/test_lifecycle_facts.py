@@ -5,7 +5,7 @@ from ordito.instances.lifecycle import TAKES_BACK, UNDONE_BY_START, UNDONE_BY_ST
 from ordito.model.rules.weaving import BEFORE_THE_SOURCE
 from ordito.operations import peer_notifications
 from ordito.planning import compared, mapped, roll_back
-from ordito.planning.members import Down, Up
+from ordito.planning.planned_instances import Down, Up
 from ordito.work import doubts
 
 

@@ -76,11 +76,11 @@ def statuses(world: World) -> dict[str, str]:
 
 CHECK, HEAL, AGAIN = "db_1.Maintain.check", "db_1.Maintain.heal", "db_1.Maintain.check.again"
 READY = "db_1.Maintain.check.ready"
-ANEW = {"db_1.Standard.create", "app_1.Standard.create", "server_1.delegate.deploy"}
+REPLACED = {"db_1.Standard.create", "app_1.Standard.create", "server_1.delegate.deploy"}
 
 
 @pytest.mark.parametrize(
-    ("by", "codes", "fails", "looked", "anew"),
+    ("by", "codes", "fails", "looked", "replaced"),
     [
         (("check", "heal"), (0,), (), [CHECK], False),
         (
@@ -113,15 +113,15 @@ ANEW = {"db_1.Standard.create", "app_1.Standard.create", "server_1.delegate.depl
         ((), (), (), [], True),
     ],
 )
-def test_what_is_made_anew_and_when(
-    by: tuple[str, ...], codes: tuple[int, ...], fails: tuple[str, ...], looked: list[str], anew: bool
+def test_what_is_replaced_and_when(
+    by: tuple[str, ...], codes: tuple[int, ...], fails: tuple[str, ...], looked: list[str], replaced: bool
 ) -> None:
     """Only what a check does not find to be ok, and its own operation does not repair, is replaced."""
     world = shop(*by)
     heal(world, "db_1", answers=checks(*codes, otherwise=failing(*(f"Maintain.{name}" for name in fails))))
-    afterwards = [READY] if anew and "check" in by else []
+    afterwards = [READY] if replaced and "check" in by else []
     assert [s for s in world.ran if "Maintain" in s] == looked + afterwards
-    assert set(world.ran) >= ANEW if anew else not ANEW & set(world.ran)
+    assert set(world.ran) >= REPLACED if replaced else not REPLACED & set(world.ran)
     assert set(statuses(world).values()) == {"ok"}
     assert {i.state for i in world.snapshot.instances.values()} == {"started"}
     assert world.plan().is_empty
@@ -139,11 +139,11 @@ def test_what_is_found_to_be_absent_is_only_made() -> None:
 def test_without_asking() -> None:
     world = shop("check", "heal")
     heal(world, "db_1", reinstall=True)
-    assert set(world.ran) >= ANEW
+    assert set(world.ran) >= REPLACED
     assert [s for s in world.ran if "Maintain" in s] == [READY]
 
 
-def test_one_that_is_ok_does_not_keep_another_from_being_made_anew() -> None:
+def test_one_that_is_ok_does_not_keep_another_from_being_replaced() -> None:
     world = World(service(compute("server"), looked_after("a", on("server")), looked_after("b", on("server"))))
     world.run()
     plan = heal(world, "a_1", "b_1", answers=checks(0, 1, 1))
@@ -172,7 +172,7 @@ def test_what_is_known_to_be_gone_is_made_without_asking_and_so_is_what_it_hoste
     heal(world, "db_1")
     assert not [s for s in world.ran if s.endswith((".stop", ".delete", ".undeploy"))]
     assert [s for s in world.ran if "Maintain" in s] == [READY]
-    assert set(world.ran) >= ANEW
+    assert set(world.ran) >= REPLACED
     assert set(statuses(world).values()) == {"ok"}
     assert world.plan().is_empty
 
@@ -210,7 +210,7 @@ def test_a_deployment_goes_on_after_a_cut_anywhere(cut: int) -> None:
     assert world.plan().is_empty
 
 
-def test_protected_is_not_made_anew() -> None:
+def test_protected_is_not_replaced() -> None:
     world = World(
         service(
             node("disk", operations=ALL, metadata={"ordito.protected": "true"}),
@@ -343,7 +343,7 @@ def test_what_is_not_ok_in_the_end_makes_the_healing_fail() -> None:
     assert "web_2.ordito.healed" in world.skipped
 
 
-def test_to_reinstall_begins_with_making_the_instance_anew_and_spares_its_host() -> None:
+def test_to_reinstall_begins_with_replacing_the_instance_and_spares_its_host() -> None:
     world = one_host("check", "heal")
     heal(world, "web_2", scope=AUTO, reinstall=True)
     assert set(world.ran) >= {

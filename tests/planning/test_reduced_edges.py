@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ordito.instances.records import Snapshot
 from ordito.planning.draft import Draft
-from ordito.planning.members import DraftStep
+from ordito.planning.planned_instances import DraftStep
 from ordito.planning.reduce import reduce
 from ordito.work.plan import Action
 from tests.support.runs import OPTIONS

@@ -159,8 +159,8 @@ def test_healing_leaves_what_was_there(nodes: Nodes, seed: int, data: st.DataObj
         later: set[str] = set()
         for _ in range(2):
             chosen = data.draw(st.sampled_from([i.id for i in made]))
-            anew = Expected(nodes, made).contained_with(chosen)
-            down, up = dict.fromkeys(anew, REMOVE), dict.fromkeys(anew, MAKE)
+            replaced = Expected(nodes, made).contained_with(chosen)
+            down, up = dict.fromkeys(replaced, REMOVE), dict.fromkeys(replaced, MAKE)
             expected = Expected(nodes, made, down=down, up=up, later=later)
             ran = play.commands.run("heal", chosen, "--scope", "host", "--yes")
             if "nothing-heals" in ran.err:
@@ -170,7 +170,7 @@ def test_healing_leaves_what_was_there(nodes: Nodes, seed: int, data: st.DataObj
                 continue
             assert ran.code == 0, ran.err
             expected.check(ran.log)
-            later = anew
+            later = replaced
             assert essence(play.snapshot()) == essence(before)
             assert play.deploy().log == ()
         play.run("undeploy")

@@ -164,8 +164,8 @@ class Link(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``id`` is ``<source id>.<requirement key tail>.<target id>``; ``relationship`` the key of the model's relationship.
     Kept only where an operation ran on the pair, it has attributes, or an end of it is told of changes of the other.
-    ``told`` is, by the operation that tells of them, what it knows of the other end, see ``work.telling``; nothing for
-    a pair that is not linked.
+    ``told`` is, by the operation that tells of them, what it knows of the other end, see
+    ``work.peer_knowledge``; nothing for a pair that is not linked.
     """
 
     id: str

@@ -42,11 +42,11 @@ from ordito.operations.secrecy import masking_for, without_secrets
 from ordito.operations.targeting import THIS_MACHINE, FindsTargets, Targets
 from ordito.work.forms import adopted
 from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
+from ordito.work.peer_knowledge import PeerKnowledge
 from ordito.work.plan import Action, Plan, Step, StepCondition
 from ordito.work.probes import UPDATE
 from ordito.work.providing import Delegation
 from ordito.work.targets import HostTarget
-from ordito.work.telling import Telling
 from ordito.work.workflows import workflow_of
 
 DELEGATE = Action.DELEGATE
@@ -125,8 +125,8 @@ class PlanOperations:
             describe=describe,
         )
         self._counts = counts or {}
-        telling = Telling(service, snapshot, self._evaluator, digest_key)
-        self._notifications = PeerNotifications(service, snapshot, plan, telling, job)
+        knowledge = PeerKnowledge(service, snapshot, self._evaluator, digest_key)
+        self._notifications = PeerNotifications(service, snapshot, plan, knowledge, job)
         self._removal = Removal(service, snapshot, plan.workflow, job)
         filters = StepFilters(service, self._evaluator, digest_key)
         self._conditions = StepConditions(service, snapshot, self._called, filters, self._notifications, self._removal)

@@ -1,5 +1,5 @@
 """Change notifications to peers: which instances must be told that the other end of a relationship has changed, and
-what they know after that (see ``work.telling``)."""
+what they know after that (see ``work.peer_knowledge``)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ordito.instances.lifecycle import LINKS, PROVIDE, STARTS, UNLINKS
 from ordito.instances.records import Delta, Link, Snapshot
 from ordito.instances.states import STARTED
 from ordito.model.service import Relationship, Service
+from ordito.work.peer_knowledge import TELLS, PeerKnowledge, is_notification, noted, pair_id
 from ordito.work.plan import OperationCall, Plan, Step
-from ordito.work.telling import TELLS, Telling, is_telling, noted, pair_id
 
 BRINGS_UP = frozenset({*STARTS, PROVIDE})
 """Operations after which an instance is started."""
@@ -23,13 +23,13 @@ class PeerNotifications:
     """The change notifications of one job. Pairs that the job has linked or unlinked get none: their ends know of the
     change."""
 
-    def __init__(self, service: Service, snapshot: Snapshot, plan: Plan, telling: Telling, job: str) -> None:
+    def __init__(self, service: Service, snapshot: Snapshot, plan: Plan, knowledge: PeerKnowledge, job: str) -> None:
         self._service = service
         self._snapshot = snapshot
         self._plan = plan
-        self._telling = telling
+        self._knowledge = knowledge
         self._job = job
-        relationships = {r.key: r for n in service.nodes.values() for r in n.requirements if telling.operations(r)}
+        relationships = {r.key: r for n in service.nodes.values() for r in n.requirements if knowledge.operations(r)}
         self._relationships: dict[str, Relationship] = relationships
         self._made_again: frozenset[str] | None = None
 
@@ -39,7 +39,7 @@ class PeerNotifications:
 
     def notifies(self, call: OperationCall) -> bool:
         """Whether a call is a change notification."""
-        return bool(call.side) and is_telling(call.operation, call.side) and call.owner in self._relationships
+        return bool(call.side) and is_notification(call.operation, call.side) and call.owner in self._relationships
 
     def needless(self, step: Step, call: OperationCall) -> str:
         """Why an instance need not be told, "" if it must be."""
@@ -49,11 +49,11 @@ class PeerNotifications:
             return f"{own} is not started"
         if call.key in record.failed:
             return ""
-        for link, peer in self._telling.pairs(relationship, side, own):
+        for link, peer in self._knowledge.pairs(relationship, side, own):
             known = noted(link.told.get(call.operation, ""))
             # What this job has linked knows how it is.
             if known.digest and known.change < self._job:
-                is_news = known.is_news(self._telling.now(relationship, side, peer))
+                is_news = known.is_news(self._knowledge.now(relationship, side, peer))
                 if is_news or (known.is_up and self._was_away(peer)):
                     return ""
         is_news = self._peers_made_again(relationship, side, own)
@@ -61,11 +61,11 @@ class PeerNotifications:
 
     def notified(self, step: Step, call: OperationCall, delta: Delta, change: str) -> tuple[Link, ...]:
         """The new records of the pairs of an instance that was notified."""
-        relationship, telling = self._relationships[call.owner], self._telling.after(delta)
+        relationship, knowledge = self._relationships[call.owner], self._knowledge.after(delta)
         found: list[Link] = []
-        for link, peer in telling.pairs(relationship, call.side, step.instance):
+        for link, peer in knowledge.pairs(relationship, call.side, step.instance):
             known = noted(link.told.get(call.operation, ""))
-            now = telling.now(relationship, call.side, peer)
+            now = knowledge.now(relationship, call.side, peer)
             if known.digest and (known.is_up, known.digest) != (now.is_up, now.digest):
                 found.append(msgspec.structs.replace(link, told={**link.told, call.operation: now.text(change)}))
         return tuple(found)
@@ -78,8 +78,8 @@ class PeerNotifications:
             return link
         told: Mapping[str, str] = {}
         if links:
-            telling = self._telling.after(delta)
-            told = self._noted(relationship, link, change, lambda _: telling)
+            knowledge = self._knowledge.after(delta)
+            told = self._noted(relationship, link, change, lambda _: knowledge)
         return link if told == link.told else msgspec.structs.replace(link, told=told)
 
     def of_chain(self, instance: str, delta: Delta, change: str) -> tuple[Link, ...]:
@@ -94,7 +94,7 @@ class PeerNotifications:
         known = {link.id for link in delta.links}
         # Only of the instance itself something else is known than is recorded: that it is up now. What was found of the
         # others is kept for those that come after it.
-        now, then = self._telling.after(delta), self._telling.after(delta, instance)
+        now, then = self._knowledge.after(delta), self._knowledge.after(delta, instance)
         pairs = (pair for side, relationship in ends for pair in self._pairs(relationship, side, instance))
         return tuple(
             msgspec.structs.replace(
@@ -108,7 +108,7 @@ class PeerNotifications:
         """The new records of the pairs of an instance that counts as created and linked since a change."""
         links = [self._snapshot.links[name] for name in self._snapshot.links_of(instance)]
         made = [
-            msgspec.structs.replace(link, told=self._noted(relationship, link, change, lambda _: self._telling))
+            msgspec.structs.replace(link, told=self._noted(relationship, link, change, lambda _: self._knowledge))
             for link in links
             if (relationship := self._relationships.get(link.relationship)) is not None and not link.told
         ]
@@ -123,10 +123,10 @@ class PeerNotifications:
                 yield relationship, self._snapshot.links.get(name) or Link(name, relationship.key, source, target)
 
     def _noted(
-        self, relationship: Relationship, link: Link, change: str, seen_by: Callable[[str], Telling]
+        self, relationship: Relationship, link: Link, change: str, seen_by: Callable[[str], PeerKnowledge]
     ) -> dict[str, str]:
         peers = {"source": link.target, "target": link.source}
-        sides = self._telling.operations(relationship)
+        sides = self._knowledge.operations(relationship)
         found = {side: seen_by(peers[side]).now(relationship, side, peers[side]) for side in peers if side in sides}
         return {TELLS[side]: now.text(change) for side, now in found.items()}
 

@@ -24,9 +24,9 @@ from ordito.planning.draft import Draft
 from ordito.planning.implemented import where_run
 from ordito.planning.links import pair_step, was_begun
 from ordito.planning.mapped_inputs import refuse_of_caller, warn_of_unused, workflow_inputs
-from ordito.planning.members import DraftStep, PlannedInstance
+from ordito.planning.operation_sequence import Where
 from ordito.planning.pairing import Pairing
-from ordito.planning.recipe import Where
+from ordito.planning.planned_instances import DraftStep, PlannedInstance
 from ordito.planning.spots import ActivitySpot, spots_of
 from ordito.work.activities import Written
 from ordito.work.plan import Action, Gate, Scope
@@ -453,16 +453,16 @@ DELEGATED = {DEPLOYS: DEPLOYS, "install": DEPLOYS, UNDEPLOYS: UNDEPLOYS, "uninst
 def deploys(draft: Draft, member: PlannedInstance, *, after_failure: bool, again: bool) -> list[int]:
     """The steps that make an instance and link it, in order: what the record shows as done is not done again, for a
     provider would make the node a second time; all of it where the plan has removed it before (``again``)."""
-    record, recipe = member.record, draft.recipes.making(member.template)
+    record, sequence = member.record, draft.sequences.making(member.template)
     done = record.applied if record.exists and record.created and not again else {}
-    entries = tuple(e for e in recipe.install if e.key not in done)
+    entries = tuple(e for e in sequence.install if e.key not in done)
     chain = in_sequence(draft, member, entries, form=draft.forms.own, after_failure=after_failure) if entries else []
     return _finished(draft, chain, list(_links(draft, member, again=again)), pairs_first=False)
 
 
 def _links(draft: Draft, member: PlannedInstance, *, again: bool) -> Iterator[int]:
     pairing, node = Pairing(draft), member.template.name
-    for pairs in draft.recipes.making(member.template).link:
+    for pairs in draft.sequences.making(member.template).link:
         relationship = pairs.relationship
         for target in pairing.wanted(member, relationship):
             link = draft.snapshot.links.get(link_id(relationship.key, node, member.id, target.id))
@@ -475,15 +475,15 @@ def _links(draft: Draft, member: PlannedInstance, *, again: bool) -> Iterator[in
 def undeploys(draft: Draft, member: PlannedInstance, *, after_failure: bool) -> list[int]:
     """The steps that undo the links of an instance and remove it, in order."""
     form = draft.falling(member)
-    pairing, recipe = Pairing(draft), form.recipes.removing(form.service.nodes[member.template.name])
+    pairing, sequence = Pairing(draft), form.sequences.removing(form.service.nodes[member.template.name])
     undone: list[int] = []
-    for pairs in recipe.unlink:
+    for pairs in sequence.unlink:
         for target in reversed(pairing.targets(member, pairs.relationship)):
             if was_begun(draft, member, target, pairs):
                 undone += [pair_step(draft, member, target, pairs.relationship, e) for e in pairs.entries]
     for number in undone:
         draft.steps[number].after_failure = after_failure
-    chain = in_sequence(draft, member, recipe.uninstall, form=form, after_failure=after_failure)
+    chain = in_sequence(draft, member, sequence.uninstall, form=form, after_failure=after_failure)
     return _finished(draft, chain, undone, pairs_first=True)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ordito.instances.records import Applied
 from ordito.model.operation import Interface
 from ordito.planning.draft import Draft
-from ordito.planning.members import DraftStep, Fate, PlannedInstance
+from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
 from ordito.work.plan import Action, ChangeKind
 
 ADOPT = "adopt"
@@ -19,14 +19,18 @@ def adopt(draft: Draft) -> None:
     """Transform: instances that stay as they are, or of which a part stays, take over what is wanted of them. It comes
     after all that is carried out for them."""
     reason = draft.why("what is recorded of it is to be what is wanted")
-    lagging = [member for member in _lagging(draft) if not (member.goes or member.fate in (Fate.ANEW, Fate.NEW))]
+    lagging = [
+        member
+        for member in _lagging(draft)
+        if not (member.goes or member.action in (InstanceAction.REPLACE, InstanceAction.NEW))
+    ]
     if not (any(_takes_over(draft, member) for member in lagging) or _has_work(draft)):
         # It is in an earlier form that says the same of it: that is as true as anything, and no reason for a job.
         return
     for member in lagging:
         call = draft.calls.nothing(member.template, "ordito", ADOPT)
         step = DraftStep(f"{member.id}.ordito.{ADOPT}", Action.ADOPT, member.id, member.id, call=call, reason=reason)
-        step.forms = member.fate is Fate.KEEP and is_older(draft, member)
+        step.forms = member.action is InstanceAction.KEEP and is_older(draft, member)
         number = draft.add(step)
         for before in _before(member):
             draft.edge(before, number, reason)
@@ -51,7 +55,7 @@ def _takes_over(draft: Draft, member: PlannedInstance) -> bool:
 
 def _names_older(draft: Draft, member: PlannedInstance) -> bool:
     # What names no form is in that of the service which is deployed, whatever it is.
-    stays = member.fate is Fate.KEEP and not draft.is_left_out(member)
+    stays = member.action is InstanceAction.KEEP and not draft.is_left_out(member)
     return bool(member.record.form) and stays and is_older(draft, member)
 
 
@@ -82,8 +86,8 @@ def form(draft: Draft) -> None:
     for member in draft.members.values():
         if draft.is_left_out(member):
             continue
-        is_linked_anew = member.fate is Fate.KEEP and bool(member.dropped or member.record.form)
-        is_again = (member.rises and member.fate is not Fate.NEW) or is_linked_anew
+        is_linked_again = member.action is InstanceAction.KEEP and bool(member.dropped or member.record.form)
+        is_again = (member.rises and member.action is not InstanceAction.NEW) or is_linked_again
         if is_again and not member.is_conditional and member.up is not None and is_older(draft, member):
             first = next((s for n in member.up.steps if not (s := draft.steps[n]).done), None)
             if first is not None:
@@ -106,7 +110,7 @@ def older(draft: Draft) -> dict[str, str]:
     found: dict[str, str] = {}
     for member in draft.members.values():
         works = member.falls or member.rises or _takes_over(draft, member) or draft.is_left_out(member)
-        is_new = member.fate is Fate.NEW or member.is_conditional
+        is_new = member.action is InstanceAction.NEW or member.is_conditional
         if works and not is_new and is_older(draft, member):
             found[member.id] = draft.forms.name_of(member.record)
     return found
@@ -132,7 +136,7 @@ def forget_leftovers(draft: Draft) -> None:
         if (
             member.goes
             or draft.is_left_out(member)
-            or member.fate in (Fate.ANEW, Fate.NEW)
+            or member.action in (InstanceAction.REPLACE, InstanceAction.NEW)
             or member.template.name in draft.options.orphans.nodes
         ):
             continue
@@ -154,7 +158,7 @@ def _failed(draft: Draft, member: PlannedInstance, pairs: Mapping[str, frozenset
         if name not in (pairs.get(relationship, frozenset()) if relationship else own):
             found.append(key)
     if found:  # What a provider does is declared by nobody.
-        making, removing = draft.recipes.making(member.template), draft.recipes.removing(member.template)
+        making, removing = draft.sequences.making(member.template), draft.sequences.removing(member.template)
         called = {entry.key for entry in (*making.install, *removing.uninstall)}
         found = [key for key in found if key not in called]
     return tuple(found)

@@ -12,13 +12,13 @@ from ordito.planning.differences import readable
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
 from ordito.planning.implemented import where_run
-from ordito.planning.members import HALVES, Chain, Down, DraftStep, Fate, PlannedInstance, Up
-from ordito.planning.recipe import Making, SequencedOperation, Where
+from ordito.planning.operation_sequence import Making, SequencedOperation, Where
+from ordito.planning.planned_instances import DOWN_UP, Chain, Down, DraftStep, InstanceAction, PlannedInstance, Up
 from ordito.work.plan import Action, StepCondition
 from ordito.work.probes import UPDATE, maintaining
 
 CALL, DELEGATE = Action.CALL, Action.DELEGATE
-KEEP, DROP = Fate.KEEP, Fate.DROP
+KEEP, DROP = InstanceAction.KEEP, InstanceAction.DROP
 
 
 def install_chains(draft: Draft) -> None:
@@ -26,19 +26,19 @@ def install_chains(draft: Draft) -> None:
     at which others can wait for it."""
     kept = draft.why("stays as it is")
     for node in draft.ordered:
-        wanted = draft.recipes.making(node)
+        wanted = draft.sequences.making(node)
         for member in draft.of_node.get(node.name, ()):
-            if member.fate is KEEP:
+            if member.action is KEEP:
                 member.up = _kept(draft, member, kept)
                 continue
-            half = HALVES[member.fate].up
+            half = DOWN_UP[member.action].up
             if half is Up.UPDATE:
                 member.up = update_chain(draft, member)
             elif half:
                 form = draft.rising(member)
-                recipe = wanted if form is draft.forms.own else form.recipes.making(form.service.nodes[node.name])
-                entries = _of_half(recipe, half)
-                member.up = _chain(draft, member, form, entries, recipe.install, after_failure=False)
+                sequence = wanted if form is draft.forms.own else form.sequences.making(form.service.nodes[node.name])
+                entries = _of_half(sequence, half)
+                member.up = _chain(draft, member, form, entries, sequence.install, after_failure=False)
 
 
 def _kept(draft: Draft, member: PlannedInstance, reason: int) -> Chain:
@@ -55,26 +55,26 @@ def _kept(draft: Draft, member: PlannedInstance, reason: int) -> Chain:
     return chain
 
 
-def _of_half(recipe: Making, half: Up) -> tuple[SequencedOperation, ...]:
+def _of_half(sequence: Making, half: Up) -> tuple[SequencedOperation, ...]:
     if half is Up.START:
-        return recipe.start
-    return recipe.configure if half is Up.CONFIGURE else recipe.install
+        return sequence.start
+    return sequence.configure if half is Up.CONFIGURE else sequence.install
 
 
 def uninstall_chains(draft: Draft) -> None:
     """The operations of every instance that leaves, is stopped or is made again; they go on past failures."""
     for node in draft.ordered:
-        wanted = draft.recipes.removing(node)
+        wanted = draft.sequences.removing(node)
         for member in draft.of_node.get(node.name, ()):
-            half = HALVES[member.fate].down
+            half = DOWN_UP[member.action].down
             if not half:
                 continue
             form = draft.falling(member)
-            recipe = wanted if form is draft.forms.own else form.recipes.removing(form.service.nodes[node.name])
-            if member.fate is DROP:
-                member.down = Chain([_drop(draft, member, recipe.drop)])
+            sequence = wanted if form is draft.forms.own else form.sequences.removing(form.service.nodes[node.name])
+            if member.action is DROP:
+                member.down = Chain([_drop(draft, member, sequence.drop)])
             elif not member.is_lost:
-                every = recipe.stop if half is Down.STOP else recipe.uninstall
+                every = sequence.stop if half is Down.STOP else sequence.uninstall
                 begun = tuple([e for e in every if not e.evidence or _was_begun(member, e)])
                 member.down = _chain(draft, member, form, begun, every, after_failure=True)
 
@@ -88,7 +88,7 @@ def _chain(
     *,
     after_failure: bool,
 ) -> Chain:
-    """The chain of some of the operations of a recipe, the last ones of them all."""
+    """The chain of some of the operations of a sequence, the last ones of them all."""
     first_edge, offset = len(draft.befores), len(every) - len(entries)
     steps = in_sequence(draft, member, entries, form=form, after_failure=after_failure)
     return Chain(steps, first_edge=first_edge, offset=offset)
@@ -206,15 +206,15 @@ REMOVE, MAKE = Down.REMOVE, Up.MAKE
 def stages(draft: Draft) -> None:
     """Set the states of all steps that are left to do."""
     for member in draft.members.values():
-        halves = HALVES[member.fate]
-        if member.down is not None and halves.down:
+        ways = DOWN_UP[member.action]
+        if member.down is not None and ways.down:
             # An instance that is only stopped is not at the end of what it is for.
-            _set(draft, member.down, closes=halves.down is REMOVE, anew=halves.up is MAKE, part=member.is_conditional)
-        if member.up is not None and halves.up:
-            _set(draft, member.up, closes=True, anew=halves.down is REMOVE)
+            _set(draft, member.down, closes=ways.down is REMOVE, replaced=ways.up is MAKE, part=member.is_conditional)
+        if member.up is not None and ways.up:
+            _set(draft, member.up, closes=True, replaced=ways.down is REMOVE)
 
 
-def _set(draft: Draft, chain: Chain, *, closes: bool, anew: bool, part: bool = False) -> None:
+def _set(draft: Draft, chain: Chain, *, closes: bool, replaced: bool, part: bool = False) -> None:
     """Set the states of a chain. Where only a ``part`` of it may be carried out, links are undone, and made again, of
     what stays up."""
     steps = [s for number in chain.steps if not (s := draft.steps[number]).done]
@@ -226,7 +226,7 @@ def _set(draft: Draft, chain: Chain, *, closes: bool, anew: bool, part: bool = F
         first = next((s for s in steps if s.stage is not None or s.link or s.condition), first)
     first.opens = True
     steps[-1].closes = closes
-    if anew:
+    if replaced:
         first.replaces = steps[-1].replaces = True
     set_states([step for step in steps if not step.link] if part else steps)
 

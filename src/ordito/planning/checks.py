@@ -20,7 +20,7 @@ from ordito.model.settings import PREFIX
 from ordito.model.values_with_calls import Held
 from ordito.planning.draft import Draft
 from ordito.planning.implemented import implementations, of_row
-from ordito.planning.members import Fate, PlannedInstance
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.syntax.expressions import Call, Value, calls
 from ordito.work.plan import Action, OperationCall
 from ordito.work.scopes import Scopes
@@ -179,7 +179,7 @@ def _check(draft: Draft, target: str, capability: Capability, users: int) -> Non
 
 def check_executors(draft: Draft) -> None:
     """Report every artifact that nobody processes on the hosts on which it is to run."""
-    protocols = {n.name: p for n in draft.ordered if n.is_compute and (p := draft.recipes.protocol(n))}
+    protocols = {n.name: p for n in draft.ordered if n.is_compute and (p := draft.sequences.protocol(n))}
     if not protocols:
         return
     seen: set[tuple[int, str]] = set()
@@ -263,7 +263,7 @@ def check_interpreters(draft: Draft) -> None:
     for step in draft.steps:
         if step.call in asking and step.call not in here and step.action is not Action.JOIN and not step.done:
             compute = draft.members.get(step.runs_on)
-            if compute is None or not draft.recipes.protocol(compute.template):
+            if compute is None or not draft.sequences.protocol(compute.template):
                 here.add(step.call)
     said: set[tuple[str, str]] = set()
     for number in sorted(here):
@@ -350,7 +350,7 @@ def not_up(draft: Draft, node: str) -> PlannedInstance | None:
     if members:
         return members[0]
     lost = (r for r in draft.snapshot.records_of(node) if not r.exists and not r.was_scaled_in)
-    return next((PlannedInstance(r, draft.service.nodes[node], Fate.KEEP, "") for r in lost), None)
+    return next((PlannedInstance(r, draft.service.nodes[node], InstanceAction.KEEP, "") for r in lost), None)
 
 
 def _refuse(draft: Draft, member: PlannedInstance, target: PlannedInstance, how: str) -> None:

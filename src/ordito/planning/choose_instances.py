@@ -17,8 +17,8 @@ from ordito.model.service import NodeTemplate
 from ordito.planning.counts import GONE
 from ordito.planning.draft import Draft
 from ordito.planning.losing import spared
-from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.placement import NodePlacement
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.work.plan import ChangeKind
 
 
@@ -36,12 +36,12 @@ def all_instances(draft: Draft) -> None:
     for node in draft.ordered:
         draft.counts[node.name] = 0
         for record in draft.snapshot.of_node(node.name):
-            fate, reason = Fate.LEAVE, "undeploy"
+            action, reason = InstanceAction.LEAVE, "undeploy"
             if draft.options.force:
                 reason = "undeploy, forced: everything is carried out again"
             elif not _was_started(record):
-                fate, reason = Fate.DROP, "it was never started"
-            draft.put(PlannedInstance(record, node, fate, reason))
+                action, reason = InstanceAction.DROP, "it was never started"
+            draft.put(PlannedInstance(record, node, action, reason))
     _warn_of_unknown(draft)
 
 
@@ -87,7 +87,7 @@ def _choose(draft: Draft, node: NodeTemplate, sparing: frozenset[str]) -> None:
     lost: list[Instance] = []  # with the host that it had, which is made once more
     for record in existing:
         host = draft.members.get(record.host)
-        if host is not None and host.fate is Fate.NEW:
+        if host is not None and host.action is InstanceAction.NEW:
             lost.append(record)
         elif host is not None and host.goes and not _moves(node, host):
             member = leaving(draft, record, node, f"its host {host.id} is removed")
@@ -101,12 +101,12 @@ def _choose(draft: Draft, node: NodeTemplate, sparing: frozenset[str]) -> None:
         if record.id in surplus:
             draft.put(_surplus(draft, record, node, len(existing)))
         else:
-            draft.put(PlannedInstance(record, node, Fate.KEEP, ""))
+            draft.put(PlannedInstance(record, node, InstanceAction.KEEP, ""))
     if wanted > len(staying):
         _grow(draft, node, wanted - len(staying), staying, lost, sparing)
         kind = ChangeKind.SCALE if existing else ChangeKind.ADDED
         for member in draft.of_node.get(node.name, ()) if draft.is_change else ():
-            if member.fate is Fate.NEW:
+            if member.action is InstanceAction.NEW:
                 member.kind = kind
     draft.sort(node.name)
 
@@ -130,7 +130,7 @@ def _surplus(draft: Draft, record: Instance, node: NodeTemplate, there_are: int)
 def leaving(draft: Draft, record: Instance, node: NodeTemplate, reason: str) -> PlannedInstance:
     """An instance that is not to be there any more; of one that was never started only the record is removed."""
     leaves = _was_started(record) or draft.options.force
-    return PlannedInstance(record, node, Fate.LEAVE if leaves else Fate.DROP, reason)
+    return PlannedInstance(record, node, InstanceAction.LEAVE if leaves else InstanceAction.DROP, reason)
 
 
 def _was_started(record: Instance) -> bool:
@@ -192,7 +192,7 @@ def grow(
     """Make an instance on each of the hosts ``on`` ("" for a node that has none): first those that are made ``again``,
     under their ids. Each takes the lowest free slot."""
     safe = draft.service.sanitised[node.name]
-    made = [m.record for m in draft.of_node.get(node.name, ()) if m.fate is Fate.NEW]
+    made = [m.record for m in draft.of_node.get(node.name, ()) if m.action is InstanceAction.NEW]
     taken = {i.index for i in staying} | {i.index for i in made}
     highest = max([draft.snapshot.highest.get(node.name, 0), *(number_of(i.id) for i in made)])
     slot, form = 0, draft.options.forms.own
@@ -205,7 +205,7 @@ def grow(
         identity = again[number] if number < len(again) else f"{safe}_{highest}"
         record = Instance(identity, node.name, slot, host, INITIAL, PENDING, form=form)
         draft.created.append(record)
-        draft.put(PlannedInstance(record, node, Fate.NEW, reason))
+        draft.put(PlannedInstance(record, node, InstanceAction.NEW, reason))
 
 
 def _wanted(draft: Draft, node: NodeTemplate) -> str:

@@ -16,7 +16,7 @@ from ordito.instances.status import is_up
 from ordito.model.service import NodeTemplate
 from ordito.planning.checks import requires_what_is_not_up
 from ordito.planning.draft import Draft
-from ordito.planning.members import Fate, PlannedInstance
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 
 RUNS = frozenset({STARTING, STARTED, STOPPING})
 """The states of what may be running."""
@@ -27,8 +27,8 @@ def choose_stopped(draft: Draft) -> None:
     _all_stay(draft)
     for member in _asked(draft):
         if may_run(draft, member):
-            _fall(member, Fate.STOP, "it was asked for")
-    _with_dependents(draft, Fate.STOP)
+            _fall(member, InstanceAction.STOP, "it was asked for")
+    _with_dependents(draft, InstanceAction.STOP)
 
 
 def choose_started(draft: Draft) -> None:
@@ -44,12 +44,12 @@ def choose_restarted(draft: Draft) -> None:
     _all_stay(draft)
     for member in _asked(draft):
         if may_run(draft, member):
-            _fall(member, Fate.RESTART, "it was asked for")
+            _fall(member, InstanceAction.RESTART, "it was asked for")
         else:
             _start(draft, member)
-    _start_with(draft, _with_dependents(draft, Fate.RESTART))
+    _start_with(draft, _with_dependents(draft, InstanceAction.RESTART))
     for member in draft.members.values():
-        if member.fate is Fate.RESTART:
+        if member.action is InstanceAction.RESTART:
             _refuse_unmade(draft, member)
 
 
@@ -60,19 +60,19 @@ def may_run(draft: Draft, member: PlannedInstance) -> bool:
     if record.state in RUNS:
         return True
     if record.failed:
-        stops = {entry.key for entry in draft.recipes.removing(member.template).stop}
+        stops = {entry.key for entry in draft.sequences.removing(member.template).stop}
         if not stops.isdisjoint(record.failed):
             return True
     if record.state != ERROR:
         return False
-    first = draft.recipes.making(member.template).start[0]
+    first = draft.sequences.making(member.template).start[0]
     return first.key in record.applied or first.key in record.failed
 
 
 def _all_stay(draft: Draft) -> None:
     for node in draft.ordered:
         for record in draft.snapshot.of_node(node.name):
-            draft.put(PlannedInstance(record, node, Fate.KEEP, ""))
+            draft.put(PlannedInstance(record, node, InstanceAction.KEEP, ""))
 
 
 def _asked(draft: Draft) -> Iterator[PlannedInstance]:
@@ -80,8 +80,8 @@ def _asked(draft: Draft) -> Iterator[PlannedInstance]:
     return (member for member in draft.members.values() if member.id in chosen)
 
 
-def _fall(member: PlannedInstance, fate: Fate, reason: str) -> None:
-    member.fate, member.reason = fate, reason
+def _fall(member: PlannedInstance, action: InstanceAction, reason: str) -> None:
+    member.action, member.reason = action, reason
 
 
 def _start(draft: Draft, member: PlannedInstance) -> None:
@@ -89,7 +89,7 @@ def _start(draft: Draft, member: PlannedInstance) -> None:
     if is_up(record):
         return
     if not _refuse_unmade(draft, member):
-        member.fate, member.reason = Fate.START, "it was asked for"
+        member.action, member.reason = InstanceAction.START, "it was asked for"
 
 
 def _refuse_unmade(draft: Draft, member: PlannedInstance) -> bool:
@@ -109,18 +109,21 @@ def unmade(draft: Draft, node: NodeTemplate, record: Instance) -> str:
     """The first operation before the start that was not carried out; "" for none."""
     if record.state in (STARTED, CONFIGURED):
         return ""
-    recipe = draft.recipes.making(node)
-    start = {entry.key for entry in recipe.start}
-    before = takewhile(lambda entry: entry.key not in start, recipe.install)
+    sequence = draft.sequences.making(node)
+    start = {entry.key for entry in sequence.start}
+    before = takewhile(lambda entry: entry.key not in start, sequence.install)
     return next((draft.calls.all[e.call].name for e in before if e.key not in record.applied), "")
 
 
-def _with_dependents(draft: Draft, fate: Fate) -> dict[str, str]:
+def _with_dependents(draft: Draft, action: InstanceAction) -> dict[str, str]:
     """What depends on what goes down, or is down, goes down too, and so on. Gives those that are down already, by id,
     with the reason why they are concerned."""
     down: dict[str, str] = {}
     waiting = deque(_asked(draft))
-    staying = {node: sum(m.is_up and m.fate is Fate.KEEP for m in members) for node, members in draft.of_node.items()}
+    staying = {
+        node: sum(m.is_up and m.action is InstanceAction.KEEP for m in members)
+        for node, members in draft.of_node.items()
+    }
     seen: set[str] = set()
     reached = {member.id for member in waiting}
     while waiting:
@@ -138,7 +141,7 @@ def _with_dependents(draft: Draft, fate: Fate) -> dict[str, str]:
             waiting.append(member)
             if may_run(draft, member):
                 staying[member.template.name] -= member.is_up
-                _fall(member, fate, reason)
+                _fall(member, action, reason)
             else:
                 down[member.id] = reason
     return down
@@ -154,8 +157,8 @@ def _start_with(draft: Draft, down: Mapping[str, str]) -> None:
         for member in draft.of_node[node.name]:
             host = draft.host_of(member)
             is_carried = host is None or host.is_up
-            if member.id in down and member.fate is Fate.KEEP and is_carried and _is_stopped(draft, member):
-                member.fate, member.reason = Fate.START, down[member.id]
+            if member.id in down and member.action is InstanceAction.KEEP and is_carried and _is_stopped(draft, member):
+                member.action, member.reason = InstanceAction.START, down[member.id]
 
 
 def _is_stopped(draft: Draft, member: PlannedInstance) -> bool:

@@ -14,8 +14,8 @@ from ordito.model.service import NodeTemplate
 from ordito.planning.compared import NO_DIFFERENCE, RANK, Cause, Compared, compare, kind_of
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
-from ordito.planning.members import PlannedInstance
-from ordito.planning.recipe import SequencedOperation
+from ordito.planning.operation_sequence import SequencedOperation
+from ordito.planning.planned_instances import PlannedInstance
 from ordito.work.plan import ChangeKind, Difference, DifferenceKind
 from ordito.work.probes import UPDATE, maintaining
 

@@ -16,7 +16,7 @@ from ordito.planning.differences import DeclaredBefore, Differences, readable, r
 from ordito.planning.differences import shown_digest as digest
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
-from ordito.planning.recipe import SequencedOperation
+from ordito.planning.operation_sequence import SequencedOperation
 from ordito.syntax.expressions import Call, calls
 from ordito.work.plan import ChangeKind, Difference, DifferenceKind
 from ordito.work.probes import HEAL
@@ -117,7 +117,7 @@ def _properties(
         return
     said = dict(said_of_updates(was)) | dict(said_of_updates(node))
     named = set(_named(node))
-    decides = draft.recipes.is_delegated(node)
+    decides = draft.sequences.is_delegated(node)
     works = decides or _is_implemented(draft, node)
     for name, (before, after) in values.items():
         if said.get(name) == REPLACE:
@@ -146,7 +146,7 @@ def _named(node: NodeTemplate) -> Iterator[str]:
 
 def _is_implemented(draft: Draft, node: NodeTemplate) -> bool:
     """Whether there is anything that would take notice of a property."""
-    entries = (*draft.recipes.making(node).install, *draft.recipes.removing(node).uninstall)
+    entries = (*draft.sequences.making(node).install, *draft.sequences.removing(node).uninstall)
     return any(entry.delegated or draft.calls.all[entry.call].artifact for entry in entries)
 
 
@@ -154,7 +154,7 @@ def _requirements(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterat
     old = {r.key: r for r in was.requirements if not r.is_hosting}
     new = {r.key: r for r in _wanted(draft, node) if not r.is_hosting}
     # What is configured for a requirement is so again for another.
-    install = draft.recipes.making(node).install
+    install = draft.sequences.making(node).install
     configured = {e.relationship.key for e in install if e.relationship is not None and e.side is Side.SOURCE}
     for key in dict.fromkeys((*old, *new)):
         before, after = old.get(key), new.get(key)
@@ -206,7 +206,7 @@ def _artifacts(draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: Dec
     if node.artifacts == was.artifacts == {} or not _is_implemented(draft, node):
         return
     told = {name for name, i in (*node.interfaces.items(), *was.interfaces.items()) if ARTIFACT in i.kinds}
-    images = {image.name for image in (*images_of(node), *images_of(was))} if draft.recipes.is_delegated(node) else ()
+    images = {image.name for image in (*images_of(node), *images_of(was))} if draft.sequences.is_delegated(node) else ()
     for name in dict.fromkeys((*was.artifacts, *node.artifacts)):
         if f"artifact.{name}" in told or name in images:
             continue
@@ -221,7 +221,7 @@ def _artifacts(draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: Dec
 
 def _stopping(draft: Draft, node: NodeTemplate, form: Formed, differences: Differences) -> Iterator[Cause]:
     """The operations that stop an instance, where they are others than they were."""
-    for entry in draft.recipes.removing(node).stop:
+    for entry in draft.sequences.removing(node).stop:
         call = draft.calls.all[entry.call]
         if entry.relationship is not None or entry.delegated:
             continue
@@ -236,7 +236,7 @@ def _stopping(draft: Draft, node: NodeTemplate, form: Formed, differences: Diffe
 def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Cause]:
     """Operations that are not wanted any more, by what the records remember them by. What made an instance is not to
     be made again: that is no reason to do so."""
-    wanted = {entry.key for entry in draft.recipes.making(node).install}
+    wanted = {entry.key for entry in draft.sequences.making(node).install}
     placed = {f"{name}.deploy" for name, interface in was.interfaces.items() if ARTIFACT in interface.kinds}
     found: dict[str, Cause] = {}
     for name, interface in was.interfaces.items():

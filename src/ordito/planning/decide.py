@@ -19,18 +19,18 @@ from ordito.planning.choose_moved import may_run
 from ordito.planning.classify import UNCHANGED, Class, Classes, InstanceFindings
 from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft
-from ordito.planning.members import Fate, PlannedInstance
-from ordito.planning.recipe import SequencedOperation
+from ordito.planning.operation_sequence import SequencedOperation
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.work.plan import ChangeKind
 from ordito.work.probes import UPDATE, maintaining
 
 FORCED = "forced: everything is carried out again"
 
-FATES = {
-    ChangeKind.RESTART: Fate.RESTART,
-    ChangeKind.RECONFIGURE: Fate.RECONFIGURE,
-    ChangeKind.UPDATE: Fate.UPDATE,
-    ChangeKind.REPLACE: Fate.ANEW,
+ACTIONS = {
+    ChangeKind.RESTART: InstanceAction.RESTART,
+    ChangeKind.RECONFIGURE: InstanceAction.RECONFIGURE,
+    ChangeKind.UPDATE: InstanceAction.UPDATE,
+    ChangeKind.REPLACE: InstanceAction.REPLACE,
 }
 """What becomes of instances of the classes by which anything is carried out on themselves."""
 
@@ -41,12 +41,12 @@ def decide(draft: Draft) -> None:
     for node in draft.ordered:
         if node.name in draft.options.orphans.nodes:
             continue
-        entries = draft.recipes.making(node).install
-        draft.recipes.removing(node)  # What could not be removed again is refused now.
+        entries = draft.sequences.making(node).install
+        draft.sequences.removing(node)  # What could not be removed again is refused now.
         hosts = _NewHosts(draft, node.name)
         is_plain = classes.are_plain and node.name not in draft.options.changes.replaced and not draft.options.force
         for member in draft.of_node.get(node.name, ()):
-            if member.fate is Fate.KEEP and not draft.is_left_out(member):
+            if member.action is InstanceAction.KEEP and not draft.is_left_out(member):
                 _decide(draft, member, entries, classes, hosts, is_plain=is_plain)
 
 
@@ -56,10 +56,10 @@ def decide_begun(draft: Draft) -> None:
     scaling = draft.options.scaling
     for name in (*scaling.begun, *scaling.unsettled):
         member = draft.members.get(name)
-        if member is None or member.fate is not Fate.KEEP:
+        if member is None or member.action is not InstanceAction.KEEP:
             continue
         if name in scaling.begun or not lacks(draft, member):
-            entries = draft.rising(member).recipes.making(member.template).install
+            entries = draft.rising(member).sequences.making(member.template).install
             _decide(draft, member, entries, classes, _NewHosts(draft, member.template.name), is_plain=False)
 
 
@@ -109,7 +109,7 @@ def _decide(
     record = member.record
     moves = hosts.move(member)
     if not record.created and not record.applied:
-        member.fate, member.reason = Fate.CONTINUE, "not started yet"
+        member.action, member.reason = InstanceAction.CONTINUE, "not started yet"
         return
     operational = record.local in OPERATIONAL and record.state != STOPPING
     last, differing, missing, is_bound = _compare(draft, member, entries)
@@ -124,17 +124,17 @@ def _decide(
     # What is only recorded in another form does what it did, and is not carried out again.
     alike = found.adopted if found.kind is not ChangeKind.UPDATE else ()
     first = min((place for place, _ in differing if entries[place].key not in alike), default=len(entries))
-    fate = FATES.get(found.kind)
-    if fate is not None and not operational:
-        fate = _of_unfinished(draft, member, entries, fate)
-    if fate is not None:
-        member.fate, member.reason = fate, found.reason
-        if fate is Fate.RECONFIGURE and found.kind is ChangeKind.RESTART:
+    action = ACTIONS.get(found.kind)
+    if action is not None and not operational:
+        action = _of_unfinished(draft, member, entries, action)
+    if action is not None:
+        member.action, member.reason = action, found.reason
+        if action is InstanceAction.RECONFIGURE and found.kind is ChangeKind.RESTART:
             member.kind, member.reason = ChangeKind.RECONFIGURE, f"{found.reason}; what configures it was not completed"
     elif draft.options.force:
-        member.fate, member.reason = Fate.CONTINUE, FORCED
+        member.action, member.reason = InstanceAction.CONTINUE, FORCED
     elif (not operational or is_lacking(record)) and not _is_left_alone(draft, record, last, entries):
-        member.fate = Fate.CONTINUE
+        member.action = InstanceAction.CONTINUE
         place = _place_of(draft, entries, found.kind)
         # One that is up without something optional goes on with what follows that, however often it is tried again.
         is_up = is_lacking(record) and record.state in (STARTED, ERROR)
@@ -144,7 +144,7 @@ def _decide(
         member.reason = f"it is {record.local}: continued{after}"
     else:
         member.reason = found.reason
-    if member.fate is not Fate.ANEW and (found.adopted or found.forgotten):
+    if member.action is not InstanceAction.REPLACE and (found.adopted or found.forgotten):
         _adopt(draft, member, entries, found)
 
 
@@ -191,37 +191,37 @@ ALL_AS_WANTED = InstanceFindings(is_bound=True)
 
 
 def _of_unfinished(
-    draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], fate: Fate
-) -> Fate | None:
+    draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], action: InstanceAction
+) -> InstanceAction | None:
     """What becomes of an instance that is not as it should be, and that is to be changed; None where what is wanted
     comes of going on with it."""
     record = member.record
-    if fate is Fate.UPDATE:
+    if action is InstanceAction.UPDATE:
         update = maintaining(member.template, UPDATE)
         # What was to be updated before had been made, though what is new was not carried out yet.
         attempted = update is not None and f"{update.interface}.{UPDATE}" in record.failed
         was_made = attempted or all(entry.key in record.applied or _may_lack(draft, entry) for entry in entries)
         if was_made:
-            return fate
-        fate = Fate.RECONFIGURE
+            return action
+        action = InstanceAction.RECONFIGURE
         if differs_at_first(draft, member):
-            return Fate.ANEW
-    if fate is Fate.RESTART and _is_unconfigured(draft, member):
-        fate = Fate.RECONFIGURE
-    if fate is Fate.ANEW or may_run(draft, member):
-        return fate
+            return InstanceAction.REPLACE
+    if action is InstanceAction.RESTART and _is_unconfigured(draft, member):
+        action = InstanceAction.RECONFIGURE
+    if action is InstanceAction.REPLACE or may_run(draft, member):
+        return action
     return None
 
 
 def _is_unconfigured(draft: Draft, member: PlannedInstance) -> bool:
     """Whether what configures an instance has failed, or is yet to be carried out again, so that to start it again is
     not enough."""
-    recipe, record = draft.recipes.making(member.template), member.record
-    starts = {entry.key for entry in recipe.start}
-    if any(entry.key in record.failed and entry.key not in starts for entry in recipe.configure):
+    sequence, record = draft.sequences.making(member.template), member.record
+    starts = {entry.key for entry in sequence.start}
+    if any(entry.key in record.failed and entry.key not in starts for entry in sequence.configure):
         return True
-    place = _overtaken(record, recipe.install)
-    return place < len(recipe.install) and recipe.install[place].key not in starts
+    place = _overtaken(record, sequence.install)
+    return place < len(sequence.install) and sequence.install[place].key not in starts
 
 
 def _overtaken(record: Instance, entries: tuple[SequencedOperation, ...]) -> int:
@@ -246,7 +246,7 @@ def _overtaken(record: Instance, entries: tuple[SequencedOperation, ...]) -> int
 
 def differs_at_first(draft: Draft, member: PlannedInstance) -> bool:
     """Whether what made an instance is wanted in another form."""
-    entries = draft.recipes.making(member.template).install
+    entries = draft.sequences.making(member.template).install
     _, differing, _, _ = _compare(draft, member, entries[:1])
     return bool(differing)
 

@@ -1,8 +1,4 @@
-"""The draft of a plan: what transforms read and write until the plan is frozen.
-
-Steps are numbered by their place in ``steps``; edges are three parallel lists of numbers, which is what keeps hundreds
-of thousands of them cheap.
-"""
+"""The draft of a plan: what transforms read and write until the plan is frozen."""
 
 from __future__ import annotations
 
@@ -17,12 +13,13 @@ from ordito.instances.records import Applied, Instance, Snapshot
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.differences import Differences
 from ordito.planning.forms import Formed, FormsOfPlan
-from ordito.planning.members import Chain, DraftStep, Fate, PlannedInstance
+from ordito.planning.operation_sequence import Where
 from ordito.planning.options import PlanOptions
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.planning.policy_targets import PLACEMENT, SCALING, policies_by_node
-from ordito.planning.recipe import Where
+from ordito.planning.step_graph import StepGraph
 from ordito.work.hooks import DoneHook, Hook
-from ordito.work.plan import Action, Gate, KeptCount, Scope
+from ordito.work.plan import KeptCount, Scope
 from ordito.work.workflows import workflow_of
 
 # A name of a module is found seven times as fast as a member of an enumeration (up to Python 3.11), which counts where
@@ -30,72 +27,96 @@ from ordito.work.workflows import workflow_of
 HOST, FAR, ORCHESTRATOR = Where.HOST, Where.FAR, Where.ORCHESTRATOR
 
 
-class Draft:
-    """A plan in the making.
+class Draft(StepGraph):
+    """A plan in the making. Its fields stand in groups, by who writes them (``order.Part``).
 
-    ``members`` are the instances by id, ``of_node`` those of a node by slot. ``counts`` is the wanted number of
-    instances per node and ``origins`` says where each comes from; ``kept_counts`` are what later plans keep of
-    them. ``refusals`` are errors about what runs, after which planning goes on so that all of the plan is seen;
-    ``way_out`` are words with which the same command is not refused so, and what it does then.
-    ``order`` is the order of the steps that are left in the end, ``linking`` the number of operations of pairs.
-    ``overlaps``, ``halts``, ``scopes``, ``hooks`` and ``undone`` are those of the plan. ``redone`` are the ids of links
-    that stay and are undone and made again, ``rolls`` whether a node takes turns though nobody has said so, ``again``
-    the joins between the way down of an instance and its way up, ``observed`` is that of the plan. A draft may have
-    several *stages*, one after the other, each with fates of its own for the instances: ``members`` are those of the
-    one in the making, and of all once ``end_stages`` was called.
+    A draft may have several *stages*, one after the other, each with actions of its own for the instances: ``members``
+    are those of the one in the making, and of all once ``end_stages`` was called.
     """
 
     def __init__(
         self, workflow: str, service: Service, snapshot: Snapshot, inputs: Mapping[str, object], options: PlanOptions
     ) -> None:
+        super().__init__()
+        # What is given, and what is found out of it when it is first asked for.
         self.workflow = workflow_of(workflow)
         self.service = service
         self.snapshot = snapshot
-        self.options = options
-        self.diagnostics = Diagnostics()
-        self.refusals = Diagnostics()
-        self.way_out: tuple[tuple[str, ...], str] = (), ""
         self.inputs = inputs
+        self.options = options
+        self.scaling = policies_by_node(service, SCALING)
+        self.placement = policies_by_node(service, PLACEMENT)
+
+        # What every transform says.
+        self.diagnostics = Diagnostics()
+        #: Errors about what runs, after which planning goes on so that all of the plan is seen.
+        self.refusals = Diagnostics()
+        #: Words with which the same command is not refused so, and what it does then.
+        self.way_out: tuple[tuple[str, ...], str] = (), ""
+
+        # What steps refer to, each once.
         self.scopes: list[Scope] = []
         self.forms = FormsOfPlan(service, inputs, options, self.diagnostics, self.scopes)
         own = self.forms.own
-        self.static, self.digests, self.calls, self.recipes = own.static, own.digests, own.calls, own.recipes
+        self.static, self.digests, self.calls, self.sequences = own.static, own.digests, own.calls, own.sequences
         self.differences = Differences(self.forms, options)
+
+        # NODES and COUNTS.
+        #: The nodes, each after those that it requires.
         self.ordered: list[NodeTemplate] = []
+        #: The wanted number of instances, by node.
         self.counts: dict[str, int] = {}
+        #: Where each of these comes from.
         self.origins: dict[str, str] = {}
+        #: What later plans keep of them.
         self.kept_counts: dict[str, KeptCount] | None = None
-        self.scaling = policies_by_node(service, SCALING)
-        self.placement = policies_by_node(service, PLACEMENT)
-        self.placed: dict[str, object] = {}
+
+        # INSTANCES and ACTIONS: which there are, and what becomes of them.
         self.members: dict[str, PlannedInstance] = {}
+        #: The instances of a node, by their numbers.
         self.of_node: dict[str, list[PlannedInstance]] = {}
         self.created: list[Instance] = []
-        self.kept: list[PlannedInstance] = []
-        # What keeps data and is made once more, as was permitted, where its check finds it to be absent.
-        self.once_more: set[str] = set()
-        # What was found to be absent and is made once more, as it was.
+        #: What was found to be absent and is made once more, as it was.
         self.absent: list[Instance] = []
+        #: What placement has found out of its policies, by their names.
+        self.placed: dict[str, object] = {}
+        #: What stays though all else of its kind is removed or replaced, and is told of.
+        self.kept: list[PlannedInstance] = []
+        #: Whether a node takes turns though nobody has said so.
+        self.rolls = False
+
+        # REPAIRS: the stages that come first.
+        #: What is replaced is so only if not all that is to be healed is found to be ok.
+        self.repairs_first = False
+        self._stages: list[dict[str, PlannedInstance]] = []
+        self._is_aside = False
+
+        # UP, DOWN, PAIRS and BESIDE, besides the steps and edges.
+        #: Those of the plan; actions of people say so.
+        self.overlaps = self.halts = False
+        #: The number of operations of pairs.
         self.linking = 0
-        # It repairs first where what is replaced is so only if not all that is to be healed is found to be ok.
-        self.overlaps = self.halts = self.rolls = self.mends_first = False
+        #: The ids of links that stay and are undone and made again.
+        self.redone: set[str] = set()
+        #: What is recorded of pairs without being carried out, by their ids.
+        self.adopted_links: dict[str, dict[str, Applied]] = {}
+        #: The sources of these.
+        self.linked_alike: set[str] = set()
+        #: As in the plan: digests of what inputs of operations were.
+        self.observed: dict[str, str] = {}
+
+        # QUESTIONS and WAITS.
+        #: What keeps data and is made once more, as was permitted, where its check finds it to be absent.
+        self.once_more: set[str] = set()
+        #: The joins between the chain down of an instance and its chain up.
+        self.again: set[int] = set()
+
+        # PHASES and UNDONE: lifecycle steps, as in the plan.
         self.hooks: list[Hook] = []
         self.undone: list[DoneHook] = []
-        self.steps: list[DraftStep] = []
-        self.befores: list[int] = []
-        self.afters: list[int] = []
-        self.edge_reasons: list[int] = []
-        self.reasons: dict[str, int] = {"": 0}
-        self.order: list[int] = []
-        self.redone: set[str] = set()
-        # What is recorded of pairs without being carried out, by their ids; and the sources of these.
-        self.adopted_links: dict[str, dict[str, Applied]] = {}
-        self.linked_alike: set[str] = set()
-        self.again: set[int] = set()
-        self.observed: dict[str, str] = {}
-        self._stages: list[dict[str, PlannedInstance]] = []
+
+        # What was found out before, for whoever asks again.
         self._missed_on: dict[str, list[str]] | None = None
-        self._is_aside = False
         self._is_change: bool | None = None
         self._is_in_one_form: bool | None = None
         self._computes: dict[str, str] = {}
@@ -132,7 +153,7 @@ class Draft:
         self.of_node = {node.name: [] for node in self.ordered}
         for stage in self._stages:
             for name, member in stage.items():
-                if name not in self.members or member.fate is not Fate.KEEP:
+                if name not in self.members or member.action is not InstanceAction.KEEP:
                     self.members[name] = member
         for member in self.members.values():
             self.of_node[member.template.name].append(member)
@@ -144,87 +165,10 @@ class Draft:
                 step.id += ".again"
             known.add(step.id)
 
-    def add(self, step: DraftStep) -> int:
-        """Add a step; gives its number."""
-        self.steps.append(step)
-        return len(self.steps) - 1
-
-    def sequence(self, steps: list[DraftStep], reason: int) -> list[int]:
-        """Add steps each of which waits for the one before; gives their numbers."""
-        first, count = len(self.steps), len(steps)
-        self.steps += steps
-        numbers = list(range(first, first + count))
-        self.befores += numbers[:-1]
-        self.afters += numbers[1:]
-        self.edge_reasons += [reason] * (count - 1)
-        return numbers
-
-    def join(self, name: str, reason: int, *, after_failure: bool = False, gate: Gate = Gate.NONE) -> int:
-        """Add a step that only joins others."""
-        name = f"join.{name}.{len(self.steps)}"
-        return self.add(DraftStep(name, Action.JOIN, after_failure=after_failure, reason=reason, gate=gate))
-
-    def barrier(self, reason: int) -> int:
-        """Add a join that only success passes: whoever waits for it, however after_failure, begins only then."""
-        name = f"barrier.{len(self.steps)}"
-        return self.add(DraftStep(name, Action.JOIN, after_failure=True, reason=reason, barrier=True))
-
-    def edge(self, before: int, after: int, reason: int) -> None:
-        """Have one step wait for another."""
-        self.befores.append(before)
-        self.afters.append(after)
-        self.edge_reasons.append(reason)
-
-    def edges(self, befores: list[int], afters: list[int], reason: int) -> None:
-        """Have each of some steps wait for each of others: to be asked for with few of either."""
-        for before in befores:
-            for after in afters:
-                self.edge(before, after, reason)
-
     def inside(self, is_up: bool) -> dict[str, str]:
         """The nodes inside of topologies that stand for others, by which their way up, or down, is decided: each with
         the node that is stood for."""
         return self._inside[is_up]
-
-    def extend(self, chain: Chain, place: int, step: int, reason: int) -> None:
-        """Have a step come at a place of a chain's recipe, after what was put there before: at the end at once, between
-        others when ``weave`` is called."""
-        place = max(0, place - chain.offset)
-        if place >= chain.made:
-            self.edge(chain.end, step, reason)
-            chain.steps.append(step)
-            chain.end = step
-            return
-        if chain.between is None:
-            chain.between = {}
-        chain.between.setdefault(place, []).append((step, reason))
-
-    def weave(self, chain: Chain, then: int = 0) -> None:
-        """Put what was gathered for a chain between the steps that it was made with; ``then`` is the reason why these
-        wait for it, where there is one of their own."""
-        if chain.between is None:
-            return
-        made, woven, first = chain.steps, [], 0
-        for place, added in sorted(chain.between.items()):
-            woven += made[first:place]
-            first = place
-            before = -1
-            if place:
-                # The edge that was between the two leads to what comes between them now.
-                self.afters[chain.first_edge + place - 1] = added[0][0]
-            for step, reason in added:
-                if before >= 0:
-                    self.edge(before, step, reason)
-                before = step
-                woven.append(step)
-            self.edge(before, made[place], then or added[-1][1])
-        chain.steps = [*woven, *made[first:]]
-        chain.begin = chain.steps[0]
-        chain.between = None
-
-    def why(self, reason: str) -> int:
-        """The number of a reason; each text is kept once."""
-        return self.reasons.setdefault(reason, len(self.reasons))
 
     def put(self, member: PlannedInstance) -> None:
         """Add an instance."""

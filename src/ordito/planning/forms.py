@@ -11,9 +11,9 @@ from ordito.instances.records import Instance, Snapshot
 from ordito.model.service import Service
 from ordito.planning.calls import Calls
 from ordito.planning.digests import Digests
+from ordito.planning.operation_sequence import PairEntry, Pairs
+from ordito.planning.operation_sequences import OperationSequences
 from ordito.planning.options import Former, PlanOptions
-from ordito.planning.recipe import PairEntry, Pairs
-from ordito.planning.recipes import Recipes
 from ordito.work.plan import OperationCall, Scope
 
 OWN = ""
@@ -21,10 +21,10 @@ OWN = ""
 
 
 class Formed:
-    """One form of the service in a plan: its values, and its calls and recipes. ``name`` is ``OWN`` or the id under
+    """One form of the service in a plan: its values, and its calls and sequences. ``name`` is ``OWN`` or the id under
     which it is known."""
 
-    __slots__ = ("calls", "digests", "inputs", "name", "recipes", "service", "static")
+    __slots__ = ("calls", "digests", "inputs", "name", "sequences", "service", "static")
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Formed:
         inputs: Mapping[str, object],
         digests: Digests,
         calls: Calls,
-        recipes: Recipes,
+        sequences: OperationSequences,
         static: Evaluator,
     ) -> None:
         self.name = name
@@ -41,20 +41,20 @@ class Formed:
         self.inputs = inputs
         self.digests = digests
         self.calls = calls
-        self.recipes = recipes
+        self.sequences = sequences
         self.static = static
 
     def linking(self, node: str, relationship: str) -> tuple[PairEntry, ...]:
         """The operations by which the pairs of a node's relationship are linked; none where the form does not know
         it."""
         template = self.service.nodes.get(node)
-        every = self.recipes.making(template).link if template is not None else ()
+        every = self.sequences.making(template).link if template is not None else ()
         return tuple(entry for pairs in every if pairs.relationship.key == relationship for entry in pairs.entries)
 
     def unlinks_of(self, node: str) -> tuple[Pairs, ...]:
         """What undoes the pairs of a node's relationships."""
         template = self.service.nodes.get(node)
-        return self.recipes.removing(template).unlink if template is not None else ()
+        return self.sequences.removing(template).unlink if template is not None else ()
 
     def requires(self, node: str, relationship: str) -> bool:
         """Whether a node has a relationship."""
@@ -166,5 +166,5 @@ class FormsOfPlan:
         # Static values are evaluated without any instance, so that they are the same whatever exists.
         static = Evaluator(service, Snapshot(), inputs)
         calls = Calls(service, digests, options, said, self._scopes, form=marked, every=self._every)
-        recipes = Recipes(service, calls, options, static, said, lost)
-        return Formed(name, service, inputs, digests, calls, recipes, static)
+        sequences = OperationSequences(service, calls, options, static, said, lost)
+        return Formed(name, service, inputs, digests, calls, sequences, static)

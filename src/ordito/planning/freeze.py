@@ -8,7 +8,7 @@ from ordito.planning.adopt import older
 from ordito.planning.draft import Draft
 from ordito.planning.in_turn import outages
 from ordito.planning.losing import losing, lost_if
-from ordito.planning.members import UNCHANGED, DraftStep, Fate, PlannedInstance
+from ordito.planning.planned_instances import UNCHANGED, DraftStep, InstanceAction, PlannedInstance
 from ordito.work.plan import (
     NO_EFFECT,
     NORMAL,
@@ -24,22 +24,22 @@ from ordito.work.plan import (
     StepFlow,
 )
 
-JOIN, KEEP, CONTINUE, ALWAYS = Action.JOIN, Fate.KEEP, Fate.CONTINUE, StepCondition.ALWAYS
+JOIN, KEEP, CONTINUE, ALWAYS = Action.JOIN, InstanceAction.KEEP, InstanceAction.CONTINUE, StepCondition.ALWAYS
 
 SYMBOLS = {
-    Fate.NEW: "+",
-    Fate.CONTINUE: "~",
-    Fate.KEEP: "~",
-    Fate.LOOK: "?",
-    Fate.RUN: "~",
-    Fate.LEAVE: "-",
-    Fate.DROP: "-",
-    Fate.ANEW: "-/+",
-    Fate.STOP: "~",
-    Fate.START: "~",
-    Fate.RESTART: "~",
-    Fate.RECONFIGURE: "~",
-    Fate.UPDATE: "~",
+    InstanceAction.NEW: "+",
+    InstanceAction.CONTINUE: "~",
+    InstanceAction.KEEP: "~",
+    InstanceAction.LOOK: "?",
+    InstanceAction.RUN: "~",
+    InstanceAction.LEAVE: "-",
+    InstanceAction.DROP: "-",
+    InstanceAction.REPLACE: "-/+",
+    InstanceAction.STOP: "~",
+    InstanceAction.START: "~",
+    InstanceAction.RESTART: "~",
+    InstanceAction.RECONFIGURE: "~",
+    InstanceAction.UPDATE: "~",
 }
 
 
@@ -79,7 +79,11 @@ def freeze(draft: Draft) -> Plan:
             absent=tuple(draft.absent),
             older=older(draft),
             adopted={
-                **{m.id: dict(m.adopted) for m in draft.members.values() if m.adopted and m.fate is not Fate.ANEW},
+                **{
+                    m.id: dict(m.adopted)
+                    for m in draft.members.values()
+                    if m.adopted and m.action is not InstanceAction.REPLACE
+                },
                 **draft.adopted_links,
             },
             moved={m.id: m.record.host for m in draft.members.values() if m.was_on is not None},
@@ -176,7 +180,7 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
         for member in members:
             first = working.get(member.record.id)
             if first is not None:
-                stays = member.fate is KEEP and member.kind is UNCHANGED
+                stays = member.action is KEEP and member.kind is UNCHANGED
                 reason = _why_linked(draft, member, first) if stays else ""
                 found.append(_change(member, reason or reasons[first.reason], declared, forms=forms))
             elif member.kind is not UNCHANGED:
@@ -193,21 +197,21 @@ def _why_linked(draft: Draft, member: PlannedInstance, first: DraftStep) -> str:
     if not draft.workflow.forms:
         return undone
     other = draft.members.get(first.far if first.instance == member.record.id else first.instance)
-    if not first.link or other is None or other.fate is KEEP:
+    if not first.link or other is None or other.action is KEEP:
         return undone
     how = "its link is undone" if other.goes else "it is linked again" if member.undone else "it is linked"
-    return f"{how}: {other.template.name} {other.fate}"
+    return f"{how}: {other.template.name} {other.action}"
 
 
 def _change(member: PlannedInstance, first_reason: str, declared: str, *, forms: bool) -> Change:
-    fate, identity, reason = member.fate, member.record.id, member.reason
-    symbol, kind = SYMBOLS[fate], "" if member.kind is UNCHANGED else member.kind
-    if fate is KEEP:
+    action, identity, reason = member.action, member.record.id, member.reason
+    symbol, kind = SYMBOLS[action], "" if member.kind is UNCHANGED else member.kind
+    if action is KEEP:
         reason = member.reason if kind else first_reason
-    elif fate is CONTINUE and not member.record.created:
+    elif action is CONTINUE and not member.record.created:
         symbol = "+"
     elif forms and member.is_looked_at:
-        symbol = SYMBOLS[Fate.LOOK]
+        symbol = SYMBOLS[InstanceAction.LOOK]
     return Change(symbol, identity, reason, declared, member.differences, kind, member.cause)
 
 
@@ -239,4 +243,4 @@ def _kept(member: PlannedInstance) -> Change:
 
 def _loses(member: PlannedInstance) -> bool:
     """Whether what an instance has become is lost with it: it is removed, or replaced and not only to repair it."""
-    return member.goes or (member.fate is Fate.ANEW and not member.is_mended)
+    return member.goes or (member.action is InstanceAction.REPLACE and not member.is_broken)

@@ -10,9 +10,9 @@ from ordito.instances.context import Context
 from ordito.model.lifecycle_steps import LifecycleStep
 from ordito.model.service import Service
 from ordito.planning.draft import Draft
-from ordito.planning.members import DraftStep, Fate, PlannedInstance
 from ordito.planning.operation_steps import run_steps
 from ordito.planning.options import Hooking
+from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
 from ordito.work.hooks import DEFAULT_TIMEOUT, MODULE, Block, BlockScript, Hook, Moment, Transition
 from ordito.work.plan import HOOK, Action, ChangeKind, OperationCall
 
@@ -173,7 +173,7 @@ def requirements_first(service: Service) -> Iterator[str]:
 # What a plan does to each component, and to the whole: it is installed, upgraded or removed, or nothing happens.
 
 INSTALL, UPGRADE, DELETE, NONE = Transition.INSTALL, Transition.UPGRADE, Transition.DELETE, Transition.NONE
-STAY = frozenset({Fate.KEEP, Fate.LOOK})
+STAY = frozenset({InstanceAction.KEEP, InstanceAction.LOOK})
 
 
 def transitions(draft: Draft) -> Mapping[str, Transition]:
@@ -226,7 +226,11 @@ def _of(members: list[PlannedInstance], hooking: Hooking, *, is_forced: bool) ->
 
 def _is_new(member: PlannedInstance, since: str) -> bool:
     """Whether an instance was not there before the first attempt at the revision."""
-    return member.fate is Fate.NEW or not member.record.created or bool(since and member.record.created >= since)
+    return (
+        member.action is InstanceAction.NEW
+        or not member.record.created
+        or bool(since and member.record.created >= since)
+    )
 
 
 def _is_changed(member: PlannedInstance, since: str, *, is_forced: bool) -> bool:
@@ -234,6 +238,8 @@ def _is_changed(member: PlannedInstance, since: str, *, is_forced: bool) -> bool
     only repaired, or stopped for as long as what it requires is replaced, stays what it is; what is forced does not."""
     if since and member.record.last_config_change >= since:
         return True
-    if member.fate in STAY or member.is_conditional:
+    if member.action in STAY or member.is_conditional:
         return member.kind is ChangeKind.RELINK
-    return is_forced or bool(member.differences) or member.fate not in (Fate.RESTART, Fate.CONTINUE)
+    return (
+        is_forced or bool(member.differences) or member.action not in (InstanceAction.RESTART, InstanceAction.CONTINUE)
+    )

@@ -22,7 +22,7 @@ from ordito.model.operation import Artifact, interface_named
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.activities import NO_FILTERS, ActivitySetting, StepIds, Weaver, Woven
 from ordito.planning.draft import Draft
-from ordito.planning.members import DraftStep, Fate, PlannedInstance
+from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
 from ordito.planning.spots import ActivitySpot, spots_named, spots_of
 from ordito.work.activities import of_output, of_precondition, of_step, of_trigger
 from ordito.work.plan import PROCESSES, SCRIPTS, WORKFLOW, Action, Gate, OperationCall, Scope
@@ -41,7 +41,7 @@ def there_are(draft: Draft) -> None:
     for node in draft.ordered:
         for record in draft.snapshot.records_of(node.name):
             if record.exists:
-                draft.put(PlannedInstance(record, node, Fate.KEEP, ""))
+                draft.put(PlannedInstance(record, node, InstanceAction.KEEP, ""))
 
 
 def stay(draft: Draft) -> None:
@@ -49,7 +49,7 @@ def stay(draft: Draft) -> None:
     for members in draft.of_node.values():
         surplus = [m for m in members if m.goes]
         for member in surplus:
-            member.fate = Fate.KEEP
+            member.action = InstanceAction.KEEP
         if surplus:
             draft.diagnostics.warning(
                 "surplus-kept",

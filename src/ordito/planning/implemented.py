@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ordito.instances.lifecycle import DELEGATE, INSTALL, UNINSTALL, LifecycleRow, Side
 from ordito.model.operation import Interface, Operation
 from ordito.model.service import RELATIONSHIP_LIFECYCLE, STANDARD, NodeTemplate, Relationship
-from ordito.planning.recipe import Where
+from ordito.planning.operation_sequence import Where
 
 OWN, HOST, FAR, ORCHESTRATOR = Where.OWN, Where.HOST, Where.FAR, Where.ORCHESTRATOR
 

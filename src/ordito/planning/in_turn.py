@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ordito.planning.draft import Draft
-from ordito.planning.members import Fate, PlannedInstance
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.planning.ready import TURN, WITHIN, ask_until_ready, can_be_asked
 from ordito.planning.second_pass import whether
 from ordito.work.plan import Action, Gate, Outage
 
-STAYS_UP = frozenset({Fate.KEEP, Fate.UPDATE})
+STAYS_UP = frozenset({InstanceAction.KEEP, InstanceAction.UPDATE})
 """What does not go down, and is linked again with what does."""
 
-MADE = frozenset({Fate.NEW, Fate.CONTINUE})
+MADE = frozenset({InstanceAction.NEW, InstanceAction.CONTINUE})
 """What comes up and is not changed."""
 
-FREE = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.ANEW})
+FREE = frozenset({InstanceAction.RESTART, InstanceAction.RECONFIGURE, InstanceAction.REPLACE})
 """What goes down and comes up again, and need not do so for the sake of others."""
 
 
@@ -29,14 +29,14 @@ def is_free(draft: Draft, member: PlannedInstance) -> bool:
     """Whether an instance goes down only once what it requires has been changed."""
     if member.is_nested or draft.options.turns.never:
         return False
-    return member.fate in FREE and draft.is_forming
+    return member.action in FREE and draft.is_forming
 
 
 def in_turn(draft: Draft) -> None:
     """Hold up what has to wait for others that are changed."""
     if not draft.workflow.forms:
         return
-    free = [m for m in draft.members.values() if m.turn or (m.fate in FREE and is_free(draft, m))]
+    free = [m for m in draft.members.values() if m.turn or (m.action in FREE and is_free(draft, m))]
     if not free:
         return
     moving = _moving(draft)
@@ -88,9 +88,9 @@ def _why_together(draft: Draft, member: PlannedInstance) -> str:
         for relationship in member.template.requirements:
             at = (member.record.host,) if relationship.is_hosting else ()
             targets = [draft.members[i] for i in at if i in draft.members] or draft.of_node.get(relationship.target, [])
-            if any(target.fate is Fate.ANEW for target in targets):
+            if any(target.action is InstanceAction.REPLACE for target in targets):
                 return f"it requires {relationship.target} ({relationship.requirement}), which is replaced"
-    return member.reason or member.fate
+    return member.reason or member.action
 
 
 def _is_stopped(draft: Draft, member: PlannedInstance) -> bool:
@@ -136,11 +136,11 @@ class _Turns:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._ends: dict[tuple[str, int], int] = {}
-        stays = {m.id: m.up.steps for m in draft.members.values() if m.up is not None and m.fate in STAYS_UP}
+        stays = {m.id: m.up.steps for m in draft.members.values() if m.up is not None and m.action in STAYS_UP}
         self._linked = _other_ends(draft, stays) if any(m.turn for m in draft.members.values()) else {}
         self._by_turn: dict[tuple[str, int], list[PlannedInstance]] = {}
         for member in draft.members.values():
-            if (member.rises and member.fate not in MADE) or member.is_down_already:
+            if (member.rises and member.action not in MADE) or member.is_down_already:
                 self._by_turn.setdefault((self._node(member), member.turn), []).append(member)
         self._ready = self._asked()
         """The step that asks an instance, once it is up, whether it is ready: what starts well may be unwell."""
@@ -199,7 +199,9 @@ class _Holds:
         self._filtered: dict[int, int] = {}
         self._joined: dict[tuple[int, int], int] = {}
         self._undone = _other_ends(draft, {m.id: m.undone for m in draft.members.values() if m.undone})
-        kept = {m.id: m.up.steps for m in draft.members.values() if m.up is not None and m.fate is Fate.KEEP}
+        kept = {
+            m.id: m.up.steps for m in draft.members.values() if m.up is not None and m.action is InstanceAction.KEEP
+        }
         self._linked = _other_ends(draft, kept) if draft.observed else {}
 
     def hold(self, member: PlannedInstance, barrier: int, filtered: int = -1) -> None:

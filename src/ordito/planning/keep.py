@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
 from ordito.planning.draft import Draft
-from ordito.planning.members import Chain, Fate, PlannedInstance
+from ordito.planning.planned_instances import Chain, InstanceAction, PlannedInstance
 from ordito.work.plan import ChangeCause
 
 REASONS = {ChangeCause.PROTECTED: "protected", ChangeCause.UNMANAGED: "not created by this ensemble"}
@@ -22,9 +22,9 @@ def keep(draft: Draft) -> None:
     waiting = deque(_kept_for_itself(draft))
     while waiting:
         member, cause, reason = waiting.popleft()
-        if member.fate is Fate.KEEP:
+        if member.action is InstanceAction.KEEP:
             continue
-        member.fate, member.cause, member.reason = Fate.KEEP, cause, reason
+        member.action, member.cause, member.reason = InstanceAction.KEEP, cause, reason
         member.up = Chain([draft.join(member.id, draft.why(reason))])
         member.up.steps = []
         draft.kept.append(member)
@@ -73,13 +73,13 @@ def _is_spared(service: Service, snapshot: Snapshot, name: str) -> bool:
     return service.nodes[name].settings.protected or any(r.is_unmanaged for r in snapshot.of_node(name))
 
 
-def refuse_anew(draft: Draft) -> None:
+def refuse_replaced(draft: Draft) -> None:
     """Transform: what is not removed is not replaced either, unless somebody has said of the node that it is to be."""
     if not draft.workflow.describes:
         return
     for member in draft.members.values():
         named = member.template.name in draft.options.changes.replaced
-        if member.fate is not Fate.ANEW or named or not member.record.exists:
+        if member.action is not InstanceAction.REPLACE or named or not member.record.exists:
             continue
         if cause := why_kept(draft, member):
             draft.refusals.error(

@@ -14,11 +14,11 @@ from ordito.model.operation import Interface
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
-from ordito.planning.members import Fate, PlannedInstance
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.work.probes import CHECK, DISCOVER, maintaining
 
 SELF, SOURCE, TARGET = "SELF", "SOURCE", "TARGET"
-MADE_OR_GONE = frozenset({Fate.NEW, Fate.ANEW, Fate.LEAVE, Fate.DROP})
+MADE_OR_GONE = frozenset({InstanceAction.NEW, InstanceAction.REPLACE, InstanceAction.LEAVE, InstanceAction.DROP})
 MOST_NAMED = 4
 
 
@@ -30,7 +30,7 @@ def warn_of_kept_attributes(draft: Draft) -> None:
     found: dict[tuple[str, str, str], list[str]] = {}
     for member in draft.members.values():
         recorded = draft.snapshot.attributes.get(member.id)
-        if recorded and member.fate not in MADE_OR_GONE:
+        if recorded and member.action not in MADE_OR_GONE:
             for key, giver in lost.of(member).items():
                 if key in recorded:
                     found.setdefault((member.template.name, key, giver), []).append(member.id)

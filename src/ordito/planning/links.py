@@ -21,10 +21,10 @@ from ordito.planning.chains import ChainNeeds
 from ordito.planning.decide import tell_relinked
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
-from ordito.planning.members import HALVES, Chain, Down, DraftStep, Fate, PlannedInstance, Up
+from ordito.planning.operation_sequence import Making, PairEntry, Pairs
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.pairing import Pairing, warn_of_left_out
-from ordito.planning.recipe import Making, PairEntry, Pairs
+from ordito.planning.planned_instances import DOWN_UP, Chain, Down, DraftStep, InstanceAction, PlannedInstance, Up
 from ordito.work.plan import Action, ChangeKind, StepCondition
 
 
@@ -32,16 +32,16 @@ def links(draft: Draft) -> None:
     """Link every pair that is not linked yet."""
     pairing, ordered = Pairing(draft), _OfTurns()
     for node in draft.ordered:
-        recipe = draft.recipes.making(node)
-        for pairs in recipe.link:
+        sequence = draft.sequences.making(node)
+        for pairs in sequence.link:
             is_lost = not draft.options.orphans.nodes.isdisjoint((node.name, pairs.relationship.target))
             if is_lost and not draft.options.pruned.isdisjoint((node.name, pairs.relationship.target)):
                 continue
             before = draft.linking
             turns = _LinkTurns(draft, pairs.relationship)
             for source in pairing.of_node(node.name):
-                updates = source.fate is Fate.UPDATE
-                if source.rises and not updates and _is_of(pairs, HALVES[source.fate].up is not Up.START):
+                updates = source.action is InstanceAction.UPDATE
+                if source.rises and not updates and _is_of(pairs, DOWN_UP[source.action].up is not Up.START):
                     targets = pairing.wanted(source, pairs.relationship)
                     _link(draft, source, _once_linked(draft, source, targets, pairs, is_lost), pairs, turns)
                 elif source.is_up and (updates or not source.rises) and pairs.is_link:
@@ -51,15 +51,15 @@ def links(draft: Draft) -> None:
             if pairs.is_link and not is_lost:
                 warn_of_left_out(draft, pairs.relationship, pairing)
             _check_number(draft, pairs.relationship, draft.linking - before)
-        if recipe.link:
-            _weave(draft, node, recipe)
+        if sequence.link:
+            _weave(draft, node, sequence)
 
 
 def unlinks(draft: Draft) -> None:
     """Undo every pair that was begun and of which an end leaves or is stopped, if only to be taken up again."""
     pairing, linking = Pairing(draft), _Linking(draft)
     for node in draft.ordered:
-        wanted = draft.recipes.removing(node).unlink
+        wanted = draft.sequences.removing(node).unlink
         if not wanted and draft.is_in_one_form:
             continue
         turns = _turns(draft, wanted)
@@ -77,7 +77,7 @@ def unlinks(draft: Draft) -> None:
                 continue
             if not source.falls:
                 _unlink_kept(draft, source, unlink, turns, pairing)
-            elif source.fate is not Fate.DROP and not source.is_lost:
+            elif source.action is not InstanceAction.DROP and not source.is_lost:
                 _unlink(draft, source, unlink, turns, pairing)
 
 
@@ -165,11 +165,11 @@ def _turns(draft: Draft, unlink: tuple[Pairs, ...]) -> Turns:
     return {id(pairs): _LinkTurns(draft, pairs.relationship) for pairs in unlink}
 
 
-def _weave(draft: Draft, node: NodeTemplate, recipe: Making) -> None:
+def _weave(draft: Draft, node: NodeTemplate, sequence: Making) -> None:
     """Put the links of a node's instances where they belong in their chains."""
     then = 0
-    if recipe.reached_by:
-        then = draft.why(f"{node.name} gets its address by its link with {recipe.reached_by}")
+    if sequence.reached_by:
+        then = draft.why(f"{node.name} gets its address by its link with {sequence.reached_by}")
     for source in draft.of_node.get(node.name, ()):
         if source.up is not None:
             draft.weave(source.up, then)
@@ -321,7 +321,7 @@ def _unlinked(draft: Draft, source: PlannedInstance, target: PlannedInstance, pa
     then the pair is undone before."""
     relationship = pairs.relationship
     link = draft.snapshot.links.get(link_id(relationship.key, relationship.source, source.id, target.id))
-    down = HALVES[target.fate].down
+    down = DOWN_UP[target.action].down
     if link is None or down is Down.REMOVE or relationship.key in source.dropped:
         return list(pairs.entries)
     missing: list[PairEntry] = []
@@ -355,7 +355,7 @@ def _unlink(draft: Draft, source: PlannedInstance, unlink: tuple[Pairs, ...], tu
     chain = _down(source)
     first = draft.why("links are undone before the instance stops")
     last = draft.why("what linked it is undone once the instance has stopped")
-    only_stops = HALVES[source.fate].down is Down.STOP
+    only_stops = DOWN_UP[source.action].down is Down.STOP
     for pairs in unlink:
         for target in reversed(pairing.targets(source, pairs.relationship, falls=True)):
             if _is_spared(draft, source, target) or not was_begun(draft, source, target, pairs):
@@ -401,12 +401,12 @@ def _unlink_kept(
             if not target.falls and not is_redone and not _is_left(draft, source, target, own):
                 continue
             if (
-                target.fate is Fate.DROP
+                target.action is InstanceAction.DROP
                 or _is_spared(draft, target, source)
                 or not was_begun(draft, source, target, own[0])
             ):
                 continue
-            removed = is_dropped or HALVES[target.fate].down is Down.REMOVE
+            removed = is_dropped or DOWN_UP[target.action].down is Down.REMOVE
             reason = f"a pair with {target.id}, which {_happens(target, is_dropped=is_dropped)}"
             for number in (
                 n for p in own if _is_of(p, removed) for n in _undo(draft, source, target, p, turns, reason)
@@ -446,9 +446,9 @@ def _happens(target: PlannedInstance, *, is_dropped: bool) -> str:
         return "is not required any more"
     if not target.falls:
         return "is linked otherwise"
-    if target.fate is Fate.ANEW:
+    if target.action is InstanceAction.REPLACE:
         return "is replaced"
-    return "leaves" if HALVES[target.fate].down is Down.REMOVE else "is stopped"
+    return "leaves" if DOWN_UP[target.action].down is Down.REMOVE else "is stopped"
 
 
 def _id(source: PlannedInstance, target: PlannedInstance, relationship: Relationship) -> str:
@@ -473,8 +473,8 @@ def _is_left(draft: Draft, source: PlannedInstance, target: PlannedInstance, unl
 
 def _is_spared(draft: Draft, member: PlannedInstance, other: PlannedInstance) -> bool:
     """Whether a pair is not undone, because an instance is healed and the other one, which stays, is not up."""
-    is_healed = member.fate is Fate.ANEW or (member.fate is Fate.RESTART and draft.heals)
-    return is_healed and other.fate is Fate.KEEP and not other.is_up
+    is_healed = member.action is InstanceAction.REPLACE or (member.action is InstanceAction.RESTART and draft.heals)
+    return is_healed and other.action is InstanceAction.KEEP and not other.is_up
 
 
 def was_begun(draft: Draft, source: PlannedInstance, target: PlannedInstance, pairs: Pairs) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from ordito.instances.hosting import chain
 from ordito.instances.records import Instance, Snapshot
 from ordito.planning.draft import Draft
-from ordito.planning.members import GOING, HALVES, Down, Fate, PlannedInstance
+from ordito.planning.planned_instances import DOWN_UP, GOING, Down, InstanceAction, PlannedInstance
 
 
 def losing(draft: Draft) -> tuple[str, ...]:
@@ -46,9 +46,9 @@ def lost_if(draft: Draft, names: Iterable[str]) -> dict[str, str]:
         member = draft.members.get(name)
         if name in draft.once_more:
             found[name] = IF_ABSENT
-        elif draft.mends_first or (member is not None and member.is_conditional):
+        elif draft.repairs_first or (member is not None and member.is_conditional):
             found[name] = IF_NOT_OK
-        elif member is not None and member.record.was_lost and member.fate in GOING:
+        elif member is not None and member.record.was_lost and member.action in GOING:
             found[name] = IF_AWAY
     return found
 
@@ -60,8 +60,8 @@ IF_NOT_OK = "if it is not found to be ok before"
 
 def _is_lost(draft: Draft, member: PlannedInstance) -> bool:
     """Whether what an instance holds is lost by what becomes of it."""
-    is_made = member.fate is Fate.NEW or (member.fate is Fate.CONTINUE and draft.options.force)
-    return is_made or member.id in draft.once_more or HALVES[member.fate].down is Down.REMOVE
+    is_made = member.action is InstanceAction.NEW or (member.action is InstanceAction.CONTINUE and draft.options.force)
+    return is_made or member.id in draft.once_more or DOWN_UP[member.action].down is Down.REMOVE
 
 
 def _keeps(draft: Draft, name: str) -> bool:
@@ -91,4 +91,4 @@ def spared(draft: Draft) -> frozenset[str]:
 def _goes(draft: Draft, host: str) -> bool:
     """Whether an instance is removed, or one that it lies on."""
     members = (draft.members.get(above.id) for above in chain(draft.snapshot, host))
-    return any(member is not None and HALVES[member.fate].down is Down.REMOVE for member in members)
+    return any(member is not None and DOWN_UP[member.action].down is Down.REMOVE for member in members)

@@ -34,28 +34,28 @@ def check_lossy(draft: Draft) -> None:
     gone = NOT_MADE_AGAIN if draft.options.hooking.transition is Transition.DELETE else MADE_AGAIN
     report_lossy(steps, draft.diagnostics, strict=draft.options.hooking.strict, gone=gone)
     late = [step for step in steps if step.on_failure == ROLLBACK and not _is_before(step)]
-    anew = [member.id for member in draft.members.values() if member.kind is ChangeKind.REPLACE] if late else []
-    if anew:
+    replaced = [member.id for member in draft.members.values() if member.kind is ChangeKind.REPLACE] if late else []
+    if replaced:
         place = late[0].spans.get("onFailure") or late[0].span
-        _warn_of_replaced(anew, f'lifecycle step "{late[0].id}"', place, draft.diagnostics)
+        _warn_of_replaced(replaced, f'lifecycle step "{late[0].id}"', place, draft.diagnostics)
 
 
 def with_lossy_replace(plan: Plan) -> Plan:
     """The plan of a job that takes itself back when it fails, with a warning where that would lead over what it makes
     again."""
-    anew = [change.instance for change in plan.changes if change.kind == ChangeKind.REPLACE]
-    if not anew or any("[lossy-replace]" in warning for warning in plan.summary.warnings):
+    replaced = [change.instance for change in plan.changes if change.kind == ChangeKind.REPLACE]
+    if not replaced or any("[lossy-replace]" in warning for warning in plan.summary.warnings):
         return plan
     found = Diagnostics()
-    _warn_of_replaced(anew, "a failure", None, found)
+    _warn_of_replaced(replaced, "a failure", None, found)
     warnings = (*plan.summary.warnings, *(str(d) for d in found))
     return msgspec.structs.replace(plan, summary=msgspec.structs.replace(plan.summary, warnings=warnings))
 
 
-def _warn_of_replaced(anew: Sequence[str], who: str, place: Span | None, diagnostics: Diagnostics) -> None:
+def _warn_of_replaced(replaced: Sequence[str], who: str, place: Span | None, diagnostics: Diagnostics) -> None:
     diagnostics.warning(
         "lossy-replace",
-        f"{who} would roll back over what is replaced: {listed(anew, MOST_NAMED)}; "
+        f"{who} would roll back over what is replaced: {listed(replaced, MOST_NAMED)}; "
         "what was kept there is lost, and is not brought back by making it once more",
         place,
         hint="back it up by a step before, which restores the backup when it is undone",

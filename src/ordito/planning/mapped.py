@@ -28,7 +28,7 @@ from ordito.model.service import STANDARD, Substituted
 from ordito.planning.draft import Draft
 from ordito.planning.imperative import weave_target
 from ordito.planning.mapped_inputs import workflow_inputs
-from ordito.planning.members import HALVES, Chain, Down, DraftStep, Fate, PlannedInstance, Up
+from ordito.planning.planned_instances import DOWN_UP, Chain, Down, DraftStep, InstanceAction, PlannedInstance, Up
 from ordito.work.plan import Action
 
 
@@ -83,9 +83,9 @@ def _ways(draft: Draft, substituted: Substituted, targets: Mapping[str, Target])
         groups: dict[tuple[str, ...], list[tuple[PlannedInstance, Chain]]] = {}
         for member in members:
             chain = member.up if is_up else member.down
-            half = HALVES[member.fate]
+            half = DOWN_UP[member.action]
             operations = UP.get(half.up, ()) if is_up else DOWN.get(half.down, ())
-            is_meant = member.fate is not Fate.DROP and member.template.name not in draft.inside(is_up)
+            is_meant = member.action is not InstanceAction.DROP and member.template.name not in draft.inside(is_up)
             if chain is not None and operations and chain.steps and is_meant:
                 groups.setdefault(operations, []).append((member, chain))
         # What stands for an operation is about all that is inside: of some of it the own operations are carried out.
@@ -100,9 +100,9 @@ def _ways(draft: Draft, substituted: Substituted, targets: Mapping[str, Target])
 
 def _is_concerned(member: PlannedInstance, *, is_up: bool) -> bool:
     """Whether an instance will be there in the end, or on the way down, whether it was there."""
-    if member.fate is Fate.DROP:
+    if member.action is InstanceAction.DROP:
         return False
-    return not member.goes if is_up else member.fate is not Fate.NEW
+    return not member.goes if is_up else member.action is not InstanceAction.NEW
 
 
 class _Mapping:

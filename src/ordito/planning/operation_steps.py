@@ -19,8 +19,8 @@ from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
 from ordito.planning.implemented import where_run
-from ordito.planning.members import DraftStep, PlannedInstance
-from ordito.planning.recipe import Where
+from ordito.planning.operation_sequence import Where
+from ordito.planning.planned_instances import DraftStep, PlannedInstance
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
 from ordito.work.plan import Action
 

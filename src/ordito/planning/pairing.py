@@ -12,7 +12,7 @@ from ordito.instances.records import number_of
 from ordito.instances.states import CONFIGURED
 from ordito.model.service import Relationship
 from ordito.planning.draft import Draft
-from ordito.planning.members import PlannedInstance
+from ordito.planning.planned_instances import PlannedInstance
 
 CONNECTION_TYPE = "connection_type"
 ALL_TO_ONE = "all_to_one"

@@ -18,8 +18,8 @@ from ordito.instances.status import is_up
 from ordito.model.service import Service
 from ordito.planning.choose_instances import all_instances
 from ordito.planning.draft import Draft
-from ordito.planning.members import CHANGED, Fate, PlannedInstance
 from ordito.planning.options import PlanOptions, ServicePart
+from ordito.planning.planned_instances import CHANGED, InstanceAction, PlannedInstance
 from ordito.work.plan import Change, Plan
 from ordito.work.workflows import Workflow
 
@@ -64,7 +64,7 @@ def with_needed(part: ServicePart, service: Service, snapshot: Snapshot) -> Serv
 def taken_along(draft: Draft) -> frozenset[str]:
     """The instances that a plan changes though they are no part of what it is about: with these it is to be made
     again, so that they are changed as they are wanted."""
-    return frozenset(m.id for m in draft.members.values() if m.fate in CHANGED and draft.is_left_out(m))
+    return frozenset(m.id for m in draft.members.values() if m.action in CHANGED and draft.is_left_out(m))
 
 
 def all_of_part(draft: Draft) -> None:
@@ -77,7 +77,7 @@ def all_of_part(draft: Draft) -> None:
         return
     for member in draft.members.values():
         if not part.has(member.record):
-            member.fate, member.reason = Fate.KEEP, ""
+            member.action, member.reason = InstanceAction.KEEP, ""
             draft.counts[member.template.name] += 1
     _refuse_needed(draft)
 
@@ -87,7 +87,7 @@ def _forget_missed(draft: Draft) -> None:
     for node in draft.ordered:
         for record in draft.snapshot.records_of(node.name):
             if record.is_missed and not record.exists:
-                draft.put(PlannedInstance(record, node, Fate.DROP, MISSED))
+                draft.put(PlannedInstance(record, node, InstanceAction.DROP, MISSED))
 
 
 MISSED = "it is not there, and is not missed any more"

@@ -20,7 +20,7 @@ from ordito.instances.context import Context, EvaluationError
 from ordito.model.imperative import Policy
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.draft import Draft
-from ordito.planning.members import Fate, PlannedInstance
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.planning.policy_targets import PLACEMENT
 
 TOGETHER = "affinity"
@@ -201,7 +201,7 @@ def container_of(draft: Draft, rule: Rule, instance: str) -> str:
 
 def _check(draft: Draft, rule: Rule) -> None:
     members = [m for name in rule.policy.nodes for m in draft.of_node.get(name, ())]
-    if all(m.fate not in (Fate.NEW, Fate.LEAVE, Fate.DROP) for m in members):
+    if all(m.action not in (InstanceAction.NEW, InstanceAction.LEAVE, InstanceAction.DROP) for m in members):
         return
     places = {name: _places(draft, rule, name) for name in rule.policy.nodes}
     problem = _problem_together(places) if rule.together else _problem_apart(draft, rule, places)

@@ -13,8 +13,8 @@ from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft
 from ordito.planning.implemented import where_run
 from ordito.planning.losing import at_stake, holds_data
-from ordito.planning.members import Chain, DraftStep, Fate, PlannedInstance
-from ordito.planning.recipe import Where
+from ordito.planning.operation_sequence import Where
+from ordito.planning.planned_instances import Chain, DraftStep, InstanceAction, PlannedInstance
 from ordito.work.plan import Action, StepCondition
 from ordito.work.probes import CHECK, PROBES, maintaining
 from ordito.work.targets import HOST
@@ -25,7 +25,7 @@ def existing(draft: Draft) -> None:
     for node in draft.ordered:
         for record in draft.snapshot.records_of(node.name):
             if record.exists or record.is_missed:
-                draft.put(PlannedInstance(record, node, Fate.LOOK, ""))
+                draft.put(PlannedInstance(record, node, InstanceAction.LOOK, ""))
 
 
 def looking(name: str) -> Callable[[Draft], None]:
@@ -54,9 +54,9 @@ def ask_first(draft: Draft) -> None:
     for member in draft.members.values() if not draft.options.force else ():
         if not _is_doubtful(draft, member):
             continue
-        if member.fate is Fate.CONTINUE and member.record.created:
+        if member.action is InstanceAction.CONTINUE and member.record.created:
             _ask(draft, member, member.up, _install_condition)
-        elif member.fate is Fate.LEAVE:
+        elif member.action is InstanceAction.LEAVE:
             _ask(draft, member, member.down, lambda _: StepCondition.UNLESS_ABSENT)
 
 
@@ -139,9 +139,9 @@ def can_be_looked_at(draft: Draft, member: PlannedInstance) -> bool:
     node = member.template
     if HOST in draft.snapshot.attributes.get(member.id, {}):
         return True
-    if draft.recipes.is_delegated(node):
+    if draft.sequences.is_delegated(node):
         return draft.options.abilities.maker(node.name, node.kinds).looks
-    return node.is_compute and bool(draft.recipes.protocol(node))
+    return node.is_compute and bool(draft.sequences.protocol(node))
 
 
 def look_at(draft: Draft, member: PlannedInstance, reason: str) -> int:

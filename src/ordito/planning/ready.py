@@ -13,7 +13,7 @@ import msgspec
 
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
-from ordito.planning.members import Fate, PlannedInstance
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.planning.probes import probe
 from ordito.work.hooks import Transition
 from ordito.work.plan import ChangeKind, StepCondition
@@ -63,12 +63,12 @@ def can_be_asked(draft: Draft, member: PlannedInstance) -> bool:
     node = member.template
     if maintaining(node, CHECK) is not None:
         return True
-    return draft.recipes.is_delegated(node) and draft.options.abilities.maker(node.name, node.kinds).looks
+    return draft.sequences.is_delegated(node) and draft.options.abilities.maker(node.name, node.kinds).looks
 
 
 def _changes(draft: Draft, member: PlannedInstance) -> bool:
     """Whether something happens to an instance, or has happened since the revision was begun."""
-    if member.fate is not Fate.KEEP or member.kind is ChangeKind.RELINK:
+    if member.action is not InstanceAction.KEEP or member.kind is ChangeKind.RELINK:
         return True
     hooking = draft.options.hooking
     begun = bool(hooking.since) and member.record.last_config_change >= hooking.since

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ordito.planning.draft import Draft
-from ordito.planning.members import DraftStep
+from ordito.planning.planned_instances import DraftStep
 from ordito.work.plan import Action
 
 JOIN = Action.JOIN

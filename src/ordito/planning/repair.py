@@ -16,17 +16,17 @@ from ordito.instances.hosting import chain
 from ordito.instances.states import ERROR as FAILED
 from ordito.instances.states import STARTED
 from ordito.instances.status import ERROR, UNKNOWN
-from ordito.planning.choose_anew import outermost
+from ordito.planning.choose_replaced import outermost
 from ordito.planning.draft import Draft
-from ordito.planning.members import DraftStep, Fate, PlannedInstance
-from ordito.planning.mend_first import can_do_without
+from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
 from ordito.planning.probes import can_be_looked_at, probe
+from ordito.planning.repair_first import can_do_without
 from ordito.planning.widening import HEALED, AskedHosts, Laying, Widening
 from ordito.work.plan import Action, ChangeKind, StepCondition
 from ordito.work.probes import CHECK, maintaining
 
-STAYS = frozenset({Fate.KEEP, Fate.NEW, Fate.CONTINUE})
-"""The fates of what may be around an instance that is repaired."""
+STAYS = frozenset({InstanceAction.KEEP, InstanceAction.NEW, InstanceAction.CONTINUE})
+"""The actions of what may be around an instance that is repaired."""
 
 
 def repairing(laying: Laying) -> Callable[[Draft], None]:
@@ -46,7 +46,7 @@ def repairing(laying: Laying) -> Callable[[Draft], None]:
             with draft.aside():
                 _widen(draft, laying, broken, why, looks)
         for member in broken.values():
-            member.fate, member.presumed = Fate.KEEP, True
+            member.action, member.presumed = InstanceAction.KEEP, True
         _ask_hosts(draft, hosts, looks)
 
     return repair
@@ -79,7 +79,7 @@ class _Around:
         self._nodes: set[str] = set()
         self._over: set[str] = set()
         for member in draft.members.values():
-            if member.fate in STAYS:
+            if member.action in STAYS:
                 continue
             self._nodes.add(member.template.name)
             for above in chain(draft.snapshot, member.id):
@@ -95,7 +95,9 @@ class _Around:
 
 def _changing(draft: Draft, broken: Mapping[str, PlannedInstance]) -> set[str]:
     """The nodes of which the plan changes anything but what is repaired."""
-    return {m.template.name for m in draft.members.values() if m.fate is not Fate.KEEP and m.id not in broken}
+    return {
+        m.template.name for m in draft.members.values() if m.action is not InstanceAction.KEEP and m.id not in broken
+    }
 
 
 def _standing_alone(draft: Draft, broken: dict[str, PlannedInstance], around: _Around) -> dict[str, PlannedInstance]:
@@ -112,7 +114,7 @@ def _standing_alone(draft: Draft, broken: dict[str, PlannedInstance], around: _A
     waiting += [
         m
         for name, beside in hosted.items()
-        if (host := members.get(name)) is not None and name not in broken and host.fate is not Fate.KEEP
+        if (host := members.get(name)) is not None and name not in broken and host.action is not InstanceAction.KEEP
         for m in beside
     ]
     for name in changing:
@@ -140,7 +142,11 @@ def _asked(draft: Draft, broken: Mapping[str, PlannedInstance], around: _Around)
     found: dict[str, PlannedInstance] = {}
     for member in draft.members.values():
         node, record = member.template, member.record
-        stays = member.fate is Fate.KEEP and record.state == STARTED and node.name not in draft.options.orphans.nodes
+        stays = (
+            member.action is InstanceAction.KEEP
+            and record.state == STARTED
+            and node.name not in draft.options.orphans.nodes
+        )
         if not stays or member.id in broken or draft.is_left_out(member):
             continue
         host = draft.host_of(member)
@@ -149,7 +155,7 @@ def _asked(draft: Draft, broken: Mapping[str, PlannedInstance], around: _Around)
         elif (
             member.kind is not ChangeKind.UNCHANGED
             or any(r.target in changing for r in node.requirements if not r.is_hosting)
-            or (host is not None and host.id not in broken and host.fate is not Fate.KEEP)
+            or (host is not None and host.id not in broken and host.action is not InstanceAction.KEEP)
             or not around.comes_up(draft, member)
         ):
             _say_unasked(draft, member, CHANGES_AROUND)
@@ -163,7 +169,7 @@ CHANGES_AROUND = "not checked: this plan changes it, what it requires, or what r
 
 
 def _say_unasked(draft: Draft, member: PlannedInstance, reason: str) -> None:
-    draft.kept.append(PlannedInstance(member.record, member.template, Fate.KEEP, reason))
+    draft.kept.append(PlannedInstance(member.record, member.template, InstanceAction.KEEP, reason))
 
 
 def _ask_hosts(draft: Draft, hosts: Iterable[PlannedInstance], looks: AskedHosts) -> None:
@@ -188,11 +194,11 @@ def _is_broken(draft: Draft, member: PlannedInstance) -> bool:
     """Whether an instance is known not to be ok, or nothing is known of it, although all that makes it was carried out
     as it is wanted, and nothing of that has failed."""
     record = member.record
-    if member.fate is not Fate.CONTINUE or draft.options.force or draft.is_left_out(member):
+    if member.action is not InstanceAction.CONTINUE or draft.options.force or draft.is_left_out(member):
         return False
     if record.local not in (ERROR, UNKNOWN) or record.state not in (STARTED, FAILED):
         return False
-    made = draft.recipes.making(member.template).install
+    made = draft.sequences.making(member.template).install
     if any(entry.key in record.failed for entry in made):
         return False  # It is gone on with. What has failed to look after it, or to stop it, is nothing that is to come.
     return member.done >= len(made) and not _hindrance(draft, member)
@@ -214,7 +220,7 @@ def _hindrance(draft: Draft, member: PlannedInstance) -> Hindrance | None:
     """What is so of an instance by itself that it is not repaired."""
     record = member.record
     links = (draft.snapshot.links[name] for name in draft.snapshot.links_of(record.id))
-    made = draft.recipes.making(member.template).install
+    made = draft.sequences.making(member.template).install
     if member.template.is_compute:
         return Hindrance.HOST
     if any(link.failed and link.source == record.id for link in links):
@@ -231,7 +237,7 @@ def say_unrepaired(draft: Draft) -> None:
     fails unless that is found to be ok."""
     found: dict[tuple[str, Hindrance], list[PlannedInstance]] = {}
     for member in draft.members.values():
-        if member.fate is not Fate.CONTINUE or member.up is None:
+        if member.action is not InstanceAction.CONTINUE or member.up is None:
             continue
         last = draft.steps[member.up.end]
         if last.condition is StepCondition.IF_MENDED and not last.done:

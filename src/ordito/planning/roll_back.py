@@ -12,9 +12,9 @@ from ordito.instances.records import Instance, Snapshot
 from ordito.planning.chains import in_sequence
 from ordito.planning.digests import NO_OP_DIGEST
 from ordito.planning.draft import Draft
-from ordito.planning.members import Fate, PlannedInstance
+from ordito.planning.operation_sequence import SequencedOperation
 from ordito.planning.options import RolledBack
-from ordito.planning.recipe import SequencedOperation
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 
 TAKEN_BACK = frozenset().union(*(done for name, done in TAKES_BACK.items() if name not in REMOVES))
 """Operations that another takes back while the instance stays."""
@@ -31,7 +31,7 @@ def take_back(draft: Draft) -> None:
     """Transform: what the job did to instances that stay is taken back by the operations that take it back."""
     for node in draft.ordered:
         for member in draft.of_node.get(node.name, ()):
-            if member.fate is Fate.KEEP:
+            if member.action is InstanceAction.KEEP:
                 _take_back(draft, member)
 
 
@@ -44,7 +44,7 @@ def cannot_be_taken_back(snapshot: Snapshot, rolled_back: RolledBack) -> tuple[s
         if not record.exists:
             if record.last_config_change >= since > record.created:
                 found.append(f"{record.id} was removed, and is not made again")
-        elif _fate(record, rolled_back)[0] is Fate.KEEP:
+        elif _fate(record, rolled_back)[0] is InstanceAction.KEEP:
             stays = [key for key in _done(record, since) if key.rpartition(".")[2] not in TAKEN_BACK]
             if stays:
                 found.append(f"{record.id} keeps what {', '.join(stays)} did")
@@ -54,20 +54,20 @@ def cannot_be_taken_back(snapshot: Snapshot, rolled_back: RolledBack) -> tuple[s
 def made(snapshot: Snapshot, rolled_back: RolledBack) -> tuple[str, ...]:
     """The instances that are there because of a job, by id."""
     records = snapshot.instances.values()
-    return tuple(r.id for r in records if r.exists and _fate(r, rolled_back)[0] is not Fate.KEEP)
+    return tuple(r.id for r in records if r.exists and _fate(r, rolled_back)[0] is not InstanceAction.KEEP)
 
 
-def _fate(record: Instance, rolled_back: RolledBack) -> tuple[Fate, str]:
+def _fate(record: Instance, rolled_back: RolledBack) -> tuple[InstanceAction, str]:
     if record.created >= rolled_back.since:
-        return Fate.LEAVE, "made by the job that is rolled back"
+        return InstanceAction.LEAVE, "made by the job that is rolled back"
     if record.id in rolled_back.new and not record.created:
-        return Fate.DROP, "not begun by the job that is rolled back"
-    return Fate.KEEP, ""
+        return InstanceAction.DROP, "not begun by the job that is rolled back"
+    return InstanceAction.KEEP, ""
 
 
 def _take_back(draft: Draft, member: PlannedInstance) -> None:
     form = draft.falling(member)
-    entries = form.recipes.removing(form.service.nodes[member.template.name]).uninstall
+    entries = form.sequences.removing(form.service.nodes[member.template.name]).uninstall
     done = list(_done(member.record, draft.options.rolled_back.since))
     wanted = tuple(entry for entry in entries if any(_undoes(draft, entry, key) for key in done))
     if not wanted:

@@ -16,9 +16,9 @@ from ordito.model.service import MAINTAIN, STANDARD, NodeTemplate
 from ordito.planning.draft import Draft
 from ordito.planning.imperative import weave_target
 from ordito.planning.implemented import where_run
-from ordito.planning.members import Chain, DraftStep, Fate, PlannedInstance
+from ordito.planning.operation_sequence import Where
 from ordito.planning.options import OfStandIn
-from ordito.planning.recipe import Where
+from ordito.planning.planned_instances import Chain, DraftStep, InstanceAction, PlannedInstance
 from ordito.planning.waits import IN_TURN, install_waits
 from ordito.work.plan import Action
 from ordito.work.probes import PROBES
@@ -49,7 +49,7 @@ def run_operation(draft: Draft) -> None:
         reason = draft.why(asked)
         for member in members:
             if node is not None and member.id in chosen:
-                member.fate, member.reason = Fate.RUN, asked
+                member.action, member.reason = InstanceAction.RUN, asked
                 member.up = Chain([draft.add(_step(draft, member, node, reason))])
             elif run.in_order and member.up is None:
                 member.up = Chain([draft.join(member.id, passed)])
@@ -68,7 +68,7 @@ def _on_stand_in(draft: Draft, name: str, stand_in: OfStandIn) -> None:
         first, last = (draft.join(f"{member.id}.{end}", why) for end in ("before", "after"))
         draft.edge(first, begin, why)
         draft.edge(woven.end, last, why)
-        member.fate, member.reason, member.up = Fate.RUN, reason, Chain([first, last])
+        member.action, member.reason, member.up = InstanceAction.RUN, reason, Chain([first, last])
 
 
 def run_waits(draft: Draft) -> None:

@@ -13,8 +13,8 @@ from ordito.model.service import NodeTemplate
 from ordito.planning.choose_instances import Hosts, grow, leaving
 from ordito.planning.counts import asked_count, bounds_of, check_bounds, few_enough, kept_count, of_policy
 from ordito.planning.draft import Draft
-from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.options import Goal
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.work.plan import KeptCount
 
 MOST = 1_000_000
@@ -55,7 +55,7 @@ class _Scaler:
             if record.id in victims:
                 draft.put(leaving(draft, record, node, f"{reason}, and there are {len(existing)}"))
             else:
-                draft.put(PlannedInstance(record, node, Fate.KEEP, ""))
+                draft.put(PlannedInstance(record, node, InstanceAction.KEEP, ""))
         left = [record for record in staying if record.id not in victims]
         if shares:
             grow(draft, node, shares, left, reason=f"its host is new, so that there are {number} of {node.name}")
@@ -76,10 +76,10 @@ class _Scaler:
         if node.host is None or node.name in self._draft.options.orphans.nodes:
             return []  # Of what the template has lost nothing is made any more.
         hosts = [m for m in self._draft.of_node.get(node.host.target, ()) if not m.goes]
-        new = [m.id for m in hosts if m.fate is Fate.NEW]
+        new = [m.id for m in hosts if m.action is InstanceAction.NEW]
         if not new:
             return []
-        siblings = [m.id for m in hosts if m.fate is not Fate.NEW]
+        siblings = [m.id for m in hosts if m.action is not InstanceAction.NEW]
         if siblings:
             having = Counter(record.host for record in staying)
             share = min(having[name] for name in siblings)

@@ -15,8 +15,8 @@ from ordito.instances.states import STARTED
 from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate
 from ordito.planning.draft import Draft
-from ordito.planning.members import CHANGED, DraftStep, Fate, PlannedInstance
-from ordito.planning.recipe import SequencedOperation
+from ordito.planning.operation_sequence import SequencedOperation
+from ordito.planning.planned_instances import CHANGED, DraftStep, InstanceAction, PlannedInstance
 from ordito.syntax.expressions import Call, calls
 from ordito.work.observed_inputs import observed
 from ordito.work.plan import Action, ChangeKind, StepCondition
@@ -28,7 +28,7 @@ def second_pass(draft: Draft) -> None:
     """Have instances configured again, if that is needed, whose nodes are configured with what is changed."""
     if not draft.workflow.forms or draft.options.turns.never:
         return
-    changing = {m.template.name for m in draft.members.values() if m.fate in CHANGED}
+    changing = {m.template.name for m in draft.members.values() if m.action in CHANGED}
     if not changing:
         return
     evaluator = Evaluator(draft.service, draft.snapshot, draft.inputs)
@@ -38,7 +38,7 @@ def second_pass(draft: Draft) -> None:
             continue
         for member in draft.of_node.get(node.name, ()):
             if _stays(member):
-                member.fate, member.reason, member.is_conditional = Fate.RECONFIGURE, WHETHER, True
+                member.action, member.reason, member.is_conditional = InstanceAction.RECONFIGURE, WHETHER, True
                 key = draft.options.files.key
                 draft.observed[member.id] = observed(evaluator, found[1], node.name, member.id, key)
                 changing.add(node.name)
@@ -63,7 +63,7 @@ def whether(draft: Draft, member: PlannedInstance) -> int:
 
 def _configures(draft: Draft, node: NodeTemplate) -> tuple[SequencedOperation, Operation] | None:
     """What configures the instances of a node, if anything does."""
-    for entry in draft.recipes.making(node).configure:
+    for entry in draft.sequences.making(node).configure:
         call = draft.calls.all[entry.call]
         if entry.relationship is None and call.operation in CONFIGURES and call.artifact:
             return entry, node.interfaces[call.interface].operations[call.operation]
@@ -91,6 +91,8 @@ def _stays(member: PlannedInstance) -> bool:
     """Whether an instance does its work, and nothing is to be done about it so far."""
     record = member.record
     is_kept = (
-        member.fate is Fate.KEEP and member.kind is ChangeKind.UNCHANGED and not (member.adopted or member.dropped)
+        member.action is InstanceAction.KEEP
+        and member.kind is ChangeKind.UNCHANGED
+        and not (member.adopted or member.dropped)
     )
     return is_kept and member.is_up and record.state == STARTED and not record.form

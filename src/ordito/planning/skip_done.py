@@ -7,11 +7,11 @@ from ordito.instances.states import CONFIGURED, STARTED, STARTING, STOPPING
 from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.planning.calls import SETTLE
 from ordito.planning.draft import Draft
-from ordito.planning.members import HALVES, Down, DraftStep, Fate, PlannedInstance
+from ordito.planning.planned_instances import DOWN_UP, Down, DraftStep, InstanceAction, PlannedInstance
 from ordito.work.plan import Action, StepCondition
 
-CONTINUED = frozenset({Fate.CONTINUE, Fate.START})
-RESTART, RECONFIGURE, DROP = Fate.RESTART, Fate.RECONFIGURE, Fate.DROP
+CONTINUED = frozenset({InstanceAction.CONTINUE, InstanceAction.START})
+RESTART, RECONFIGURE, DROP = InstanceAction.RESTART, InstanceAction.RECONFIGURE, InstanceAction.DROP
 
 
 def skip_done(draft: Draft) -> None:
@@ -21,11 +21,11 @@ def skip_done(draft: Draft) -> None:
     if draft.options.force:
         return
     for member in draft.members.values():
-        if member.fate in CONTINUED:
+        if member.action in CONTINUED:
             _skip_installed(draft, member)
-        elif member.fate is RESTART or member.fate is RECONFIGURE:
+        elif member.action is RESTART or member.action is RECONFIGURE:
             _skip_links(draft, member)
-        if member.undone or (member.falls and member.fate is not DROP):
+        if member.undone or (member.falls and member.action is not DROP):
             _skip_removed(draft, member)
 
 
@@ -103,7 +103,7 @@ def _is_linked(draft: Draft, step: DraftStep) -> bool:
     if step.link in draft.redone or link.relationship in draft.members[step.owner].dropped:
         return False
     target = draft.members[step.far if step.instance == step.owner else step.instance]
-    return not target.falls or (HALVES[target.fate].down is Down.STOP and call.operation not in UNDONE_BY_STOP)
+    return not target.falls or (DOWN_UP[target.action].down is Down.STOP and call.operation not in UNDONE_BY_STOP)
 
 
 def _skip_removed(draft: Draft, member: PlannedInstance) -> None:

@@ -11,9 +11,9 @@ from ordito.instances.lifecycle import Side
 from ordito.instances.records import link_id
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.draft import Draft
-from ordito.planning.members import PlannedInstance
 from ordito.planning.options import MOST_PAIRS
 from ordito.planning.pairing import Pairing
+from ordito.planning.planned_instances import PlannedInstance
 
 
 class ActivitySpot(msgspec.Struct, frozen=True):

@@ -13,8 +13,8 @@ from ordito.instances.status import OPERATIONAL, PENDING
 from ordito.planning.chains import in_sequence, set_states
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
-from ordito.planning.members import PlannedInstance
-from ordito.planning.recipe import SequencedOperation
+from ordito.planning.operation_sequence import SequencedOperation
+from ordito.planning.planned_instances import PlannedInstance
 from ordito.planning.skip_done import CONTINUED
 from ordito.work.plan import StepCondition
 
@@ -27,11 +27,11 @@ def stop_first(draft: Draft) -> None:
     if draft.options.force:
         return
     for member in draft.members.values():
-        if member.fate not in CONTINUED or member.up is None or not _may_be_left(draft, member):
+        if member.action not in CONTINUED or member.up is None or not _may_be_left(draft, member):
             continue
         form = draft.falling(member)
         node = form.service.nodes.get(member.template.name)
-        stops = tuple(e for e in form.recipes.removing(node).stop if _stops(form, e)) if node is not None else ()
+        stops = tuple(e for e in form.sequences.removing(node).stop if _stops(form, e)) if node is not None else ()
         if not stops:
             continue
         reason = draft.why("it may be running although its start failed")
@@ -52,7 +52,7 @@ def _may_be_left(draft: Draft, member: PlannedInstance) -> bool:
     record = member.record
     if record.state != FAILED or record.local in UNHARMED or not record.failed:
         return False
-    starts = draft.recipes.making(member.template).start
+    starts = draft.sequences.making(member.template).start
     return any(e.key in record.failed and e.stage is not None and e.stage.enter == STARTING for e in starts)
 
 

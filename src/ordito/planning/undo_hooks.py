@@ -18,7 +18,6 @@ from ordito.instances.status import OPERATIONAL, UNKNOWN
 from ordito.model.settings import UNDONE_ONCE
 from ordito.planning.draft import Draft
 from ordito.planning.hook_steps import call_of
-from ordito.planning.members import HALVES, DraftStep, PlannedInstance, Up
 from ordito.planning.operation_steps import (
     UNDO_OPERATION,
     can_be_undone,
@@ -28,6 +27,7 @@ from ordito.planning.operation_steps import (
     undoing,
 )
 from ordito.planning.phases import barriers, does_work
+from ordito.planning.planned_instances import DOWN_UP, DraftStep, PlannedInstance, Up
 from ordito.planning.ready import ready_steps
 from ordito.work.hooks import DoneHook, Hook, Moment, Transition
 from ordito.work.plan import UNDO, Action, Plan, StepCondition
@@ -104,7 +104,7 @@ def _is_to_undo(draft: Draft, done: DoneHook) -> bool:
 def _made_again(draft: Draft, hook: Hook) -> list[PlannedInstance]:
     """The instances of a step's component that are made again, or were begun to be."""
     members = there_in_the_end(draft, hook.component) if hook.component else []
-    return [member for member in members if HALVES[member.fate].up is Up.MAKE]
+    return [member for member in members if DOWN_UP[member.action].up is Up.MAKE]
 
 
 def _after_failure(draft: Draft, numbers: list[int]) -> list[int]:

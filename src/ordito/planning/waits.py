@@ -13,11 +13,11 @@ from ordito.model.service import Relationship
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
 from ordito.planning.in_turn import is_free
-from ordito.planning.members import Fate, PlannedInstance
 from ordito.planning.pairing import Pairing
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.work.options import LAST
 
-RUN = Fate.RUN
+RUN = InstanceAction.RUN
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -121,7 +121,7 @@ def _down_before_up(draft: Draft, member: PlannedInstance) -> None:
 def _entrance(source: PlannedInstance) -> int:
     """Where an instance waits: at the beginning of its way up, or, if it stays, at the join that stands for it."""
     assert source.up is not None
-    begins = source.rises or source.fate is RUN or source.repaired is not None
+    begins = source.rises or source.action is RUN or source.repaired is not None
     return source.up.begin if begins else source.up.end
 
 
@@ -178,7 +178,7 @@ def _can_go_last(draft: Draft, relationship: Relationship) -> bool:
     """Whether what leaves may do so when all else is done: where what it requires is there all the time."""
     if draft.options.changes.prune != LAST:
         return False
-    return all(target.fate is not Fate.ANEW for target in draft.of_node.get(relationship.target, ()))
+    return all(target.action is not InstanceAction.REPLACE for target in draft.of_node.get(relationship.target, ()))
 
 
 def incoming(draft: Draft, node: str) -> Iterator[tuple[Formed | None, Relationship]]:

@@ -18,8 +18,8 @@ from ordito.planning.choose_instances import choose_instances
 from ordito.planning.counts import counts
 from ordito.planning.draft import Draft
 from ordito.planning.links import call_of_pair
-from ordito.planning.members import PlannedInstance
 from ordito.planning.options import PlanOptions
+from ordito.planning.planned_instances import PlannedInstance
 from ordito.planning.refused import PlanRefused
 
 Digests = dict[str, str]
@@ -49,7 +49,7 @@ def wanted(service: Service, snapshot: Snapshot, inputs: Mapping[str, object], o
 
 def _of_instance(draft: Draft, member: PlannedInstance) -> Digests:
     own = draft.with_hosts(member)
-    entries = draft.recipes.making(member.template).install
+    entries = draft.sequences.making(member.template).install
     calls = ((entry.key, draft.calls.all[draft.calls.for_instance(entry.call, own)]) for entry in entries)
     return {key: call.digest for key, call in calls if call.digest}
 
@@ -60,7 +60,7 @@ def _of_links(draft: Draft) -> dict[str, Digests]:
         source, target = draft.members.get(link.source), draft.members.get(link.target)
         if source is None or target is None:
             continue
-        for pairs in draft.recipes.making(source.template).link:
+        for pairs in draft.sequences.making(source.template).link:
             if pairs.relationship.key == link.relationship:
                 calls = {e.key: draft.calls.all[call_of_pair(draft, source, target, e)] for e in pairs.entries}
                 found.setdefault(link.id, {}).update({key: c.digest for key, c in calls.items() if c.digest})

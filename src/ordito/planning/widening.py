@@ -1,7 +1,7 @@
 """Healing goes no further than it has to: each stage is laid with a way down and a way up of its own, behind a look at
 what the stage before has come to.
 
-1. An instance is checked, repaired by its own operation for that, and checked again (``mend_first``).
+1. An instance is checked, repaired by its own operation for that, and checked again (``repair_first``).
 2. It is stopped and started by itself, its links with it, and checked again.
 3. With what is contained in it, it is removed and made again on the host where it is, and all of that is checked.
 4. Where its host is not ok itself, that is made again with all that it carries.
@@ -19,14 +19,14 @@ from typing import NamedTuple
 from ordito.base.text import listed
 from ordito.instances.hosting import chain
 from ordito.instances.states import CONFIGURED
-from ordito.planning.choose_anew import LIES_ON, SHARES, TO_HEAL, make_anew, outermost, put_existing
 from ordito.planning.choose_moved import may_run, unmade
+from ordito.planning.choose_replaced import LIES_ON, SHARES, TO_HEAL, outermost, put_existing, replace_instance
 from ordito.planning.draft import Draft
 from ordito.planning.losing import at_stake
-from ordito.planning.members import DraftStep, Fate, PlannedInstance
-from ordito.planning.mend_first import can_do_without, look_known, look_whether, may_be_spared, mend, mend_first
+from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
 from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.planning.ready import ask_until_ready, can_be_asked
+from ordito.planning.repair_first import can_do_without, look_known, look_whether, may_be_spared, mend, repair_first
 from ordito.work.options import AUTO, WHOLE_HOST
 from ordito.work.plan import Action, ChangeCause, Gate, StepCondition
 from ordito.work.probes import CHECK, maintaining
@@ -46,7 +46,7 @@ HEALED = "healed"
 MOST_NAMED = 3
 
 Laying = tuple[Callable[[Draft], None], ...]
-"""The transforms that lay the chains of instances whose fates are chosen."""
+"""The transforms that lay the chains of instances whose actions are chosen."""
 
 
 def widening(laying: Laying) -> Callable[[Draft], None]:
@@ -72,7 +72,7 @@ def _takes_host(draft: Draft, asked: str, host: str) -> bool:
     record = draft.snapshot.instances[host]
     if not draft.service.nodes[record.node].is_compute:
         return False
-    member = PlannedInstance(record, draft.service.nodes[record.node], Fate.KEEP, "")
+    member = PlannedInstance(record, draft.service.nodes[record.node], InstanceAction.KEEP, "")
     is_down = not record.exists or not (member.is_up or _can_say(draft, member))
     return asked == host or (is_down and draft.options.healing.scope == AUTO)
 
@@ -87,13 +87,13 @@ def _heal_whole(draft: Draft, laying: Laying) -> None:
     to be ok, or can be repaired in place."""
     absent = put_existing(draft)
     for name in sorted(draft.options.instances or ()):
-        make_anew(draft, absent, outermost(draft, name), name, SHARES)
+        replace_instance(draft, absent, outermost(draft, name), name, SHARES)
     for member in draft.members.values():
-        member.is_mended = not draft.options.healing.reinstall
+        member.is_broken = not draft.options.healing.reinstall
     if _laid(draft, laying):
         spare_absent(draft)
         _ask_afterwards(draft, draft.members.values())
-        mend_first(draft)
+        repair_first(draft)
 
 
 def _laid(draft: Draft, laying: Laying) -> bool:
@@ -107,11 +107,11 @@ def _laid(draft: Draft, laying: Laying) -> bool:
 def spare_absent(draft: Draft) -> None:
     """What a check finds to be absent, or on a host that is, is not removed before it is made again."""
     for member in draft.members.values():
-        if member.fate is Fate.ANEW and member.down is not None:
+        if member.action is InstanceAction.REPLACE and member.down is not None:
             for number in member.down.steps:
                 step = draft.steps[number]
                 step.condition = step.condition or StepCondition.UNLESS_ABSENT
-    lost = {m.id for m in draft.members.values() if m.fate is Fate.ANEW and m.template.is_compute}
+    lost = {m.id for m in draft.members.values() if m.action is InstanceAction.REPLACE and m.template.is_compute}
     for member in draft.members.values():
         # On a host that is lost nothing of pairs can be undone either.
         for number in member.undone:
@@ -124,7 +124,7 @@ def _ask_afterwards(draft: Draft, members: Iterable[PlannedInstance]) -> list[in
     """Add the checks of the instances that are replaced; gives the last step of each."""
     reason, last = draft.why("whether it is ok once it was replaced"), []
     for member in list(members):
-        if member.fate is not Fate.ANEW or member.up is None:
+        if member.action is not InstanceAction.REPLACE or member.up is None:
             continue
         last.append(member.up.end)
         if can_be_asked(draft, member):
@@ -205,12 +205,12 @@ class Widening:
             self._restart([m.id for m in there if _restarts(draft, m)])
             found = {root: list(at_stake(draft, self._inside(self._tops[root]))) for root in self._needed}
             spared = {root: losing for root, losing in found.items() if losing}
-        self._make_anew([root for root in self._roots if root not in spared])
+        self._replace([root for root in self._roots if root not in spared])
         for root, losing in spared.items():
             self._say_spared(root, losing)
         for root, host in self._roots.items():
             if host in self._unfit:
-                self._make_host_anew(root, host)
+                self._replace_host(root, host)
         for root in self._roots:
             self._tell(root)
 
@@ -297,7 +297,7 @@ class Widening:
         draft, first, edges = self._draft, len(self._draft.steps), len(self._draft.befores)
         for root in roots:
             member = draft.members[root]
-            member.fate = Fate.RESTART
+            member.action = InstanceAction.RESTART
             member.cause = ChangeCause.NONE if root in self._why else ChangeCause.TO_HEAL
             member.reason = f"{self._why.get(root, TO_HEAL)}: stopped and started{self._if_needed(root)}"
         if not _laid(draft, self._laying):
@@ -327,32 +327,32 @@ class Widening:
             self._next(root, tried)
             self._ends[root].append(tried)
 
-    def _make_anew(self, roots: list[str]) -> None:
+    def _replace(self, roots: list[str]) -> None:
         """Remove instances and make them again, with all that is contained in them."""
         if roots:
             self._begin()
             group: dict[str, str] = {}
             for root in roots:
-                make_anew(self._draft, self._absent, self._tops[root], root, LIES_ON)
+                replace_instance(self._draft, self._absent, self._tops[root], root, LIES_ON)
                 for member in self._inside(self._tops[root]):
                     group[member.id] = root
                     if member.cause is ChangeCause.TO_HEAL and root in self._why:
                         member.cause, member.reason = ChangeCause.NONE, f"{self._why[root]}: replaced"
                     member.reason += self._if_needed(root)
-            self._lay_anew(group, self._gates)
+            self._lay_replaced(group, self._gates)
 
-    def _make_host_anew(self, root: str, host: str) -> None:
+    def _replace_host(self, root: str, host: str) -> None:
         """Have the host of an instance replaced where it is found not to be ok."""
         self._begin()
-        make_anew(self._draft, self._absent, host, root, SHARES)
+        replace_instance(self._draft, self._absent, host, root, SHARES)
         group: dict[str, str] = {}
         for member in self._inside(host):
             group[member.id] = root
             member.reason += f", if {host} is not ok"
         gates = [self._unfit[host], *([self._mended[root]] if root in self._mended else [])]
-        self._lay_anew(group, lambda _: gates)
+        self._lay_replaced(group, lambda _: gates)
 
-    def _lay_anew(self, group: Mapping[str, str], gates: Callable[[str], list[int]]) -> None:
+    def _lay_replaced(self, group: Mapping[str, str], gates: Callable[[str], list[int]]) -> None:
         """Lay the ways down and up of what is replaced, each instance of the ``group`` for the sake of its root."""
         draft, first, edges = self._draft, len(self._draft.steps), len(self._draft.befores)
         if not _laid(draft, self._laying):
@@ -360,7 +360,7 @@ class Widening:
         spare_absent(draft)
         for name, root in group.items():
             if (member := draft.members.get(name)) is not None:
-                member.is_mended = not self._reinstalls
+                member.is_broken = not self._reinstalls
                 member.is_conditional = root in self._needed
                 self._ends[root] += _ask_afterwards(draft, [member])
         for root, numbers in self._laid_for(first, edges, group).items():
@@ -444,7 +444,10 @@ class Widening:
         """Say why an instance is not replaced."""
         member = self._draft.members.get(root) or self._absent[root]
         kept = PlannedInstance(
-            member.record, member.template, Fate.KEEP, NOT_ANEW.format(listed([m.id for m in losing], MOST_NAMED))
+            member.record,
+            member.template,
+            InstanceAction.KEEP,
+            NOT_ANEW.format(listed([m.id for m in losing], MOST_NAMED)),
         )
         self._draft.kept.append(kept)
 
@@ -463,19 +466,19 @@ def _note_others(draft: Draft, roots: Mapping[str, str]) -> None:
             record = draft.snapshot.instances[name]
             if name not in changed and record.exists and record.node in draft.service.nodes:
                 node = draft.service.nodes[record.node]
-                draft.kept.append(PlannedInstance(record, node, Fate.KEEP, NOT_TAKEN_ALONG))
+                draft.kept.append(PlannedInstance(record, node, InstanceAction.KEEP, NOT_TAKEN_ALONG))
 
 
 def _restarts(draft: Draft, member: PlannedInstance) -> bool:
     """Whether it may help to stop and start an instance by itself: something starts it, and it has been made as far as
     that. A host is not, which would take with it what it carries."""
     node = member.template
-    if node.is_compute or draft.recipes.is_delegated(node) or unmade(draft, node, member.record):
+    if node.is_compute or draft.sequences.is_delegated(node) or unmade(draft, node, member.record):
         return False
     if not may_run(draft, member) and member.record.state != CONFIGURED:
         return False
     calls = draft.calls.all
-    return any(calls[e.call].artifact and e.relationship is None for e in draft.recipes.making(node).start)
+    return any(calls[e.call].artifact and e.relationship is None for e in draft.sequences.making(node).start)
 
 
 def _only_what_is_left(step: DraftStep, root: str) -> None:

@@ -36,11 +36,12 @@ from ordito.planning.draft import Draft
 from ordito.planning.freeze import freeze
 from ordito.planning.imperative import actions, preconditions, stay, there_are, written
 from ordito.planning.in_turn import in_turn, takes_turns, warn_of_no_turns
-from ordito.planning.keep import keep, refuse_anew
+from ordito.planning.keep import keep, refuse_replaced
 from ordito.planning.kept_attributes import warn_of_kept_attributes
 from ordito.planning.links import links, unlinks
 from ordito.planning.lossy_steps import check_lossy
 from ordito.planning.mapped import mapped
+from ordito.planning.notify_peers import notify_peers
 from ordito.planning.options import PlanOptions, Turns
 from ordito.planning.part import all_of_part, check_part, is_partial, left_out, taken_along, with_needed
 from ordito.planning.phases import phases, removal_phases, without_steps
@@ -55,7 +56,6 @@ from ordito.planning.scaling import scale_instances
 from ordito.planning.second_pass import second_pass
 from ordito.planning.skip_done import skip_done
 from ordito.planning.stop_first import stop_first
-from ordito.planning.tell_changes import tell_changes
 from ordito.planning.undo_hooks import undo_hooks
 from ordito.planning.waits import install_waits, uninstall_waits
 from ordito.planning.widening import widening
@@ -97,7 +97,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     decide,
     cascade,
     second_pass,
-    refuse_anew,
+    refuse_replaced,
     check_part,
     check_placement,
     REPAIR,
@@ -117,7 +117,7 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     stages,
     form,
     forget,
-    tell_changes,
+    notify_peers,
     say_unrepaired,
     phases,
     check_lossy,
@@ -159,7 +159,7 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         mapped,
         uninstall_waits,
         stages,
-        tell_changes,
+        notify_peers,
         reduce,
     ),
     "start": (
@@ -173,17 +173,17 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         mapped,
         install_waits,
         stages,
-        tell_changes,
+        notify_peers,
         reduce,
     ),
     "restart": (
         check_requirements,
         choose_restarted,
         *LAYING,
-        tell_changes,
+        notify_peers,
         reduce,
     ),
-    "heal": (check_requirements, widening(LAYING), tell_changes, reduce),
+    "heal": (check_requirements, widening(LAYING), notify_peers, reduce),
     "scale": (
         check_requirements,
         scale_instances,
@@ -191,13 +191,13 @@ WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
         decide_begun,
         check_placement,
         *LAYING,
-        tell_changes,
+        notify_peers,
         reduce,
     ),
-    "check": (check_requirements, existing, looking("check"), install_waits, tell_changes, reduce),
-    "discover": (check_requirements, existing, looking("discover"), install_waits, tell_changes, reduce),
-    "tell": (check_requirements, existing, tell_changes, reduce),
-    "run": (check_requirements, existing, run_operation, run_waits, check_called_inputs, tell_changes, reduce),
+    "check": (check_requirements, existing, looking("check"), install_waits, notify_peers, reduce),
+    "discover": (check_requirements, existing, looking("discover"), install_waits, notify_peers, reduce),
+    "tell": (check_requirements, existing, notify_peers, reduce),
+    "run": (check_requirements, existing, run_operation, run_waits, check_called_inputs, notify_peers, reduce),
     ROLLBACK_OF_JOB: (
         check_requirements,
         choose_made,
@@ -222,12 +222,12 @@ WRITTEN: tuple[Transform, ...] = (
     preconditions,
     written,
     check_called_inputs,
-    tell_changes,
+    notify_peers,
     reduce,
 )
 """A workflow that somebody wrote, by its own name."""
 
-TRIGGERED: tuple[Transform, ...] = (check_requirements, there_are, actions, check_called_inputs, tell_changes, reduce)
+TRIGGERED: tuple[Transform, ...] = (check_requirements, there_are, actions, check_called_inputs, notify_peers, reduce)
 """The actions of a trigger."""
 
 OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
@@ -242,7 +242,7 @@ OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
         preconditions,
         written,
         check_called_inputs,
-        tell_changes,
+        notify_peers,
         without_steps,
         reduce,
     ),

@@ -47,8 +47,8 @@ from ordito.syntax.expressions import Value
 from ordito.work.notices import NotHeard, Notice, changes_of
 from ordito.work.options import USUAL, JobOptions
 from ordito.work.outputs import WrongValue
+from ordito.work.peer_knowledge import has_listeners
 from ordito.work.plan import OperationCall
-from ordito.work.telling import has_listeners
 from ordito.work.triggers import Decision, decide, hearing
 
 MOST_STEPS = 10_000

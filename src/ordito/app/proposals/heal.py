@@ -23,8 +23,8 @@ from ordito.instances.hosting import chain, compute_of
 from ordito.instances.records import Instance, Snapshot, StatusReason
 from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.model.service import Service
-from ordito.planning.mend_first import KNOWN, WHETHER
 from ordito.planning.options import DataLoss, Healing, PlanOptions
+from ordito.planning.repair_first import KNOWN, WHETHER
 from ordito.work.options import AUTO, WHOLE_HOST
 from ordito.work.plan import Action, ChangeCause, Plan
 from ordito.work.probes import CHECK, HEAL, maintaining

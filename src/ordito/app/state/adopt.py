@@ -27,7 +27,7 @@ from ordito.model.service import NodeTemplate, Service
 from ordito.operations.peer_notifications import PeerNotifications
 from ordito.planning.wanted import WantedDigests, wanted
 from ordito.work.outputs import WrongValue, typed
-from ordito.work.telling import Telling
+from ordito.work.peer_knowledge import PeerKnowledge
 
 replace = msgspec.structs.replace
 
@@ -130,8 +130,8 @@ def _with_knowledge(known: PlanningContext, proposal: Proposal, delta: Delta, in
     service, snapshot = proposal.service, copied(known.snapshot)
     snapshot.apply(delta)
     key = Vault(known.place.layout).digest_key
-    telling = Telling(service, snapshot, Evaluator(service, snapshot, proposal.inputs.values), key)
-    told = PeerNotifications(service, snapshot, proposal.plan, telling, change).of_adopted(instance, change)
+    knowledge = PeerKnowledge(service, snapshot, Evaluator(service, snapshot, proposal.inputs.values), key)
+    told = PeerNotifications(service, snapshot, proposal.plan, knowledge, change).of_adopted(instance, change)
     links = {link.id: link for link in (*delta.links, *told)}
     return replace(delta, links=tuple(links.values()))
 

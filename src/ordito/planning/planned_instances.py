@@ -16,7 +16,7 @@ from ordito.model.service import NodeTemplate
 from ordito.work.plan import Action, ChangeCause, ChangeKind, Difference, Gate, StepCondition
 
 
-class Fate(StrEnum):
+class InstanceAction(StrEnum):
     """What becomes of an instance."""
 
     NEW = "is made"
@@ -26,7 +26,7 @@ class Fate(StrEnum):
     RUN = "has an operation run on it"
     LEAVE = "is removed"
     DROP = "was never started, so that only its record is removed"
-    ANEW = "is removed and made again under its id"
+    REPLACE = "is removed and made again under its id"
     STOP = "is stopped"
     START = "is started"
     RESTART = "is stopped and started"
@@ -52,7 +52,7 @@ class Up(StrEnum):
     MAKE = "from nothing, or from where it got to, to started"
 
 
-class Halves(NamedTuple):
+class DownUp(NamedTuple):
     """The two chains that an instance can have in one plan; the one up begins when the one down has ended, well or
     not."""
 
@@ -60,29 +60,29 @@ class Halves(NamedTuple):
     up: Up
 
 
-HALVES: Mapping[Fate, Halves] = {
-    Fate.NEW: Halves(Down.NONE, Up.MAKE),
-    Fate.CONTINUE: Halves(Down.NONE, Up.MAKE),
-    Fate.KEEP: Halves(Down.NONE, Up.NONE),
-    Fate.LOOK: Halves(Down.NONE, Up.NONE),
-    Fate.RUN: Halves(Down.NONE, Up.NONE),
-    Fate.LEAVE: Halves(Down.REMOVE, Up.NONE),
-    Fate.DROP: Halves(Down.REMOVE, Up.NONE),
-    Fate.ANEW: Halves(Down.REMOVE, Up.MAKE),
-    Fate.STOP: Halves(Down.STOP, Up.NONE),
-    Fate.START: Halves(Down.NONE, Up.START),
-    Fate.RESTART: Halves(Down.STOP, Up.START),
-    Fate.RECONFIGURE: Halves(Down.STOP, Up.CONFIGURE),
-    Fate.UPDATE: Halves(Down.NONE, Up.UPDATE),
+DOWN_UP: Mapping[InstanceAction, DownUp] = {
+    InstanceAction.NEW: DownUp(Down.NONE, Up.MAKE),
+    InstanceAction.CONTINUE: DownUp(Down.NONE, Up.MAKE),
+    InstanceAction.KEEP: DownUp(Down.NONE, Up.NONE),
+    InstanceAction.LOOK: DownUp(Down.NONE, Up.NONE),
+    InstanceAction.RUN: DownUp(Down.NONE, Up.NONE),
+    InstanceAction.LEAVE: DownUp(Down.REMOVE, Up.NONE),
+    InstanceAction.DROP: DownUp(Down.REMOVE, Up.NONE),
+    InstanceAction.REPLACE: DownUp(Down.REMOVE, Up.MAKE),
+    InstanceAction.STOP: DownUp(Down.STOP, Up.NONE),
+    InstanceAction.START: DownUp(Down.NONE, Up.START),
+    InstanceAction.RESTART: DownUp(Down.STOP, Up.START),
+    InstanceAction.RECONFIGURE: DownUp(Down.STOP, Up.CONFIGURE),
+    InstanceAction.UPDATE: DownUp(Down.NONE, Up.UPDATE),
 }
-"""What each fate means for an instance's chains."""
+"""What each action means for an instance's chains."""
 
-CHANGED = frozenset({Fate.RESTART, Fate.RECONFIGURE, Fate.UPDATE, Fate.ANEW})
+CHANGED = frozenset({InstanceAction.RESTART, InstanceAction.RECONFIGURE, InstanceAction.UPDATE, InstanceAction.REPLACE})
 """What becomes of instances that are there, stay, and are changed."""
 
-GOING = frozenset({Fate.LEAVE, Fate.DROP})
-FALLING = frozenset(fate for fate, halves in HALVES.items() if halves.down)
-RISING = frozenset(fate for fate, halves in HALVES.items() if halves.up)
+GOING = frozenset({InstanceAction.LEAVE, InstanceAction.DROP})
+FALLING = frozenset(action for action, ways in DOWN_UP.items() if ways.down)
+RISING = frozenset(action for action, ways in DOWN_UP.items() if ways.up)
 
 
 class DraftStep(msgspec.Struct, gc=False):
@@ -121,7 +121,7 @@ class Chain:
     """The steps of one instance: ``begin`` is the first, ``end`` the last; ``steps`` are all of them that work, in
     order.
 
-    It was made with ``made`` steps, of which the first ``offset`` places of its recipe are missing. What is to come
+    It was made with ``made`` steps, of which the first ``offset`` places of its sequence are missing. What is to come
     between them is gathered in ``between``, by its place among them, as steps with the reasons why each waits for the
     one before; ``Draft.weave`` puts it there. ``first_edge`` is the place of the edge from the first of them to the
     second.
@@ -157,7 +157,7 @@ class PlannedInstance:
     that was, whether or not it has to be: what has failed of its pairs is carried out again.
 
     What is done with one that ``is_conditional`` is left out where it is found that it need not be done. One that
-    ``is_mended`` is replaced only because it does not do its work.
+    ``is_broken`` is replaced only because it does not do its work.
     One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
     which of the instances of its node come before it, where they are changed some at a time: from 0.
     One that is ``presumed`` up is asked first, and all that relies on it is left out where it says otherwise.
@@ -169,6 +169,7 @@ class PlannedInstance:
     """
 
     __slots__ = (
+        "action",
         "adopted",
         "cause",
         "changed",
@@ -176,11 +177,10 @@ class PlannedInstance:
         "done",
         "down",
         "dropped",
-        "fate",
+        "is_broken",
         "is_conditional",
         "is_lost",
         "is_meant",
-        "is_mended",
         "is_nested",
         "is_taken_back",
         "kind",
@@ -196,10 +196,10 @@ class PlannedInstance:
         "was_on",
     )
 
-    def __init__(self, record: Instance, template: NodeTemplate, fate: Fate, reason: str) -> None:
+    def __init__(self, record: Instance, template: NodeTemplate, action: InstanceAction, reason: str) -> None:
         self.record = record
         self.template = template
-        self.fate = fate
+        self.action = action
         self.reason = reason
         self.cause: ChangeCause = ChangeCause.NONE
         self.done = 0
@@ -218,7 +218,7 @@ class PlannedInstance:
         self.was_on: str | None = None
         self.is_nested = False
         self.is_conditional = False
-        self.is_mended = False
+        self.is_broken = False
         self.presumed = False
         self.repaired: tuple[int, int] | None = None
         self.turn = 0
@@ -235,17 +235,17 @@ class PlannedInstance:
     @property
     def goes(self) -> bool:
         """Whether it will not be there any more."""
-        return self.fate in GOING
+        return self.action in GOING
 
     @property
     def falls(self) -> bool:
         """Whether it is stopped or removed, its links being undone before that."""
-        return self.fate in FALLING
+        return self.action in FALLING
 
     @property
     def rises(self) -> bool:
         """Whether it is made or started."""
-        return self.fate in RISING
+        return self.action in RISING
 
     @property
     def is_up(self) -> bool:
@@ -258,12 +258,12 @@ class PlannedInstance:
     @property
     def is_looked_at(self) -> bool:
         """Whether it is there, and something is done about it only if a look finds it not to be ok."""
-        return self.is_conditional and self.was_up and self.fate in (Fate.RESTART, Fate.ANEW)
+        return self.is_conditional and self.was_up and self.action in (InstanceAction.RESTART, InstanceAction.REPLACE)
 
     @property
     def is_down_already(self) -> bool:
         """Whether it is there and not up, and goes on with what brings it up."""
-        return self.fate is Fate.CONTINUE and self.record.exists and not self.was_up
+        return self.action is InstanceAction.CONTINUE and self.record.exists and not self.was_up
 
     @property
     def was_up(self) -> bool:

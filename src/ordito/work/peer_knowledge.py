@@ -64,12 +64,12 @@ def has_listeners(service: Service) -> bool:
     return any(True for relationship in every.values() for _ in _telling(relationship))
 
 
-def is_telling(operation: str, side: str) -> bool:
+def is_notification(operation: str, side: str) -> bool:
     """Whether an operation of a relationship is one that tells a side of changes."""
     return TELLS.get(side) == operation
 
 
-class Telling:
+class PeerKnowledge:
     """What the operations that tell of changes know and would find now, in one snapshot; what was found is kept until
     something that it was found from changes. ``key`` gives the key for digests of sensitive values."""
 
@@ -109,7 +109,7 @@ class Telling:
             if link.relationship == relationship.key and own == near:
                 yield link, far
 
-    def after(self, delta: Delta, up: str = "") -> Telling:
+    def after(self, delta: Delta, up: str = "") -> PeerKnowledge:
         """As things are after a change of attributes that is not applied yet, and with an instance ``up``."""
         if not (delta.attributes or up):
             return self
@@ -122,7 +122,9 @@ class Telling:
             started = {up: msgspec.structs.replace(record, state=STARTED)}
             view.instances = cast("dict[str, object]", ChainMap(started, self._snapshot.instances))  # type: ignore[assignment]
         seen = self._evaluator
-        return Telling(self._service, view, Evaluator(self._service, view, seen.inputs, root=seen.root), self._key)
+        return PeerKnowledge(
+            self._service, view, Evaluator(self._service, view, seen.inputs, root=seen.root), self._key
+        )
 
     # ------------------------------------------------------------------------------------------------- what is read
 

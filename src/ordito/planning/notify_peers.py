@@ -22,13 +22,13 @@ from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Relationship
 from ordito.planning.draft import Draft
 from ordito.planning.implemented import where_run
-from ordito.planning.members import HALVES, Down, DraftStep, Fate, PlannedInstance
 from ordito.planning.options import MOST_PAIRS
+from ordito.planning.planned_instances import DOWN_UP, Down, DraftStep, InstanceAction, PlannedInstance
 from ordito.planning.referenced_outputs import declared_values
 from ordito.syntax.expressions import Call, Value, calls
+from ordito.work.peer_knowledge import Noted, PeerKnowledge, noted
 from ordito.work.plan import Action, StepCondition
 from ordito.work.probes import CHECK, is_probe
-from ordito.work.telling import Noted, Telling, noted
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -54,19 +54,19 @@ class Told(msgspec.Struct, frozen=True):
         return f"{self.relationship.key}/{self.operation.interface}.{self.operation.name}"
 
 
-def tell_changes(draft: Draft) -> None:
+def notify_peers(draft: Draft) -> None:
     """Plan what tells of changes, for the relationships that have operations for it."""
     evaluator = Evaluator(draft.service, draft.snapshot, draft.static.inputs)
-    telling = Telling(draft.service, draft.snapshot, evaluator, draft.options.files.key)
-    concerned = [r for node in draft.ordered for r in node.requirements if telling.operations(r)]
+    knowledge = PeerKnowledge(draft.service, draft.snapshot, evaluator, draft.options.files.key)
+    concerned = [r for node in draft.ordered for r in node.requirements if knowledge.operations(r)]
     if not concerned:
         return
     gone = draft.options.orphans.nodes
-    plans = _Plans(draft, telling)
+    plans = _Plans(draft, knowledge)
     # Sources hear of targets that may have been told of theirs; only then targets hear of sources.
     for side, those in ((Side.SOURCE, concerned), (Side.TARGET, concerned[::-1])):
         for relationship in those:
-            operation = telling.operations(relationship).get(side)
+            operation = knowledge.operations(relationship).get(side)
             if operation is not None and gone.isdisjoint((relationship.source, relationship.target)):
                 plans.tell(Told(relationship, side, operation))
 
@@ -74,9 +74,9 @@ def tell_changes(draft: Draft) -> None:
 class _Plans:
     """The plan so far, seen from who is to be told of what it changes."""
 
-    def __init__(self, draft: Draft, telling: Telling) -> None:
+    def __init__(self, draft: Draft, knowledge: PeerKnowledge) -> None:
         self._draft = draft
-        self._telling = telling
+        self._knowledge = knowledge
         self._changes: dict[str, list[int]] = {}
         """The steps that may change what is known of an instance, by instance."""
         self._at: dict[str, list[int]] = {}
@@ -145,7 +145,7 @@ class _Plans:
                 continue
             link = draft.snapshot.links.get(name)
             known = noted(link.told.get(told.operation.name, "") if link is not None else "")
-            if known.digest or (member is not None and member.fate is Fate.ANEW):
+            if known.digest or (member is not None and member.action is InstanceAction.REPLACE):
                 found.append((far.id, known))
         return found
 
@@ -153,7 +153,7 @@ class _Plans:
         """Whether something that is known of a far instance has changed, or may change by the plan."""
         if (through and linked) or any(far in self._changes for far, _ in linked):
             return True
-        now, relationship, side = self._telling.now, told.relationship, told.side
+        now, relationship, side = self._knowledge.now, told.relationship, told.side
         return any(known.digest and known.is_news(now(relationship, side, far)) for far, known in linked)
 
     # ------------------------------------------------------------------------------------------------- the steps
@@ -224,9 +224,9 @@ class _Plans:
 
 def _is_up(record: Instance, member: PlannedInstance | None) -> bool:
     """Whether an instance that is there already will be started when it could be told, and was not replaced."""
-    if member is None or member.fate in {Fate.KEEP, Fate.LOOK}:
+    if member is None or member.action in {InstanceAction.KEEP, InstanceAction.LOOK}:
         return record.state == STARTED
-    return HALVES[member.fate].down is not Down.REMOVE and (member.rises or not member.falls)
+    return DOWN_UP[member.action].down is not Down.REMOVE and (member.rises or not member.falls)
 
 
 def _far(draft: Draft, told: Told, record: Instance) -> Iterable[Instance]:
@@ -271,7 +271,7 @@ def _member(draft: Draft, record: Instance) -> PlannedInstance:
     for above in chain(draft.snapshot, record.id):
         if above.id in draft.members:
             break
-        draft.put(PlannedInstance(above, draft.service.nodes[above.node], Fate.KEEP, ""))
+        draft.put(PlannedInstance(above, draft.service.nodes[above.node], InstanceAction.KEEP, ""))
     return draft.members[record.id]
 
 

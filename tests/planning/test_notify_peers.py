@@ -14,8 +14,8 @@ from ordito.model.operation import Operation
 from ordito.model.service import NodeTemplate, Service
 from ordito.planning.options import Healing, PlanOptions
 from ordito.work.invocation import Ending
+from ordito.work.peer_knowledge import PeerKnowledge
 from ordito.work.plan import Plan, Step, StepCondition
-from ordito.work.telling import Telling
 from tests.support.runs import OPTIONS, Answers, World, is_before, steps_of
 from tests.support.services import Requires, definition, get_attribute, get_property, maintain, node, operation, service
 
@@ -268,8 +268,9 @@ def test_a_sensitive_value_leaves_no_digest_to_guess_by() -> None:
     (relationship,) = run.service.nodes["S"].requirements
     seen = set()
     for key in (b"one", b"two"):
-        telling = Telling(run.service, run.snapshot, Evaluator(run.service, run.snapshot, {}), lambda key=key: key)  # type: ignore[misc]
-        seen.add(telling.now(relationship, "source", "T_1").digest)
+        evaluator = Evaluator(run.service, run.snapshot, {})
+        knowledge = PeerKnowledge(run.service, run.snapshot, evaluator, lambda key=key: key)  # type: ignore[misc]
+        seen.add(knowledge.now(relationship, "source", "T_1").digest)
     assert len(seen) == 2
 
 

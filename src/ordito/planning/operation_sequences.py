@@ -48,8 +48,8 @@ from ordito.model.service import (
 from ordito.model.settings import PREFIX
 from ordito.planning.calls import Calls
 from ordito.planning.implemented import NONE, Implementations, is_own, of_row, where_run
+from ordito.planning.operation_sequence import Making, PairEntry, Pairs, Removing, SequencedOperation, Where
 from ordito.planning.options import PlanOptions
-from ordito.planning.recipe import Making, PairEntry, Pairs, Removing, SequencedOperation, Where
 from ordito.syntax.expressions import calls as calls_in
 from ordito.work.targets import ENDPOINT, SSH
 
@@ -75,8 +75,8 @@ class Laid(msgspec.Struct, frozen=True):
     places: dict[str, int]
 
 
-class Recipes:
-    """The recipes of a service's templates, each made when it is first asked for."""
+class OperationSequences:
+    """The sequences of a service's templates, each made when it is first asked for."""
 
     def __init__(
         self,
@@ -97,13 +97,13 @@ class Recipes:
         self._making: dict[str, Making] = {}
         self._removing: dict[str, Removing] = {}
         self._implemented = Implementations()
-        self._pairs = PairRecipes(service, calls, self._implemented, self.is_delegated, diagnostics)
+        self._pairs = PairSequences(service, calls, self._implemented, self.is_delegated, diagnostics)
         self._protocols: dict[str, str] = {}
 
     def making(self, node: NodeTemplate) -> Making:
         """How instances of a node template are made."""
-        recipe = self._making.get(node.name)
-        if recipe is None:
+        sequence = self._making.get(node.name)
+        if sequence is None:
             reached_by = self._reached_by(node)
             table = INSTALL_REACHED_BY_LINK if reached_by else INSTALL
             delegated = MAKE_STAGE if self.is_delegated(node) else None
@@ -113,23 +113,23 @@ class Recipes:
                 self._pairs.check_moments(node, link)
                 self._check_image(node)
             start, configure = self._start(node, laid.entries), self._configure(node, laid.entries)
-            recipe = Making(laid.entries, link, start, configure, reached_by)
-            self._making[node.name] = recipe
-        return recipe
+            sequence = Making(laid.entries, link, start, configure, reached_by)
+            self._making[node.name] = sequence
+        return sequence
 
     def removing(self, node: NodeTemplate) -> Removing:
         """How instances of a node template are removed."""
-        recipe = self._removing.get(node.name)
-        if recipe is None:
+        sequence = self._removing.get(node.name)
+        if sequence is None:
             delegated = REMOVE_STAGE if self.is_delegated(node) else None
             laid = self._lay(node, UNINSTALL, delegated)
-            recipe = self._removing[node.name] = Removing(
+            sequence = self._removing[node.name] = Removing(
                 unlink=in_reverse(self._pairs.of_node(node, UNINSTALL, delegated, laid.places)),
                 uninstall=laid.entries,
                 drop=self._calls.nothing(node, self._implemented.standard(node), "delete"),
                 stop=self._stop(node, laid.entries),
             )
-        return recipe
+        return sequence
 
     def is_delegated(self, node: NodeTemplate) -> bool:
         """Whether a provider makes the node: it does not exist yet, one can, and the template implements none of the
@@ -380,8 +380,8 @@ LINKING = frozenset({STARTED, STOPPING})
 """The states in which pairs are linked, and unlinked, of what is up."""
 
 
-class PairRecipes:
-    """The recipes of pairs. ``is_delegated`` says whether a provider makes a node."""
+class PairSequences:
+    """The sequences of pairs. ``is_delegated`` says whether a provider makes a node."""
 
     def __init__(
         self,

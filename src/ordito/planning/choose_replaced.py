@@ -6,7 +6,7 @@ from ordito.instances.hosting import chain, is_compute
 from ordito.planning.draft import Draft
 from ordito.planning.keep import REASONS, why_kept
 from ordito.planning.losing import holds_data
-from ordito.planning.members import Fate, PlannedInstance
+from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.work.plan import ChangeCause
 
 TO_HEAL = "it is to be healed"
@@ -15,16 +15,6 @@ TO_HEAL = "it is to be healed"
 SHARES = "it shares a host with"
 LIES_ON = "it lies on"
 """How the reasons begin why something else is replaced."""
-
-
-def choose_anew(draft: Draft) -> None:
-    """Transform: the contained subgraph of what is asked for is replaced: the nearest Compute up its hosts, else the
-    instance itself, and all that these contain, save what this ensemble has not created. Ids, slots and
-    hosts stay, and so does everything else. What is gone already,
-    with its host or by itself, is only made."""
-    absent = put_existing(draft)
-    for name in sorted(draft.options.instances or ()):
-        make_anew(draft, absent, outermost(draft, name), name, SHARES)
 
 
 def put_existing(draft: Draft, nodes: frozenset[str] | None = None) -> dict[str, PlannedInstance]:
@@ -37,9 +27,9 @@ def put_existing(draft: Draft, nodes: frozenset[str] | None = None) -> dict[str,
             continue
         for record in draft.snapshot.records_of(node.name):
             if record.exists:
-                draft.put(PlannedInstance(record, node, Fate.KEEP, ""))
+                draft.put(PlannedInstance(record, node, InstanceAction.KEEP, ""))
             elif record.is_missed or record.id in chosen:
-                absent[record.id] = PlannedInstance(record, node, Fate.KEEP, "")
+                absent[record.id] = PlannedInstance(record, node, InstanceAction.KEEP, "")
         draft.sort(node.name)
     _put_hosts(draft, absent)
     return absent
@@ -51,7 +41,7 @@ def _put_hosts(draft: Draft, absent: dict[str, PlannedInstance]) -> None:
     for member in waiting:  # grows while it is read
         host = draft.snapshot.instances.get(member.record.host)
         if host is not None and host.exists and host.id not in draft.members and host.node in draft.service.nodes:
-            waiting.append(PlannedInstance(host, draft.service.nodes[host.node], Fate.KEEP, ""))
+            waiting.append(PlannedInstance(host, draft.service.nodes[host.node], InstanceAction.KEEP, ""))
             draft.put(waiting[-1])
 
 
@@ -65,7 +55,7 @@ def outermost(draft: Draft, name: str) -> str:
     return name
 
 
-def make_anew(draft: Draft, absent: dict[str, PlannedInstance], top: str, asked: str, how: str) -> None:
+def replace_instance(draft: Draft, absent: dict[str, PlannedInstance], top: str, asked: str, how: str) -> None:
     """Have an instance replaced with all that it contains, for the sake of one that is ``asked`` for, which may be
     deeper; ``how`` is how the reason of the others begins."""
     for name in draft.contained(top):
@@ -76,14 +66,14 @@ def make_anew(draft: Draft, absent: dict[str, PlannedInstance], top: str, asked:
                 continue  # Nothing is known of its node any more.
             draft.put(member)
             draft.sort(member.template.name)
-        if member.fate is Fate.ANEW:
+        if member.action is InstanceAction.REPLACE:
             continue
         # What is protected goes with what it lies on, so that whoever is asked about its data is asked about it.
         if (cause := why_kept(draft, member)) and not holds_data(draft, member):
             member.cause, member.reason = cause, REASONS[cause]
             draft.kept.append(member)
             continue
-        member.fate = Fate.ANEW
+        member.action = InstanceAction.REPLACE
         is_asked = member.id == asked
         member.cause = ChangeCause.TO_HEAL if is_asked else ChangeCause.NONE
         member.reason = TO_HEAL if is_asked else f"{how} {asked}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from ordito.planning.draft import Draft
-from ordito.planning.members import DraftStep, Fate, PlannedInstance
+from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
 from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.work.plan import Action, Gate, StepCondition
 from ordito.work.probes import CHECK, HEAL, maintaining
@@ -22,16 +22,16 @@ KNOWN = "known"
 """The name of the step that looks whether it was found out how a host is."""
 
 
-def mend_first(draft: Draft) -> None:
+def repair_first(draft: Draft) -> None:
     """Ask and repair first, where every instance that is asked for can be asked or repaired: else all is replaced in
     any case."""
     chosen = [m for m in draft.members.values() if m.id in (draft.options.instances or ())]
     if draft.options.healing.reinstall or not all(may_be_spared(draft, member) for member in chosen):
         _hosts_first(draft, {}, len(draft.steps))
         return
-    draft.mends_first = True
+    draft.repairs_first = True
     for member in draft.members.values():
-        if member.fate is Fate.ANEW:
+        if member.action is InstanceAction.REPLACE:
             member.reason += ", if not all that are to be healed are found to be ok"
     first = len(draft.steps)
     own = [number for number, step in enumerate(draft.steps) if step.action is not Action.JOIN]
@@ -60,7 +60,7 @@ def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
     before = len(draft.steps)
     looks: dict[str, int] = {}
     for member in list(draft.members.values()):
-        is_host = member.fate is Fate.ANEW and member.template.is_compute and member.record.exists
+        is_host = member.action is InstanceAction.REPLACE and member.template.is_compute and member.record.exists
         if not is_host or not can_be_looked_at(draft, member):
             continue
         if member.id not in asked or maintaining(member.template, CHECK) is not None:
