@@ -256,7 +256,7 @@ def test_a_service_is_deployed_where_it_lies(tmp_path: Path) -> None:
     assert "Hello" in ordito(tmp_path, "output", "greeting", "-e", "mine").out
 
 
-def test_a_changed_pin_is_made_anew_where_its_source_is_at_hand(tmp_path: Path) -> None:
+def test_a_changed_pin_is_replaced_where_its_source_is_at_hand(tmp_path: Path) -> None:
     """What runs is what was read: neither somebody's change nor what a script leaves beside itself gets in the way."""
     growing = """\
 topology_template:

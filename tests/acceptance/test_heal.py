@@ -104,7 +104,7 @@ def test_what_can_be_mended_is_mended(orders: Orders) -> None:
     assert set(statuses(orders).values()) == {"ok"}
 
 
-def test_what_cannot_be_mended_is_made_anew_with_all_that_is_on_its_host(orders: Orders) -> None:
+def test_what_cannot_be_mended_is_replaced_with_all_that_is_on_its_host(orders: Orders) -> None:
     """Ids stay, survivors are unlinked and linked again; what is no part of it is not touched."""
     for step in ("db_1.Maintain.check", "db_1.Maintain.check.again"):
         orders.order(step, "exit 1")
@@ -197,7 +197,7 @@ def test_what_was_never_deployed_cannot_be_healed(orders: Orders, tmp_path: Path
     assert "db_1 does not exist: it was removed" in done.err
 
 
-def test_the_plan_says_what_would_be_made_anew_and_when(orders: Orders) -> None:
+def test_the_plan_says_what_would_be_replaced_and_when(orders: Orders) -> None:
     done = orders.run("plan", "heal", "db", "--full", "--out", "heal.plan")
     assert done.code == 0, done.both
     assert "-/+ db_1" in done.out

@@ -104,7 +104,7 @@ def test_a_part_that_was_upgraded_is_taken_back_to_the_last_revision(home: Tiers
 
 
 @pytest.mark.usefixtures("one")
-def test_what_requires_a_part_that_is_made_anew_is_taken_along_as_it_is_wanted(home: Tiers) -> None:
+def test_what_requires_a_part_that_is_replaced_is_taken_along_as_it_is_wanted(home: Tiers) -> None:
     two = shop(home, "two", database={"properties": {"zone": "b"}}, mail={"properties": {"size": 2}},
                api={"requirements": [peer("database")], "properties": {"size": 2}}).write()  # fmt: skip
     words = ("upgrade", two, "--node", "database")

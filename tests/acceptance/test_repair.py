@@ -230,7 +230,7 @@ def test_a_port_that_is_taken_costs_nobody_else_anything(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("verb", ["heal", "deploy"])
-def test_a_database_is_started_again_and_never_made_anew_unasked(shop: Shop, verb: str) -> None:
+def test_a_database_is_started_again_and_never_replaced_unasked(shop: Shop, verb: str) -> None:
     words = ("heal", "database_1") if verb == "heal" else ("deploy",)
     shop.kill("database_1")
     shop.run(*words, "--yes")
@@ -271,7 +271,7 @@ def test_data_are_lost_only_where_somebody_says_so(shop: Shop, words: tuple[str,
     assert shop.statuses() == {"ok"}
 
 
-def test_what_says_that_it_keeps_no_data_is_made_anew(shop: Shop) -> None:
+def test_what_says_that_it_keeps_no_data_is_replaced(shop: Shop) -> None:
     file = shop.home / "shop" / "service.yaml"
     text = file.read_text(encoding="utf-8")
     none, kept = "metadata: { ordito.data: none }", "metadata: { ordito.data: kept }"
@@ -345,7 +345,7 @@ def test_what_describes_an_absent_database_says_what_is_to_be_looked_at(unmounte
     assert all(ordito(unmounted.home, *words).code == 0 for words in proposed)
 
 
-def test_nothing_is_proposed_that_makes_anew_what_keeps_data_and_is_ok(shop: Shop) -> None:
+def test_nothing_is_proposed_that_replaces_what_keeps_data_and_is_ok(shop: Shop) -> None:
     assert "--reinstall" not in shop.run("heal", "database_1", "--yes").err
     assert "heal proxy_1 --reinstall" in shop.run("heal", "proxy_1", "--yes").err
 

@@ -70,7 +70,7 @@ def test_that_something_was_healed_makes_no_difference(parts: Run, tmp_path: Pat
     assert parts("jobs", "replay").code == 0
 
 
-def test_what_is_restarted_is_not_said_to_be_made_anew(parts: Run) -> None:
+def test_what_is_restarted_is_not_said_to_be_replaced(parts: Run) -> None:
     """Of what goes down with what is replaced, the next one is told what becomes of it."""
     found = different(parts, "--replace", "base")
     assert found["base_1"] == ("replace", "--replace names it", ["--replace base"])
@@ -81,7 +81,7 @@ def test_what_is_restarted_is_not_said_to_be_made_anew(parts: Run) -> None:
     assert found["top_1"][1] == "it requires middle (dependency), which is replaced"
 
 
-def test_what_is_configured_anew_is_not_said_to_be_made_anew(parts: Run, tmp_path: Path) -> None:
+def test_what_is_configured_anew_is_not_said_to_be_replaced(parts: Run, tmp_path: Path) -> None:
     text = (tmp_path / "service.yaml").read_text()
     (tmp_path / "service.yaml").write_text(
         text.replace("middle: { type: Part,", "middle: { type: Part, properties: { size: 3 },")

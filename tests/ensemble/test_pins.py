@@ -137,7 +137,7 @@ def test_large_files_are_kept_out_of_git(service: Path, layout: Layout, monkeypa
     assert layout.git_ignore.read_text() == f"/artifacts/{found.digest}/scripts/big\\ \\[1].bin\n"
 
 
-def test_a_copy_that_was_cut_off_is_made_anew(service: Path, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_was_cut_off_is_replaced(service: Path, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     class Killed(BaseException):
         pass
 

@@ -143,7 +143,7 @@ def test_what_cannot_be_installed_is_said(place: Place, cache: Path) -> None:
     assert not [path for path in cache.iterdir() if path.is_dir()]
 
 
-def test_an_environment_that_was_not_finished_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_environment_that_was_not_finished_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
     def make(folder: str, files: list[str]) -> None:

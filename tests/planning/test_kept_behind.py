@@ -52,7 +52,7 @@ def test_what_this_ensemble_has_not_created_stays_too() -> None:
 
 
 @pytest.mark.parametrize("workflow", ["deploy", "upgrade"])
-def test_what_is_protected_is_not_made_anew_unless_it_is_named(workflow: str) -> None:
+def test_what_is_protected_is_not_replaced_unless_it_is_named(workflow: str) -> None:
     running = Running(service(node("data", operations=ALL, metadata=PROTECTED)))
     other = node("data", operations=[operation("create", "scripts/new.sh"), *ALL[1:]], metadata=PROTECTED)
     with pytest.raises(PlanRefused) as refused:

@@ -75,7 +75,7 @@ def test_nothing_brings_back_what_was_removed() -> None:
     assert "they are not made again" in warning
 
 
-def test_a_rollback_over_what_is_made_anew_is_said() -> None:
+def test_a_rollback_over_what_is_replaced_is_said() -> None:
     """By steps behind that alone: what comes before loses nothing."""
     made = shop(
         step("saved", "upgrade.before", "rollback", UNDOES), step("m_test", "upgrade.after", "rollback", UNDOES)

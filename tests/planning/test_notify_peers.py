@@ -167,7 +167,7 @@ def test_a_restarted_target(targets: int, links: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("links", [(), LINKS])
-def test_a_target_that_is_made_anew(links: tuple[str, ...]) -> None:
+def test_a_target_that_is_replaced(links: tuple[str, ...]) -> None:
     """Its sources are told where no operation unlinks and links it."""
     run = world(tells(**READS), *links)
     run.run()

@@ -119,9 +119,7 @@ def test_checking_asks_the_provider_of_what_has_no_check_of_its_own() -> None:
 @pytest.mark.parametrize("asked", ["machine_2", "web_2"])
 @pytest.mark.parametrize("checks", [False, True])
 @pytest.mark.parametrize("reinstall", [False, True])
-def test_healing_on_a_lost_host_goes_straight_to_making_all_of_it_anew(
-    asked: str, checks: bool, reinstall: bool
-) -> None:
+def test_healing_on_a_lost_host_goes_straight_to_replacing_all_of_it(asked: str, checks: bool, reinstall: bool) -> None:
     world = shop(checks=checks)
     options = replace(REMOTE, instances=frozenset({asked}), healing=Healing(reinstall))
     world.run("heal", again(lost("machine_2")), options=options)
@@ -180,7 +178,7 @@ def again(answers: Answers) -> Answers:
     return answer
 
 
-def test_a_host_that_answers_is_not_made_anew() -> None:
+def test_a_host_that_answers_is_not_replaced() -> None:
     world = shop()
     world.run("heal", made, options=replace(REMOTE, instances=frozenset({"machine_2"})))
     assert world.ran == ["machine_2.delegate.look"]

@@ -125,7 +125,7 @@ def test_what_others_require_is_repaired_first() -> None:
     assert world.plan().is_empty
 
 
-def test_what_keeps_data_is_not_made_anew_and_the_plan_says_so() -> None:
+def test_what_keeps_data_is_not_replaced_and_the_plan_says_so() -> None:
     world = shop("check")
     broken(world, "db_1")
     plan = world.run(answers=checks(db_1=[1, 1]))
@@ -180,7 +180,7 @@ def test_what_is_asked_and_not_ok_is_repaired_and_nothing_else(codes: list[int],
     assert world.plan().is_empty
 
 
-def test_what_is_asked_and_keeps_data_is_not_made_anew() -> None:
+def test_what_is_asked_and_keeps_data_is_not_replaced() -> None:
     world = shop("check")
     world.run(answers=checks(db_1=[1, 1]), options=CHECKS)
     assert of(world, "db_1") == RESTART

@@ -122,7 +122,7 @@ def test_a_restart_goes_on_where_something_cannot_be_stopped() -> None:
     assert world.snapshot.instances["db_1"].state == "started"
 
 
-def test_made_anew_is_the_host_with_all_on_it_and_the_links_of_survivors() -> None:
+def test_replaced_is_the_host_with_all_on_it_and_the_links_of_survivors() -> None:
     world = shop()
     before = dict(world.snapshot.instances)
     made = run(world, "heal", "web_1")

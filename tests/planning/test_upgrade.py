@@ -275,7 +275,7 @@ def test_more_and_fewer_are_a_class_of_their_own() -> None:
     assert kinds(made) == {"a_2": "scale", "b_3": "scale", "c_1": "added"}
 
 
-def test_what_has_to_go_before_what_it_requires_is_made_anew_is_said() -> None:
+def test_what_has_to_go_before_what_it_requires_is_replaced_is_said() -> None:
     def db(script: str) -> NodeTemplate:
         return node("db", operations=[operation("create", script), "start", "stop", "delete"])
 

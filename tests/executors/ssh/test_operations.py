@@ -290,7 +290,7 @@ async def test_whatever_is_left_where_outputs_are_looked_for_is_not_waited_for(f
         assert good(await far.run(after, step=f"after {says}", outputs=("A",))) == {"A": "0", "B": 1}
 
 
-async def test_a_working_directory_that_was_changed_is_made_anew(far: Far) -> None:
+async def test_a_working_directory_that_was_changed_is_replaced(far: Far) -> None:
     """What it was made to lead to stays, and very many files are no command line that is too long."""
     kept = "mkdir -p ../mine; : >../mine/kept; cd ..; "
     for script in (
