@@ -14,7 +14,7 @@ from pathlib import Path
 from ordito.engine.states import ENDED, LIFE, StepState
 from ordito.instances.states import TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
-from ordito.planning.order import PLACES, Part
+from ordito.planning.order import PLACES, DraftPart
 from ordito.planning.planned_instances import DOWN_UP
 from ordito.work.workflows import WORKFLOWS, Effect
 from tools.measure import table
@@ -96,11 +96,11 @@ def transforms() -> str:
     """What each transform of a plan needs of the draft, and what it gives to it."""
     lines = ["| transform | needs | gives |", "|---|---|---|"]
     for name, place in PLACES.items():
-        needs = [str(part) for part in Part if part in place.needs]
-        needs += [f"({part})" for part in Part if part in place.after - place.needs]
+        needs = [str(part) for part in DraftPart if part in place.needs]
+        needs += [f"({part})" for part in DraftPart if part in place.after - place.needs]
         # The last one comes after all of them.
-        said = "; ".join(needs) if len(needs) < len(Part) - 1 else "(all else)"
-        lines.append(f"| `{name}` | {said} | {'; '.join(str(part) for part in Part if part in place.gives)} |")
+        said = "; ".join(needs) if len(needs) < len(DraftPart) - 1 else "(all else)"
+        lines.append(f"| `{name}` | {said} | {'; '.join(str(part) for part in DraftPart if part in place.gives)} |")
     return "\n".join(lines)
 
 

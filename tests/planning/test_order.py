@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 
 import pytest
 
-from ordito.planning.order import PLACES, Part, name_of, out_of_order
+from ordito.planning.order import PLACES, DraftPart, name_of, out_of_order
 from ordito.planning.workflows import OVERRIDDEN, TRIGGERED, WORKFLOWS, WRITTEN, Transform
 
 TUPLES: dict[str, tuple[Transform, ...]] = {
@@ -19,7 +19,7 @@ TUPLES: dict[str, tuple[Transform, ...]] = {
 
 def test_each_transform_says_what_it_needs_and_gives() -> None:
     assert {name_of(t) for t in chain.from_iterable(TUPLES.values())} == PLACES.keys()
-    assert {part for place in PLACES.values() for part in place.gives} == set(Part)
+    assert {part for place in PLACES.values() for part in place.gives} == set(DraftPart)
 
 
 @pytest.mark.parametrize("workflow", TUPLES)
@@ -43,5 +43,5 @@ def test_two_that_depend_on_each_other_are_noticed_the_other_way_round(workflow:
 @pytest.mark.parametrize("workflow", TUPLES)
 def test_nothing_that_is_needed_can_be_left_out(workflow: str) -> None:
     transforms = TUPLES[workflow]
-    without = [t for t in transforms if Part.NODES not in PLACES[name_of(t)].gives]
+    without = [t for t in transforms if DraftPart.NODES not in PLACES[name_of(t)].gives]
     assert list(out_of_order(without))

@@ -28,7 +28,7 @@ HOST, FAR, ORCHESTRATOR = Where.HOST, Where.FAR, Where.ORCHESTRATOR
 
 
 class Draft(StepGraph):
-    """A plan in the making. Its fields stand in groups, by who writes them (``order.Part``).
+    """A plan in the making. Its fields stand in groups, by who writes them (``order.DraftPart``).
 
     A draft may have several *stages*, one after the other, each with actions of its own for the instances: ``members``
     are those of the one in the making, and of all once ``end_stages`` was called.

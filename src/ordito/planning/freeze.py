@@ -52,7 +52,7 @@ def freeze(draft: Draft) -> Plan:
     edges = tuple(zip(befores, afters, draft.edge_reasons, strict=True))
     lengths = _chain_lengths(draft, edges)
     used: dict[int, int] = {}
-    shared = _Shared()
+    shared = _SharedParts()
     steps = tuple([_step(draft.steps[n], length, used, shared) for n, length in zip(draft.order, lengths, strict=True)])
     kept = list(used)
     lost = losing(draft)
@@ -101,7 +101,7 @@ def freeze(draft: Draft) -> Plan:
     )
 
 
-class _Shared:
+class _SharedParts:
     """What the steps of all instances share, each kept once: how they run, and what they mean for the records."""
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ class _Shared:
         return found
 
 
-def _step(step: DraftStep, length: int, used: dict[int, int], shared: _Shared) -> Step:
+def _step(step: DraftStep, length: int, used: dict[int, int], shared: _SharedParts) -> Step:
     if step.action is JOIN or step.done:
         return Step(step.id, JOIN, chain=length, reason=step.reason, flow=shared.flow(step))
     # In the order of the fields: giving them by name takes half as long again, 300,000 times.

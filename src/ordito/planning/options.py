@@ -272,7 +272,7 @@ class DataLoss(msgspec.Struct, frozen=True):
     """What was found to be absent is not made once more, and nobody is asked about it."""
 
 
-class Removal(msgspec.Struct, frozen=True):
+class RemovalOptions(msgspec.Struct, frozen=True):
     """What undeploying includes that it keeps else."""
 
     protected: bool = False
@@ -349,7 +349,7 @@ class PlanOptions:
     healing: Healing = field(default_factory=Healing)
     """For `heal`."""
 
-    removal: Removal = field(default_factory=Removal)
+    removal: RemovalOptions = field(default_factory=RemovalOptions)
     """For `undeploy`."""
 
     scaling: Scaling = NOT_SCALED

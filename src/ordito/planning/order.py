@@ -13,7 +13,7 @@ from enum import StrEnum
 import msgspec
 
 
-class Part(StrEnum):
+class DraftPart(StrEnum):
     """A part of the draft."""
 
     NODES = "the nodes, in the order of what they require"
@@ -39,27 +39,29 @@ class Part(StrEnum):
     ORDER = "the order of the steps"
 
 
-class Place(msgspec.Struct, frozen=True):
+class TransformPlace(msgspec.Struct, frozen=True):
     """Where a transform stands among others."""
 
-    needs: frozenset[Part] = frozenset()
+    needs: frozenset[DraftPart] = frozenset()
     """What has to be given before it."""
-    after: frozenset[Part] = frozenset()
+    after: frozenset[DraftPart] = frozenset()
     """What comes before it where it is given at all."""
-    gives: frozenset[Part] = frozenset()
+    gives: frozenset[DraftPart] = frozenset()
     """What it gives."""
 
 
-def _place(needs: Sequence[Part] = (), gives: Sequence[Part] = (), after: Sequence[Part] = ()) -> Place:
-    return Place(frozenset(needs), frozenset(after), frozenset(gives))
+def _place(
+    needs: Sequence[DraftPart] = (), gives: Sequence[DraftPart] = (), after: Sequence[DraftPart] = ()
+) -> TransformPlace:
+    return TransformPlace(frozenset(needs), frozenset(after), frozenset(gives))
 
 
-P = Part
+P = DraftPart
 LAID = (P.UP, P.DOWN, P.PAIRS)
 WAITED = (P.WAITS, P.TURNS, P.STAGES)
 CHOOSES = _place([P.NODES], [P.INSTANCES, P.ACTIONS])
 
-PLACES: dict[str, Place] = {
+PLACES: dict[str, TransformPlace] = {
     "check_requirements": _place(gives=[P.NODES]),
     "check_references": _place([P.NODES]),
     "check_existing": _place([P.NODES]),
@@ -120,7 +122,7 @@ PLACES: dict[str, Place] = {
     "check_called_inputs": _place([P.UP]),
     "without_steps": _place([P.UP]),
     "end_stages": _place(after=[*LAID, P.PHASES, P.UNDONE, P.STAGES]),
-    "reduce": _place(gives=[P.ORDER], after=[p for p in Part if p is not P.ORDER]),
+    "reduce": _place(gives=[P.ORDER], after=[p for p in DraftPart if p is not P.ORDER]),
 }
 """By the names of transforms, or of the functions that make them."""
 

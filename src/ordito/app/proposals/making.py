@@ -32,7 +32,7 @@ from ordito.instances.records import Snapshot
 from ordito.model.service import NodeTemplate, Service
 from ordito.operations.delegating import anti_affinity
 from ordito.planning.keep import kept_behind
-from ordito.planning.options import Deployed, Hooking, PlanOptions, Removal
+from ordito.planning.options import Deployed, Hooking, PlanOptions, RemovalOptions
 from ordito.planning.refused import PlanRefused
 from ordito.planning.workflows import plan
 from ordito.work.hooks import Block, Transition
@@ -58,7 +58,7 @@ def _as_told(_: Service, options: PlanOptions) -> PlanOptions:
     return options
 
 
-KEPT = Removal()
+KEPT = RemovalOptions()
 """What undeploying keeps is kept."""
 
 
@@ -71,7 +71,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     allow_large: bool = False,
     force: bool = False,
     instances: frozenset[str] | None = None,
-    removal: Removal = KEPT,
+    removal: RemovalOptions = KEPT,
     reset_counts: bool = False,
     choose: Callable[[Service, PlanOptions], PlanOptions] = _as_told,
 ) -> MadePlan:

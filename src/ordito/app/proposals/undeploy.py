@@ -11,7 +11,7 @@ from ordito.app.requests import UndeployRequest
 from ordito.app.services.workflows import in_place
 from ordito.base.collector import paused_collector
 from ordito.base.options import recorded
-from ordito.planning.options import Removal
+from ordito.planning.options import RemovalOptions
 from ordito.work.workflows import UNDEPLOY
 
 
@@ -31,7 +31,7 @@ def propose(request: UndeployRequest, known: PlanningContext) -> Proposal | None
             read,
             status.inputs,
             force=request.force,
-            removal=Removal(request.include_protected, request.include_unmanaged),
+            removal=RemovalOptions(request.include_protected, request.include_unmanaged),
             choose=lambda service, options: with_part(
                 in_place(service, options, UNDEPLOY, {}), request.part, service, known.snapshot
             ),
