@@ -416,7 +416,7 @@ def test_a_section_of_a_plug_in_that_is_not_installed_says_what_may_be_missing(r
     (tmp_path / "hosts.yaml").write_text("shelf: { folder: here }\n")
     refused = run("hosts", "check")
     assert refused.code == 3
-    assert "is known once that is installed" in refused.err
+    assert "is known when the plug-in is installed" in refused.err
 
 
 HALF_MADE = """\

@@ -93,7 +93,7 @@ def test_what_is_deployed_stays_in_its_environment_until_another_is_named(run: R
     changed = run("plan", "--env", "dev")
     assert changed.code == 0
     assert "environment dev" in changed.out
-    assert 'the environment "prod" is deployed, and this is the environment "dev"' in changed.err
+    assert 'the environment "prod" is deployed, but this is the environment "dev"' in changed.err
     assert "size" in changed.err
     assert run("undeploy", "--yes").code == 0
     assert seen(tmp_path)["LEVEL"] == "warn"
@@ -173,13 +173,13 @@ def test_a_connection_may_be_of_a_data_type(run: Run, tmp_path: Path) -> None:
     [
         ("LEVEL: warn", "INSTANCE: warn", "every operation has already"),
         ("LEVEL: warn", "ORDITO_X: warn", "begins with ORDITO_"),
-        ("LEVEL: warn", "a-b: warn", "no name of a variable"),
+        ("LEVEL: warn", "a-b: warn", "not a valid name of a variable"),
         ("inputs: { size: 3 }", "input: { size: 3 }", '"inputs"'),
         ("inputs: { size: 3 }", "inputs: [ size ]", "is a map"),
         ("inputs: { size: 3 }", "lock: got", '"git"'),
         ("environment: dev", "environment: deb", 'did you mean "dev"'),
         ("user: me", "URL: me", "would be the variable of"),
-        ("my-cloud", "9", "no name of a variable"),
+        ("my-cloud", "9", "not a valid name of a variable"),
         ("properties:", "propertys:", '"properties"'),
     ],
 )

@@ -104,7 +104,7 @@ def test_the_inventory_that_a_command_names_is_remembered(run: Run, place: Path)
     (place / "other.yaml").rename(place / "moved.yaml")
     refused = run("undeploy", "--yes")
     assert refused.code == 3
-    assert "other.yaml is not there any more" in refused.err
+    assert "other.yaml, which an earlier command has named, no longer exists" in refused.err
     assert run("undeploy", "--yes", "--hosts", "moved.yaml").code == 0
     assert run("deploy", "--yes", "--hosts", "").code == 0
     assert hosts_of(run) == {"box_1": "one", "box_2": "two"}, "the number of instances was set by scaling"
@@ -212,8 +212,8 @@ def test_hosts_are_checked_against_the_inventory(run: Run, place: Path) -> None:
     checked = run("hosts", "check")
     assert checked.code == 0
     assert re.search(r"here +yes .* sh", checked.out)
-    assert "and the inventory says 900 TB" in checked.err
-    assert "and the inventory says plan9" in checked.err
+    assert "but the inventory says 900 TB" in checked.err
+    assert "but the inventory says plan9" in checked.err
     assert "num_cpus" not in checked.err
     assert "type is" not in checked.err
 
@@ -223,7 +223,7 @@ def test_hosts_of_an_ensemble_that_is_gone_are_taken_back(run: Run, place: Path,
     assert run("-e", "live", "--hosts", "hosts.yaml", "deploy", "service.yaml", "--yes").code == 0
     refused = run("hosts", "release", "one")
     assert refused.code == 3
-    assert "which is still there" in refused.err
+    assert "which still exists" in refused.err
     (place / "live").rename(place / "dead")
     assert "one was taken back from box_1 of" in run("hosts", "release", "one").out
     assert run("hosts", "list", "one", "-o", "json").json["hosts"][0]["state"] == "free"

@@ -1,7 +1,7 @@
-"""Whose data a plan would lose, and who has said that they may be lost.
+"""The instances whose data a plan would lose, and the permission to lose them.
 
-What keeps data and was named by the command itself is lost once somebody has written its name; all else only with an
-option that names it.
+Data of instances that the command itself names may be lost after the user has typed their names; data of all others
+only with an option that names them.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from ordito.model.service import Service
 from ordito.work.plan import Plan
 
 BACKUP = "back them up first"
-AWAY = "what was found to be absent may come back (is its volume mounted?), and `ordito check` sees that then"
-NO_DATA = "what keeps no data says so in its metadata: ordito.data: none"
+AWAY = "what was found to be absent may come back (is its volume mounted?); then `ordito check` finds it again"
+NO_DATA = "what keeps no data can say so in its metadata: ordito.data: none"
 MOST_NAMED = 12
 
 
 def may_be_lost(texts: Iterable[str], service: Service, snapshot: Snapshot) -> frozenset[str]:
-    """The instances, and the nodes, that texts name, what is not there at the moment included. Raises ``Refused`` for
-    what there never was."""
+    """The instances and nodes that texts name, also those that do not exist at the moment. Raises ``Refused`` for names
+    that never existed."""
     names = InstanceNames(service, snapshot, deleted=True)
     found = (names.find(text) for text in texts)
     return frozenset(named.instance or named.node for named in found)
 
 
 def risked(plan: Plan, snapshot: Snapshot, *, named: Collection[str], allowed: Collection[str]) -> Risks:
-    """The instances whose data a plan loses, and of which nobody has ``allowed`` that; ``named`` is what the command
-    has named by itself. Both are instances and nodes."""
+    """The instances whose data a plan loses without permission; ``allowed`` and ``named`` (by the command itself) are
+    instances and nodes."""
     records = snapshot.instances
     lost = tuple(i for i in plan.summary.losing if i not in allowed and records[i].node not in allowed)
     return Risks(lost, is_unforeseen=any(i not in named and records[i].node not in named for i in lost))
 
 
 def refuse_risks(proposal: Proposal, *, asks: bool) -> None:
-    """Refuse to lose data of which nobody has said that they may be lost; what the command has named is left to be
-    asked about where it ``asks``. Raises ``Refused``."""
+    """Raise ``Refused`` if data would be lost without permission. If the command ``asks``, what it has named is not
+    refused here, but asked about."""
     lost, snapshot = proposal.risks.lost, proposal.snapshot
     if lost and proposal.risks.is_unforeseen:
         why = {change.instance: change.reason for change in proposal.plan.changes}
@@ -51,8 +51,8 @@ def refuse_risks(proposal: Proposal, *, asks: bool) -> None:
 
 
 def refuse_unasked(proposal: Proposal) -> None:
-    """Refuse to lose data where nobody has seen the plan, whatever it is about; the command by which a person does the
-    same is named. Raises ``Refused``."""
+    """Raise ``Refused`` if data would be lost by a plan that nobody has seen; the hint names the command by which a
+    person can do the same."""
     if losing := proposal.plan.summary.losing:
         words = again(proposal.job.told)
         if proposal.risks.lost:

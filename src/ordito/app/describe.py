@@ -1,5 +1,5 @@
-"""Describe one node or one instance with all that is known of it: what it has, why its status is what it is, what was
-done to it, and what can be done next. Changes nothing, and works while a job runs."""
+"""Describe one node or one instance with everything that is known of it: its values, the reasons of its status, what
+was done to it, and what can be done next. Changes nothing, and works while a job runs."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ MOST_EVENTS = 10
 
 
 class DescribeRequest(msgspec.Struct, frozen=True):
-    """Which ensemble, and the name of a node or an instance."""
+    """The ensemble, and the name of a node or an instance."""
 
     directory: str
     name: str
 
 
 class Operated(msgspec.Struct, frozen=True):
-    """An operation that was carried out or has failed, and the change that it was, which began at a time in UTC (to the
+    """An operation that was carried out or has failed; ``change`` is its changeId, ``at`` when it began, in UTC (to the
     second)."""
 
     operation: str
@@ -64,7 +64,7 @@ class Operated(msgspec.Struct, frozen=True):
 
 class Dependency(msgspec.Struct, frozen=True):
     """A requirement and what it contributes to the status: the instances of its target with their effective statuses,
-    and the contribution, "" where nothing is wanted of the target."""
+    and the contribution, "" if no instance of the target is wanted."""
 
     requirement: str
     target: str
@@ -75,16 +75,14 @@ class Dependency(msgspec.Struct, frozen=True):
 
 
 class Suggestion(msgspec.Struct, frozen=True):
-    """A command that makes sense next, by its words, and what it does."""
+    """A command that makes sense next, as its words, and what it does."""
 
     words: tuple[str, ...]
     purpose: str
 
 
 class InstanceDescription(msgspec.Struct, frozen=True):
-    """An instance. ``decisive`` are the requirements that make its effective status worse than its own. ``place`` is
-    the host that it is on, or is itself, at the provider that has made that; "" for this machine. ``times`` are
-    those of changes that are recorded of it. What ``is_away`` keeps data, and was found to be absent."""
+    """An instance with everything that is known of it."""
 
     instance: Instance
     type: str
@@ -97,28 +95,39 @@ class InstanceDescription(msgspec.Struct, frozen=True):
     events: tuple[TaskLine, ...] = ()
     next: tuple[Suggestion, ...] = ()
     place: str = ""
+    """The host that it is or runs on, as its provider calls it; "" for this machine."""
+
     times: Mapping[str, str] = {}
+    """When its recorded changes began, by changeId."""
+
     is_away: bool = False
+    """Whether it keeps data and was found to be absent."""
 
     @property
     def decisive(self) -> tuple[Dependency, ...]:
-        """The dependencies because of which its effective status is not its own."""
+        """The dependencies that make its effective status worse than its own."""
         if self.effective == self.instance.local:
             return ()
         return tuple(d for d in self.dependencies if d.contribution == self.effective)
 
 
 class NodeDescription(msgspec.Struct, frozen=True):
-    """A node template: what is declared, how many instances are wanted (None where that is not known; ``kept`` where
-    scaling has set that), and those that there are, with their effective statuses. ``status`` is that of all of them
-    together."""
+    """A node template."""
 
     name: str
     type: str
     declared: str
+    """Its place in the template."""
+
     status: str
+    """The effective status of all its instances together."""
+
     wanted: int | None
+    """How many instances are wanted, None if that is not known."""
+
     kept: KeptCount | None = None
+    """The number that scaling has set, if it has."""
+
     optional: bool = False
     protected: bool = False
     lost: bool = False
@@ -127,12 +136,15 @@ class NodeDescription(msgspec.Struct, frozen=True):
     operations: Mapping[str, str] = {}
     metadata: Mapping[str, str] = {}
     instances: tuple[InstanceDescription, ...] = ()
+    """Its instances, with their effective statuses."""
+
     events: tuple[TaskLine, ...] = ()
     next: tuple[Suggestion, ...] = ()
 
 
 def describe(request: DescribeRequest) -> NodeDescription | InstanceDescription:
-    """Describe what a name means. Raises ``Refused`` where it means nothing, or two things, and ``EnsembleError``."""
+    """Describe the node or instance with a name. Raises ``Refused`` if there is none, or if the name is ambiguous, and
+    ``EnsembleError``."""
     place = place_of(request.directory)
     if not place.layout.exists:
         raise no_ensemble(place.shown)
@@ -148,7 +160,7 @@ def describe(request: DescribeRequest) -> NodeDescription | InstanceDescription:
 
 
 class _Describing:
-    """What descriptions are made from."""
+    """Makes descriptions of nodes and instances."""
 
     def __init__(self, place: Place, ensemble: Ensemble, service: Service, lost: frozenset[str]) -> None:
         self._layout = place.layout
@@ -162,7 +174,7 @@ class _Describing:
         self._evaluator = Evaluator(service, ensemble.snapshot, header.inputs if header else ensemble.status.inputs)
 
     def instance(self, record: Instance) -> InstanceDescription:
-        """An instance with everything."""
+        """The description of an instance."""
         template = self._service.nodes.get(record.node)
         found = self._brief(record)
         if template is None:
@@ -197,7 +209,7 @@ class _Describing:
         )
 
     def node(self, name: str) -> NodeDescription:
-        """A node with its instances."""
+        """The description of a node with its instances."""
         records = self._snapshot.of_node(name)
         template, outline = self._service.nodes.get(name), self._outline.nodes.get(name)
         existing = [self._effective.get(record.id, record.local) for record in records if record.exists]
@@ -241,8 +253,8 @@ class _Describing:
         )
 
     def _times(self, record: Instance) -> dict[str, str]:
-        """When the changes of an instance began, to the second: as their tasks say it, else as their ids do, which is
-        when the job had begun."""
+        """When the changes of an instance began, to the second: by their tasks, else by their ids, which have the time
+        when the job began."""
         changes = {one.change for one in record.applied.values()} | set(record.failed.values())
         changes |= {record.created, record.last_config_change, record.last_state_change}
         starts = starts_of(self._layout, changes)
@@ -257,7 +269,7 @@ class _Describing:
         return ""
 
     def _value(self, value: Value, context: Context) -> object:
-        """A value as things are, None where it has none."""
+        """A value, evaluated now, None if it has none."""
         try:
             found = self._evaluator.evaluate(value, context)
         except EvaluationError:
@@ -267,7 +279,7 @@ class _Describing:
     def _hidden(
         self, template: NodeTemplate, definitions: Mapping[str, PropertyDefinition], values: Mapping[str, object]
     ) -> dict[str, object]:
-        """Values with what is sensitive of them wrapped."""
+        """Values, with the sensitive ones wrapped."""
         marks = self._evaluator.marks
         return {n: marks.wrap(v, marks.of_node(template.metadata, definitions.get(n))) for n, v in values.items()}
 
@@ -301,17 +313,17 @@ class _Describing:
             yield Suggestion(("heal", record.id), "repair it")
         elif record.local not in OPERATIONAL and not _is_away(record, template) and (record.exists or record.is_missed):
             done = "continue it" if record.local != PENDING else "bring it up"
-            yield Suggestion(("deploy",), f"{done}: what is done is not done again")
+            yield Suggestion(("deploy",), f"{done}: completed steps do not run again")
         if maintaining(template, CHECK) is not None and (record.exists or record.is_missed):
-            yield Suggestion(("check", record.id), "look whether it is as recorded")
+            yield Suggestion(("check", record.id), "check whether it is as recorded")
         if record.was_found_changed:
             yield Suggestion(("jobs", "show", job_of(record.last_state_change)), "see what was found then")
 
 
 def _is_away(record: Instance, template: NodeTemplate) -> bool:
-    """Whether it keeps data and was found to be absent: nothing makes it again unasked."""
+    """Whether it keeps data and was found to be absent: it is replaced only with permission."""
     return record.was_lost and template.keeps_data
 
 
 def _next_of_node(name: str) -> tuple[Suggestion, ...]:
-    return (Suggestion(("check", name), "look whether they are as recorded"),)
+    return (Suggestion(("check", name), "check whether they are as recorded"),)

@@ -1,5 +1,5 @@
-"""What is different between what is recorded as deployed and what a service says: what `upgrade` would do, by node
-and class of change."""
+"""The differences between what is deployed and what a service says: what `upgrade` would do, by node and class of
+change."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from ordito.base.sensitive import shown
 from ordito.work.plan import Action, Change, Difference, Plan, Step, StepCondition
 
 KINDS: Mapping[str, str] = {"+": "added", "-": "removed", "-/+": "replace"}
-"""The class of a change that planning says nothing of, by its symbol."""
+"""The class of a change by its symbol, for changes to which planning gives no class."""
 
 SECOND, MEND, RELINK, TOLD = "reconfigure", "mend", "relink", "told"
-"""The classes of what is as it is wanted: it may have to be configured again once others are changed; it is repaired;
-only pairs with such others are made again; it is only told of a change. The first of any of its steps counts."""
+"""The classes of instances that are as wanted: it may be configured again when others have changed; it is repaired;
+only its pairs with changed instances are linked again; it is only notified of a change. The first class that fits any
+of its steps counts."""
 
 ORDER = ("removed", "replace", "update", "reconfigure", "restart", "relink", "told", "scale", "mend", "added", "adopt")
-"""All classes, in the order in which their numbers are told."""
+"""All classes, in the order in which their numbers are shown."""
 
 
 class InputDiff(msgspec.Struct, frozen=True):
-    """A topology input with another value than it was deployed with, as they may be shown; None where there is none."""
+    """A topology input whose value differs from the deployed one, both as they may be shown; None for no value."""
 
     name: str
     before: object
@@ -31,17 +32,25 @@ class InputDiff(msgspec.Struct, frozen=True):
 
 
 class NodeDiff(msgspec.Struct, frozen=True):
-    """What becomes of those instances of a node of which the same becomes for the same reason: their class, why, what
-    has changed, and the ``operations`` that run on each of them, in order, those that do nothing left out; those of a
-    pair are followed by the node at the far end. ``declared`` is the node's place."""
+    """The instances of a node that are changed in the same way for the same reason."""
 
     node: str
     kind: str
+    """The class of the change."""
+
     instances: tuple[str, ...]
     reason: str
+    """Why they are changed."""
+
     declared: str
+    """The place of the node in the template."""
+
     causes: tuple[Difference, ...] = ()
+    """The values that have changed."""
+
     operations: tuple[str, ...] = ()
+    """The operations that run on each of them, in order, without those that do nothing; an operation of a pair is
+    followed by the node of the peer."""
 
 
 class HookDiff(msgspec.Struct, frozen=True):
@@ -54,8 +63,7 @@ class HookDiff(msgspec.Struct, frozen=True):
 
 
 class Diff(msgspec.Struct, frozen=True):
-    """All that is different. ``totals`` are numbers of instances by class, ``unchanged`` is how many stay as they are;
-    ``takes_over`` says that the files of the service are others, though no operation is needed for that."""
+    """All differences."""
 
     service: str
     environment: str
@@ -63,18 +71,24 @@ class Diff(msgspec.Struct, frozen=True):
     nodes: tuple[NodeDiff, ...]
     hooks: tuple[HookDiff, ...]
     totals: Mapping[str, int]
+    """The numbers of instances by class."""
+
     unchanged: int
+    """How many instances stay as they are."""
+
     takes_over: bool
+    """Whether the files of the service have changed, even if no operation is needed for that."""
+
     warnings: tuple[str, ...]
 
     @property
     def is_empty(self) -> bool:
-        """Whether what is recorded as deployed is what the service says."""
+        """Whether what is deployed is what the service says."""
         return not self.nodes and not self.takes_over
 
 
 def diff_of(proposal: Proposal) -> Diff:
-    """The differences that a proposal would do away with."""
+    """The differences that a proposal would remove."""
     plan = proposal.plan
     nodes = tuple(_grouped(plan, _node_of(proposal)))
     counted: dict[str, int] = {}
@@ -102,14 +116,14 @@ def _inputs(proposal: Proposal) -> Iterator[InputDiff]:
 
 
 def _node_of(proposal: Proposal) -> Mapping[str, str]:
-    """The node of each instance that there is or will be."""
+    """The node of each instance that exists or will exist."""
     found = {i.id: i.node for i in proposal.snapshot.instances.values()}
     found.update((i.id, i.node) for i in proposal.plan.records.new)
     return found
 
 
 def _grouped(plan: Plan, node_of: Mapping[str, str]) -> Iterator[NodeDiff]:
-    """Changes together that are the same but for the instance, in the order of the plan."""
+    """Changes that differ only in the instance, grouped, in the order of the plan."""
     operations: dict[str, list[str]] = {}
     kinds: dict[str, set[str]] = {}
     for step in plan.steps:
@@ -134,7 +148,7 @@ def _grouped(plan: Plan, node_of: Mapping[str, str]) -> Iterator[NodeDiff]:
 
 
 def _once(differences: Iterable[Difference]) -> Iterator[Difference]:
-    """Differences without those that are said already, though several operations have them."""
+    """Differences without repetitions, which there are if several operations have the same one."""
     said: list[tuple[str, object, object]] = []
     for found in differences:
         if (known := (found.what, found.before, found.after)) not in said:
@@ -149,7 +163,7 @@ def _kind(change: Change, of_steps: Collection[str]) -> str:
 
 
 def _runs(plan: Plan, step: Step, node_of: Mapping[str, str]) -> str:
-    """What a step runs, as it is shown; "" for nothing."""
+    """What a step runs, for people; "" for nothing."""
     if step.action not in (Action.CALL, Action.DELEGATE) or step.call < 0:
         return ""
     call = plan.calls[step.call]

@@ -1,4 +1,4 @@
-"""Look at what exists, and say what is other than was recorded."""
+"""Check what exists, and find drift: what differs from the records."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ordito.work.plan import Action
 
 
 class AttributeDrift(msgspec.Struct, frozen=True):
-    """An attribute that has another value; None for none."""
+    """An attribute whose value differs; None for no value."""
 
     before: object
     after: object
 
 
 class CheckedInstance(msgspec.Struct, frozen=True):
-    """An instance that was looked at: its record before and after, the attributes that differ, and why it could not be
-    looked at after all ("" if it could)."""
+    """An instance that was checked: its record before and after, the attributes that differ, and why it could not be
+    checked ("" if it could)."""
 
     before: Instance
     after: Instance
@@ -35,37 +35,41 @@ class CheckedInstance(msgspec.Struct, frozen=True):
 
     @property
     def differs(self) -> bool:
-        """Whether something is other than was recorded."""
+        """Whether something differs from the record."""
         return bool(self.attributes) or (self.before.local, self.before.state) != (self.after.local, self.after.state)
 
     @property
     def is_well(self) -> bool:
-        """Whether it was looked at and is ok."""
+        """Whether it was checked and is ok."""
         return self.after.local == OK and not self.failure
 
 
 class DriftResult(msgspec.Struct, frozen=True):
-    """What was found. ``unlooked`` are the instances that have no operation to look at them with, ``unwell`` those of
-    them that are recorded as something else than ok; ``report`` is None where there was nothing to look at."""
+    """What was found."""
 
     found: tuple[CheckedInstance, ...]
     unlooked: tuple[str, ...]
+    """The instances without an operation that could check them."""
+
     report: JobReport | None = None
+    """None if there was nothing to check."""
+
     unwell: tuple[str, ...] = ()
+    """Those of ``unlooked`` whose recorded status is not ok."""
 
     @property
     def is_well(self) -> bool:
-        """Whether everything that was asked about is ok, as far as is known."""
+        """Whether all instances that were to be checked are ok, as far as is known."""
         return not self.unwell and all(f.is_well for f in self.found)
 
     @property
     def differs(self) -> bool:
-        """Whether anything is other than was recorded."""
+        """Whether anything differs from the records."""
         return any(f.differs for f in self.found)
 
 
 def look(request: WorkflowRequest, conversation: Conversation) -> DriftResult:
-    """Look at instances, all at once save that hosts and targets come first.
+    """Check instances, all at the same time, except that hosts and targets come first.
 
     Raises ``InvalidDocument``, ``Refused``, ``Locked``, ``JobUnfinished`` and ``EnsembleError``.
     """
@@ -77,7 +81,7 @@ def look(request: WorkflowRequest, conversation: Conversation) -> DriftResult:
 
 
 class _Noting:
-    """How things were when it was planned to look at them."""
+    """Plans the checks, and remembers the state before them."""
 
     def __init__(self) -> None:
         self._known: PlanningContext | None = None
@@ -87,7 +91,7 @@ class _Noting:
         self.unwell: tuple[str, ...] = ()
 
     def propose(self, request: Request, known: PlanningContext) -> Proposal | None:
-        """The plan, which is kept in mind with what was known."""
+        """Make the plan, and remember it with the state before."""
         assert isinstance(request, LookRequest)
         proposal = propose(request, known)
         if proposal is None:
@@ -107,7 +111,7 @@ class _Noting:
         return proposal
 
     def found(self, failures: Mapping[str, str]) -> tuple[CheckedInstance, ...]:
-        """What is other now."""
+        """What differs now."""
         if self._known is None:
             return ()
         snapshot = self._known.snapshot

@@ -1,4 +1,4 @@
-"""What must hold of an ensemble before something is done with it."""
+"""Checks of an ensemble before something is done with it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ def refuse_unfinished(ensemble: Ensemble) -> None:
 
 
 def no_ensemble(shown: str) -> Refused:
-    """That a directory is not an ensemble."""
+    """The refusal for a directory that is not an ensemble."""
     where = "the current directory" if shown == "." else shown
     return Refused(
         "no-ensemble",
         f"{where} is not an ensemble: nothing was ever deployed there",
         "name the ensemble's directory with -e DIR, or deploy a service into this one",
         next_words=("deploy", "SERVICE"),
-        purpose="SERVICE is a definitions file, or a folder that holds one",
+        purpose="SERVICE is a definitions file, or a folder that contains one",
     )
 
 
 def edited(ensemble: Ensemble) -> str:
-    """What is said of an ensemble whose files somebody has changed, and no job."""
+    """The warning about an ensemble whose files were changed by no job."""
     return f"the machine part of {ensemble.layout.manifest} was changed by no job: by hand, or by damage"

@@ -1,4 +1,4 @@
-"""Why a use case did not do what it was asked to, beyond what lower rooms raise themselves.
+"""The exceptions of use cases, besides those that lower rooms raise themselves.
 
 The others are ``InvalidDocument`` (base), ``PlanRefused`` (planning), ``EnsembleError`` and ``Locked`` (ensemble).
 """
@@ -14,11 +14,11 @@ class JobUnfinished(Exception):
 
 
 class Refused(Exception):
-    """What was asked for does not make sense here; ``code`` names the reason, ``hint`` says what to do instead.
+    """The request does not make sense here; ``code`` names the reason, ``hint`` says what to do instead.
 
-    ``next_words`` are those of a command about the same ensemble that helps (without the program's name), and
-    ``purpose`` says what it does. Where there are ``more_words`` it is the same command with these.
-    ``public_inputs`` are the inputs of the command of which it is known that their values are no secrets.
+    ``next_words`` are the words of a helpful command about the same ensemble (without the program's name), and
+    ``purpose`` says what it does. ``more_words`` are words to be added to the user's own command instead.
+    ``public_inputs`` are the inputs of the command whose values are known not to be secret.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Declined(Exception):
 
 
 class NobodyToAsk(Exception):
-    """An answer is needed before anything is changed, and nobody is there to give one. ``losing`` are the instances
+    """An answer is needed before anything is changed, and there is no terminal to ask at. ``losing`` are the instances
     whose data would be lost."""
 
     def __init__(self, workflow: str, losing: tuple[str, ...] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Look at the hosts of an inventory: what they have, who has them, and what is left of them."""
+"""List the hosts of an inventory: what they have, which instances have them, and what is still free."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ordito.providers.pool.provider import NAME, PoolProvider
 from ordito.work.providing import Recorded, recorded_with
 
 FREE, TAKEN, SHARED, LOST = "free", "taken", "shared", "lost"
-"""What becomes of a host: nobody has it, it is given out, it is given out and has room, it is not given out because it
-could not be reached."""
+"""The states of a host: no instance has it; it is taken; it is taken but has room; it could not be reached and is not
+given out."""
 
 
 class HostsRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble, in which environment and with which inventory (None: where the command names none); ``names``
-    are the hosts, all where there are none."""
+    """The ensemble, the environment and the inventory (None if the command names none); ``names`` are the hosts, () for
+    all."""
 
     directory: str
     environment: str | None = None
@@ -36,27 +36,37 @@ class HostsRequest(msgspec.Struct, frozen=True):
 
 
 class HostOwner(msgspec.Struct, frozen=True):
-    """Who has a host: an instance of the ensemble in a directory."""
+    """An instance, of the ensemble in a directory, that has a host."""
 
     instance: str
     ensemble: str
 
 
 class HostEntry(msgspec.Struct, frozen=True):
-    """A host: ``state`` is free, taken, shared or lost; ``left`` is what is left of what it has, as texts; ``why`` and
-    ``since`` say why it is lost, ``remains`` of which instances something may be on it still."""
+    """A host of the inventory."""
 
     name: str
     address: str
     state: str
+    """``FREE``, ``TAKEN``, ``SHARED`` or ``LOST``."""
+
     labels: Mapping[str, str] = {}
     os: Mapping[str, str] = {}
     has: Mapping[str, str] = {}
+    """What it has, as texts."""
+
     left: Mapping[str, str] = {}
+    """What is still free of that, as texts."""
+
     owners: tuple[HostOwner, ...] = ()
     why: str = ""
+    """Why it is lost, "" if it is not."""
+
     since: str = ""
+    """Since when it is lost."""
+
     remains: tuple[str, ...] = ()
+    """The instances of which something may remain on it."""
 
 
 class HostList(msgspec.Struct, frozen=True):
@@ -67,8 +77,8 @@ class HostList(msgspec.Struct, frozen=True):
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """The pool of an inventory, the hosts of it that are meant, and what else is at hand. ``recorded`` are the
-    instances of the ensemble that are recorded as made by it, by id."""
+    """The pool of an inventory, the names of the wanted hosts, and the plug-ins. ``recorded`` are the instances of the
+    ensemble with a host of the pool, by id."""
 
     file: str
     provider: PoolProvider
@@ -104,12 +114,12 @@ def _no_hosts(place: Place, file: str) -> Refused:
     return Refused(
         "no-inventory",
         f"{place.shown} has no inventory: every Compute is this machine",
-        "name the hosts in hosts.yaml there, or give --hosts FILE; docs/hosts.md says what stands in it",
+        "name the hosts in hosts.yaml there, or give --hosts FILE; docs/hosts.md describes the file",
     )
 
 
 def list_hosts(request: HostsRequest) -> HostList:
-    """The hosts as they are recorded, in the books of the pool and by the ensemble itself; none is reached. Raises
+    """The hosts as recorded in the database of the pool and by the ensemble itself; none is connected to. Raises
     ``Refused``, ``InvalidDocument``, ``EnsembleError``."""
     pool = open_pool(request)
     taken, lost = read_books(pool)
@@ -122,7 +132,7 @@ def list_hosts(request: HostsRequest) -> HostList:
 
 
 def read_books(pool: Pool) -> tuple[Mapping[str, Sequence[Taken]], Mapping[str, Lost]]:
-    """Who has what, by host, and which hosts are lost. Raises ``Refused``."""
+    """The allocations by host, and the lost hosts. Raises ``Refused``."""
     try:
         return pool.provider.allocations.read()
     except PoolFailed as problem:
@@ -130,12 +140,12 @@ def read_books(pool: Pool) -> tuple[Mapping[str, Sequence[Taken]], Mapping[str, 
 
 
 def told(remains: Sequence[str]) -> str:
-    """Of which instances something may remain on a host, for people."""
+    """The instances of which something may remain on a host, for people."""
     return owners_text(remains)
 
 
 def broken_books(problem: PoolFailed) -> Refused:
-    """That what is kept about the pool cannot be used."""
+    """The refusal because the database of the pool cannot be used."""
     return Refused("broken-pool", str(problem), "give this user the right to use it, or put back a copy of it")
 
 
@@ -166,15 +176,15 @@ def _shown(left: Mapping[str, float]) -> Iterator[tuple[str, str]]:
 
 
 class Released(msgspec.Struct, frozen=True):
-    """A host that was taken back, and from whom."""
+    """A host that was taken back, and the instance that had it."""
 
     name: str
     owners: tuple[HostOwner, ...]
 
 
 def release_hosts(request: HostsRequest, *, force: bool = False) -> tuple[Released, ...]:
-    """Take back the hosts that are named; those that nobody has are left out. An instance whose ensemble is still
-    there keeps its host, unless with ``force``.
+    """Take back the named hosts that instances have. An instance whose ensemble still exists keeps its host, unless
+    with ``force``.
 
     Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``.
     """
@@ -185,7 +195,7 @@ def release_hosts(request: HostsRequest, *, force: bool = False) -> tuple[Releas
     if living and not force:
         raise Refused(
             "host-in-use",
-            f"{living[0].host} belongs to {living[0].owner}, which is still there",
+            f"{living[0].host} belongs to {living[0].owner}, which still exists",
             f"undeploy it there: `ordito -e {living[0].place} undeploy`; or give --force if nothing runs on the host",
         )
     try:

@@ -1,4 +1,5 @@
-"""Connect to the hosts of an inventory: can each be reached, what is there, and is that what the inventory says?"""
+"""Connect to the hosts of an inventory: whether each can be reached, what it has, and whether that agrees with the
+inventory."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from ordito.work.targets import Hands, HostTarget, Unreachable
 AT_ONCE = 16
 """Hosts that are checked at the same time."""
 SECONDS = 30.0
-"""What the look at one host may take, once it is reached."""
+"""Seconds that the check of one host may take, once it is reached."""
 KNOWN_HOSTS = "~/.ssh/known_hosts"
 
 LOOK = """\
@@ -41,35 +42,49 @@ for tool in sh bash python3; do
 done
 exit 0
 """
-"""What a host is asked: any `sh` knows it. Sizes are in KiB."""
+"""The script for the check of a host, for any `sh`. Sizes are in KiB."""
 SYSTEM = ("type", "architecture", "distribution", "version")
 KIB = ("mem_size", "disk_size")
 SLACK = {"mem_size": 0.9, "disk_size": 0.9}
-"""The part of what the inventory says that is enough: systems keep some of it for themselves."""
+"""The part of the amount in the inventory that is enough: operating systems keep some of it for themselves."""
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What was found of a host: why it could not be reached ("" if it could); what is there (``has``, amounts as texts,
-    and the properties of its ``os``), and which ``tools``; in what the inventory differs from it; the fingerprints of
-    the keys that were ``accepted``; and of which instances something may remain on it, where it was lost before
-    (``found_again``). ``open_keys`` are files of private keys for it that others may read."""
+    """The result of the check of a host."""
 
     name: str
     unreachable: str = ""
+    """Why it could not be reached, "" if it could."""
+
     has: Mapping[str, str] = {}
+    """Its amounts, as texts."""
+
     os: Mapping[str, str] = {}
+    """The properties of its operating system."""
+
     tools: tuple[str, ...] = ()
+    """The interpreters that it has."""
+
     differences: tuple[str, ...] = ()
+    """How it differs from the inventory."""
+
     accepted: tuple[str, ...] = ()
+    """The fingerprints of the keys that were accepted."""
+
     found_again: bool = False
+    """Whether it was lost before."""
+
     remains: tuple[str, ...] = ()
+    """If it was lost, the instances of which something may remain on it."""
+
     open_keys: tuple[str, ...] = ()
+    """The files of private keys for it that other users may read."""
 
 
 def check_hosts(request: HostsRequest, *, accept_new: bool = False) -> tuple[Checked, ...]:
-    """Check hosts, many at the same time. Those that can be reached again are given out again, when what ensembles that
-    had them have left at work there was ended, and their folders were removed. With ``accept_new`` keys
-    of hosts that are not known yet are written into the file of known keys.
+    """Check hosts, many at the same time. Lost hosts that can be reached again become free, after the processes that
+    ensembles have left there were ended, and their folders removed. With ``accept_new``, keys of unknown hosts are
+    added to the file of known keys.
 
     Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``.
     """
@@ -100,7 +115,7 @@ def check_hosts(request: HostsRequest, *, accept_new: bool = False) -> tuple[Che
 async def _check_all(
     pool: Pool, left_behind: Mapping[str, Sequence[str]], *, accept_new: bool
 ) -> tuple[list[Checked], list[tuple[str, str]]]:
-    """What was found, and of which ensembles nothing is left on which hosts that were lost before."""
+    """The results, and for lost hosts the ensembles of which nothing remains there."""
     places, hands = asyncio.Semaphore(AT_ONCE), pool.plugins.hands
     taken_back: list[tuple[str, str]] = []
 
@@ -139,10 +154,10 @@ async def _looked(pool: Pool, hands: Hands, name: str, *, accept_new: bool) -> C
     except Unreachable as unreachable:
         return Checked(name, unreachable=str(unreachable))
     except TimeoutError:
-        return Checked(name, unreachable=f"{name} does not answer: a look at it took more than {SECONDS:g} s")
+        return Checked(name, unreachable=f"{name} does not answer: checking it took more than {SECONDS:g} s")
     if ran.status != 0:
         said = ran.err.decode(errors="replace").strip().splitlines()
-        return Checked(name, unreachable=f"{name} runs no sh: {said[-1] if said else f'exit status {ran.status}'}")
+        return Checked(name, unreachable=f"{name} cannot run sh: {said[-1] if said else f'exit status {ran.status}'}")
     accepted = tuple(_fingerprints(_known(target) - before)) if target is not None else ()
     return _seen(pool.provider.hosts[name], ran.out.decode(errors="replace"), accepted)
 
@@ -170,21 +185,21 @@ def _amount(name: str, text: str) -> float | None:
 
 
 def _differences(host: PoolHost, amounts: Mapping[str, float], system: Mapping[str, str]) -> Iterator[str]:
-    """In what the inventory promises more than there is, or something else."""
+    """Where the inventory promises more than the host has, or something else."""
     for name, value in host.host.items():
         said = measure(name, value)
         if said is not None and name in amounts and amounts[name] < said * SLACK.get(name, 1.0):
-            yield f"{name} is {shown(name, amounts[name])}, and the inventory says {value}"
+            yield f"{name} is {shown(name, amounts[name])}, but the inventory says {value}"
     for name, text in host.os.items():
         if name in system and normal(name, text) != normal(name, system[name]):
-            yield f"{name} is {system[name]}, and the inventory says {text}"
+            yield f"{name} is {system[name]}, but the inventory says {text}"
 
 
 # ----------------------------------------------------------------------------------------------------- keys of hosts
 
 
 def _known(target: HostTarget | None) -> frozenset[str]:
-    """The lines of the file with the known keys that are about a host: at its port, where the inventory says it."""
+    """The lines of the file of known keys about a host; at its port, if the inventory has one."""
     if target is None:
         return frozenset()
     path = Path(str(target.settings.get("known_hosts") or KNOWN_HOSTS)).expanduser()
@@ -212,11 +227,12 @@ def _fingerprints(lines: frozenset[str]) -> Iterator[str]:
 # Files of private keys that others may read: OpenSSH uses no such key, so what works here would not work with it.
 
 OTHERS = 0o077
-"""What OpenSSH permits nobody but the owner of a key."""
+"""The permission bits that the file of a key must not have for OpenSSH."""
 
 
 def is_open(path: Path) -> bool:
-    """Whether a file of this user can be used by others; that of somebody else is left to them, as by OpenSSH."""
+    """Whether a file of this user can be accessed by other users; files of other users are not checked, as in
+    OpenSSH."""
     try:
         found = path.stat()
     except OSError:
@@ -225,7 +241,7 @@ def is_open(path: Path) -> bool:
 
 
 def open_keys(target: HostTarget) -> tuple[str, ...]:
-    """The files of private keys by which a host and those on the way to it are reached, and that others may use."""
+    """The files of private keys for a host and its jump hosts that other users may read."""
     return tuple(dict.fromkeys(file for file in _files(target.settings) if is_open(Path(file))))
 
 

@@ -1,1 +1,1 @@
-"""Looking what this machine can run, and how an ensemble is."""
+"""Checking what this machine can run, and the condition of an ensemble."""

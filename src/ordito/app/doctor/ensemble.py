@@ -1,4 +1,5 @@
-"""How an ensemble is: whether its files can be read and written, who is at work, and what is left to be done."""
+"""The condition of an ensemble: whether its files can be read and written, which command works on it, and what is left
+to do."""
 
 from __future__ import annotations
 
@@ -33,23 +34,23 @@ from ordito.work.records import JobSources
 
 MIB = 1 << 20
 FULL, NEARLY_FULL = 32 * MIB, 512 * MIB
-"""Free bytes below which a job cannot be expected to end, and below which somebody should look."""
+"""Free bytes below which a job is likely to fail, and below which a warning is shown."""
 HERE = "this ensemble"
-CHANGED = "the machine part of ensemble.yaml is not as the last command on this machine left it"
-CURE = "after a pull or a merge all is well; else `ordito jobs replay` compares it with the records of jobs"
+CHANGED = "the machine part of ensemble.yaml has changed since the last command on this machine"
+CURE = "that is normal after a pull or a merge; else `ordito jobs replay` compares it with the records of jobs"
 NO_HOSTS = "none are named: every Compute is this machine"
 T = TypeVar("T")
 
 
 class Look(msgspec.Struct, frozen=True):
-    """What was found of an ensemble, and what it uses of this machine, each with why."""
+    """The findings about an ensemble, and what it uses of this machine, each with the reason."""
 
     findings: tuple[DoctorFinding, ...]
     used: Mapping[str, str] = {}
 
 
 def look_at(place: Place, environment: str | None, hosts: str | None) -> Look:
-    """Look at the ensemble in a directory; where there is none, only at the directory."""
+    """Check the ensemble in a directory; if there is none, only the directory."""
     layout = place.layout
     if not layout.exists:
         return Look((DoctorFinding(ENSEMBLE, "ensemble", OK, f"none in {place.shown}"), *_directory(layout.root)))
@@ -93,7 +94,7 @@ def _look_inside(place: Place, ensemble: Ensemble, environment: str | None, host
 
 
 def _tried(name: str, read: Callable[[], T]) -> tuple[T | None, DoctorFinding]:
-    """What can be read, and what is to be told of it; what was found then is for who asks."""
+    """Read something; returns what was read, or the finding that it cannot be read."""
     try:
         return read(), DoctorFinding(ENSEMBLE, name, OK)
     except InvalidDocument as error:
@@ -104,14 +105,14 @@ def _tried(name: str, read: Callable[[], T]) -> tuple[T | None, DoctorFinding]:
 
 
 def _work(place: Place, ensemble: Ensemble) -> Iterator[DoctorFinding]:
-    """Who holds the lock, and whether a job waits for somebody to go on with it."""
+    """Who holds the lock, and whether a job waits to be resumed."""
     owner = holder(place.layout)
     if owner is not None:
         yield DoctorFinding(
             ENSEMBLE, "lock", LOOK, f"held by {owner}", cure="wait, or see what it does: `ordito status`"
         )
     else:
-        yield DoctorFinding(ENSEMBLE, "lock", OK, "nobody is at work")
+        yield DoctorFinding(ENSEMBLE, "lock", OK, "no command works on it")
     if ensemble.unfinished is not None and owner is None:
         header = ensemble.unfinished.header
         found = f"{header.id} ({header.workflow}) was interrupted"
@@ -120,8 +121,8 @@ def _work(place: Place, ensemble: Ensemble) -> Iterator[DoctorFinding]:
 
 
 def _files(place: Place, ensemble: Ensemble) -> Iterator[DoctorFinding]:
-    """Whether the files are those that the journal knows; while a job waits it alone says what exists, and the job ends
-    by writing into them. A job that is at work may be writing them just now."""
+    """Whether the files are those that the journal knows. While a job waits, only the journal says what exists, and the
+    job ends by writing the files. A running job may be writing them just now."""
     if holder(place.layout) is not None:
         return
     changed, finding = _tried("file", ensemble.have_files_changed)
@@ -134,7 +135,7 @@ def _files(place: Place, ensemble: Ensemble) -> Iterator[DoctorFinding]:
 
 
 def _key(place: Place) -> Iterator[DoctorFinding]:
-    """The key that opens what is sealed, where anything is."""
+    """The key for sealed values, if there are any."""
     files = [file for file in (place.layout.secrets, place.layout.manifest) if file.is_file()]
     if not any(file == place.layout.secrets or MARK in file.read_bytes() for file in files):
         return
@@ -142,12 +143,12 @@ def _key(place: Place) -> Iterator[DoctorFinding]:
     if path.is_file():
         yield DoctorFinding(ENSEMBLE, "key", OK, str(path))
     else:
-        cure = "bring it from where this ensemble was deployed, or name it by ORDITO_KEY_FILE"
+        cure = "copy it from where this ensemble was deployed, or name it with ORDITO_KEY_FILE"
         yield DoctorFinding(ENSEMBLE, "key", MISSING, f"there is no {path}", "sealed values", cure, HERE)
 
 
 def _git(place: Place, used: list[tuple[str, str]]) -> Iterator[DoctorFinding]:
-    """What stands against committing what a job writes, where the ensemble is kept in git."""
+    """What prevents committing the files of a job, if the ensemble is kept in git."""
     try:
         home = home_of(place.layout, JobFiles("", JobSources()), AUTO)
         if home is None:
@@ -164,7 +165,7 @@ def _git(place: Place, used: list[tuple[str, str]]) -> Iterator[DoctorFinding]:
 
 
 def _directory(root: Path) -> Iterator[DoctorFinding]:
-    """Whether there is room, and leave to write."""
+    """Whether the disk has room, and this user may write."""
     here = existing(root)
     free = shutil.disk_usage(here).free
     state = BROKEN if free < FULL else LOOK if free < NEARLY_FULL else OK
@@ -173,7 +174,7 @@ def _directory(root: Path) -> Iterator[DoctorFinding]:
     if os.access(here, os.W_OK | os.X_OK):
         yield DoctorFinding(ENSEMBLE, "directory", OK, "can be written to")
     else:
-        cure = f"give this user leave to write to {here}, or name another directory with -e DIR"
+        cure = f"give this user the right to write to {here}, or name another directory with -e DIR"
         yield DoctorFinding(ENSEMBLE, "directory", BROKEN, "cannot be written to", cure=cure, needed=HERE)
 
 
@@ -191,16 +192,16 @@ BY_BLOCK = {
     "ordito.dev/lifecycle/dns@v1#Register": "nsupdate",
     "ordito.dev/lifecycle/dns@v1#Deregister": "nsupdate",
 }
-"""Blocks that cannot do without a program. Those of databases need one only where the database is PostgreSQL, which the
-values of inputs decide."""
+"""Blocks that always need a program. Those of databases need one only if the database is PostgreSQL, which depends on
+values of inputs."""
 APPLICATION = "tosca.nodes.Container.Application"
 ENGINE = "engine"
-"""Stands for whichever engine of containers answers."""
+"""The name for the first container engine that answers."""
 Uses = Iterator[tuple[str, str]]
 
 
 def of_service(service: Service) -> Uses:
-    """The programs that a service uses, each with why."""
+    """The programs that a service uses, each with the reason."""
     kinds = {kind for artifact in artifacts(service) for kind in artifact.kinds}
     yield from (used for kind, used in BY_ARTIFACT.items() if kind in kinds)
     if any(APPLICATION in node.kinds for node in service.nodes.values()):
@@ -211,7 +212,7 @@ def of_service(service: Service) -> Uses:
 
 
 def of_inventory(inventory: HostInventory) -> Uses:
-    """The programs and packages that an inventory uses, each with why."""
+    """The programs and packages that an inventory uses, each with the reason."""
     file = inventory.file.shown
     for provider, (name, why) in BY_SECTION.items():
         if provider in inventory.sections:

@@ -5,25 +5,34 @@ from __future__ import annotations
 import msgspec
 
 OK, MISSING, OLD, BROKEN, LOOK = "ok", "missing", "too old", "broken", "look"
-"""What is found of something: it is as it should be; it is not there; it is there, in a version that is too old; it is
-there and cannot be used; it can be used, and somebody should look at it."""
+"""The states of a finding: it works; it is missing; its version is too old; it cannot be used; it can be used, but
+needs attention."""
 
 PROGRAM, MACHINE, ENSEMBLE = "program", "machine", "ensemble"
 """What a finding is about: this program and its packages, other programs of this machine, the ensemble."""
 
 
 class DoctorFinding(msgspec.Struct, frozen=True):
-    """One thing that was looked at: what it is about (``part``), how it is (``state``), what was ``found``, usually a
-    version, what it is there for (``purpose``), how to get or to repair it (``cure``, "" where nothing is to be done),
-    and why it has to be there (``needed``, "" where nothing here needs it)."""
+    """One thing that was checked."""
 
     part: str
+    """What it is about: ``PROGRAM``, ``MACHINE`` or ``ENSEMBLE``."""
+
     name: str
     state: str
+    """``OK``, ``MISSING``, ``OLD``, ``BROKEN`` or ``LOOK``."""
+
     found: str = ""
+    """What was found, usually a version."""
+
     purpose: str = ""
+    """What it is used for."""
+
     cure: str = ""
+    """How to install or repair it, "" if nothing is to be done."""
+
     needed: str = ""
+    """Why it is needed here, "" if it is not."""
 
     @property
     def is_lacking(self) -> bool:
@@ -32,7 +41,7 @@ class DoctorFinding(msgspec.Struct, frozen=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """All findings, in the order in which they are told."""
+    """All findings, in the order in which they are shown."""
 
     findings: tuple[DoctorFinding, ...]
 

@@ -1,4 +1,4 @@
-"""Look what this machine can run, and how an ensemble is. Nothing is changed, and nothing of the network is asked."""
+"""Check what this machine can run, and the condition of an ensemble. Changes nothing, and does not use the network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ordito.providers.containers.engine import ENGINES
 
 
 class DoctorRequest(msgspec.Struct, frozen=True):
-    """Which ensemble, in which environment and with which inventory (None: where the command names none)."""
+    """The ensemble, the environment and the inventory (None if the command names none)."""
 
     directory: str
     environment: str | None = None
@@ -28,7 +28,7 @@ class DoctorRequest(msgspec.Struct, frozen=True):
 
 
 def diagnose(request: DoctorRequest) -> Diagnosis:
-    """Look at everything; what cannot be read is a finding as well."""
+    """Check everything; something that cannot be read is a finding as well."""
     place = place_of(request.directory)
     look = look_at(place, request.environment, request.hosts)
     identity = find_identity(existing(place.layout.root), look.used)
@@ -39,8 +39,8 @@ def diagnose(request: DoctorRequest) -> Diagnosis:
 
 
 def _with_engine(findings: Iterable[DoctorFinding], why: str) -> Iterator[DoctorFinding]:
-    """The findings, with the engine of containers marked as needed that would be used: the first that answers, and the
-    first where none does."""
+    """The findings, with the container engine marked as needed that would be used: the first that answers, or the first
+    of all if none does."""
     every = list(findings)
     engines = [finding for finding in every if finding.name in ENGINES]
     used = next((one for one in engines if one.state == OK), engines[0])
@@ -56,7 +56,7 @@ KEYS = "logging in to hosts without a password"
 
 
 def find_keys() -> tuple[DoctorFinding, ...]:
-    """The keys at their usual places, and the agent that the environment names."""
+    """The SSH keys at their usual places, and the agent that the environment names."""
     return _keys(Path.home() / ".ssh"), _agent(os.environ.get("SSH_AUTH_SOCK", ""))
 
 

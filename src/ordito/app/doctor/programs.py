@@ -1,4 +1,4 @@
-"""Other programs of this machine: which are there, in which version, and whether they answer."""
+"""Other programs of this machine: which are installed, their versions, and whether they answer."""
 
 from __future__ import annotations
 
@@ -23,21 +23,29 @@ from ordito.executors.ansible.program import find_program
 from ordito.executors.interpreters import OLDEST
 
 SECONDS = 5.0
-"""For how long a program is waited for."""
+"""How many seconds to wait for a program."""
 ALWAYS = "always"
 
 
 class Program(msgspec.Struct, frozen=True):
-    """A program: how it is asked for its version, what it is for, and which package of Debian brings it. ``answers``
-    is whether being asked shows as well that it can be used; ``least`` is the oldest version that can be."""
+    """A program that is checked."""
 
     name: str
     words: Sequence[str]
+    """The arguments with which it prints its version."""
+
     purpose: str
     package: str
+    """The Debian package that has it."""
+
     cure: str = ""
+    """How to install it otherwise."""
+
     least: str = ""
+    """The oldest version that can be used."""
+
     answers: bool = False
+    """Whether printing its version also shows that it can be used."""
 
 
 PROGRAMS: Sequence[Program] = (
@@ -56,17 +64,17 @@ PROGRAMS: Sequence[Program] = (
     Program("cue", ("version",), "`ordito lifecycle import`", "", "install CUE as its documentation says"),
     Program("dot", ("-V",), "pictures of what `ordito graph -o dot` writes", "graphviz"),
 )
-"""In the order in which they are told."""
+"""The programs, in the order in which they are shown."""
 
 
 def find_programs(used: Mapping[str, str]) -> Iterator[DoctorFinding]:
-    """Look at them, all at one time; ``used`` says what of the ensemble uses a program, by its name."""
+    """Check all programs at the same time; ``used`` has by name of a program what of the ensemble uses it."""
     with ThreadPoolExecutor(len(PROGRAMS)) as pool:
         yield from pool.map(lambda program: _finding(program, used.get(program.name, "")), PROGRAMS)
 
 
 def find_identity(directory: Path, used: Mapping[str, str]) -> Iterator[DoctorFinding]:
-    """Whether git knows who commits in a directory, where there is git."""
+    """Whether git has an identity for commits in a directory, if git is installed."""
     purpose, needed = "commits of what jobs write", used.get("git", "")
     try:
         name = Git(directory).line("var", "GIT_COMMITTER_IDENT").rpartition(" <")[0]
@@ -101,8 +109,8 @@ def _finding(program: Program, used: str) -> DoctorFinding:
 
 
 def _beside(path: str) -> str:
-    """The version of a program that lies beside our own Python, as its package says it: Ansible's takes half a second
-    to say it itself."""
+    """The version of a program beside our own Python, from the metadata of its package: asking Ansible itself takes
+    half a second."""
     if Path(path).parent != Path(sys.executable).parent or Path(path).name != ANSIBLE:
         return ""
     try:
@@ -112,7 +120,7 @@ def _beside(path: str) -> str:
 
 
 def _ask(command: Sequence[str]) -> tuple[int | None, str]:
-    """The exit code of a program and the first line that it said; no code where it does not end or start."""
+    """The exit code of a program and the first line of its output; no code if it does not start or does not end."""
     try:
         done = subprocess.run(
             command,
@@ -138,7 +146,7 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)+(?:p\d+)?")
 
 
 def shown(text: str) -> str:
-    """The first thing in a text that looks like a version; "" where there is none."""
+    """The first part of a text that looks like a version; "" for none."""
     found = _NUMBERS.search(text)
     return found[0] if found else ""
 
@@ -149,7 +157,7 @@ def numbers(version: str) -> Version:
 
 
 def is_older(version: str, least: str) -> bool:
-    """Whether a version is below the least one; where either is not known it is not."""
+    """Whether a version is below the least one; False if one of them is not known."""
     return bool(version and least) and numbers(version) < numbers(least)
 
 
@@ -160,13 +168,14 @@ PURPOSES: Mapping[str, tuple[str, str]] = {
     "asyncssh": ("ssh", "hosts that are reached by SSH"),
     "apache-libcloud": ("cloud", "machines of a cloud"),
 }
-"""Packages of extras that the program imports: the extra, and what it is for. Ansible is a program of its own."""
+"""Packages of extras that the program imports, with the extra and its purpose. Ansible is run as a program and checked
+there."""
 
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?:>=\s*(?P<least>[0-9.]+))?")
 
 
 class RequiredPackage(msgspec.Struct, frozen=True):
-    """A package as the program's own metadata ask for it: the least version, and whether an extra brings it."""
+    """A package that the program's own metadata require: the least version, and the extra that needs it, if any."""
 
     name: str
     least: str
@@ -174,7 +183,7 @@ class RequiredPackage(msgspec.Struct, frozen=True):
 
 
 def find_packages(used: Mapping[str, str]) -> Iterator[DoctorFinding]:
-    """Look at the program and its packages; ``used`` says what of the ensemble uses a package, by its name."""
+    """Check the program and its packages; ``used`` has by name of a package what of the ensemble uses it."""
     yield DoctorFinding(PROGRAM, "ordito", OK, __version__)
     yield DoctorFinding(PROGRAM, "Python", OK, platform.python_version())
     for package in _wanted():

@@ -1,1 +1,1 @@
-"""What a service is given: values of the command, of the ensemble's user part, and of its environment."""
+"""The values that a service gets: from the command, from the user part of the ensemble, and from its environment."""

@@ -1,4 +1,4 @@
-"""Values of inputs held to what a service declares, and what an ensemble is to remember of them."""
+"""Values of inputs, checked against what a service declares, and which of them an ensemble remembers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ordito.work.records import GivenValue
 
 
 class BoundInputs(msgspec.Struct, frozen=True):
-    """The values of all inputs; ``asked`` are those of this command, ``given`` what an ensemble is to remember."""
+    """The values of all inputs; ``asked`` are those of this command, ``given`` those that an ensemble remembers."""
 
     inputs: dict[str, object]
     asked: dict[str, object]
@@ -32,10 +32,12 @@ class BoundInputs(msgspec.Struct, frozen=True):
 def bind_given(
     service: Service, gathered: GatheredInputs, diagnostics: Diagnostics, *, had: Collection[str] | None = ()
 ) -> BoundInputs:
-    """Hold the values that were brought together to what is declared. Of those that came from a secret no message
-    shows anything, and none is remembered: a secret is asked for again. What is written in ensemble.yaml and stands in
-    ``had``, the inputs that the service was deployed with last, is left out where it has them no more; None for all
-    that is written, where that was for another service."""
+    """Check gathered values against the declared inputs.
+
+    Values from secrets are never shown in messages and not remembered: a secret is looked up each time. Values in
+    ensemble.yaml for inputs that the service no longer has are left out if they are in ``had``, the inputs of the last
+    deployment; None stands for all that are written, if the last deployment was of another service.
+    """
     kept = {name: value for name, value in gathered.kept.items() if name in service.inputs}
     for name, value in kept.items():
         if _is_default(value, service.inputs[name]):
@@ -62,28 +64,29 @@ def _is_default(value: GivenValue, definition: PropertyDefinition) -> bool:
 def _left_out(
     service: Service, gathered: GatheredInputs, had: Collection[str] | None, diagnostics: Diagnostics
 ) -> Iterator[str]:
-    """The inputs that are written for an earlier form of the service, or another one, and that this one has not."""
+    """The inputs that are written for an earlier version of the service, or another one, and that this one does not
+    have."""
     for name, node in gathered.written.items():
         if name not in service.inputs and name not in gathered.asked and (had is None or name in had):
             diagnostics.warning(
                 "input-left-out",
-                f'service "{service.name}" has no input "{name}" any more: its value is left out',
+                f'service "{service.name}" no longer has an input "{name}": its value is ignored',
                 node.span,
-                hint="take it out of ensemble.yaml when nothing is deployed any more that has this input",
+                hint="remove it from ensemble.yaml when nothing that is deployed has this input any more",
             )
             yield name
 
 
 def secret_inputs(service: Service, gathered: GatheredInputs) -> frozenset[str]:
-    """The inputs of which no message shows anything, besides those that are declared sensitive: what came from a
-    secret, and what was made of an input that is declared sensitive, or of a type in which something is."""
+    """The inputs that no message shows, besides those that are declared sensitive: values from secrets, and values made
+    from inputs that are sensitive, or of a type with sensitive parts."""
     marks = Marks(service.data_types)
     declared = {name for name, definition in service.inputs.items() if marks.of(definition) is not None}
     return gathered.secret | {name for name, inputs in gathered.made_of.items() if not declared.isdisjoint(inputs)}
 
 
 def _written(gathered: GatheredInputs, name: str, service: Service) -> object:
-    """What the ensemble says of an input, wrapped where that is sensitive."""
+    """The value of an input in the ensemble, wrapped if it is sensitive."""
     value = plain(gathered.written.get(name))
     return Sensitive(value) if value is not None and is_sensitive(service.inputs[name]) else value
 
@@ -97,10 +100,8 @@ def _shown(value: GivenValue, definition: PropertyDefinition) -> str:
 
 
 class CalledInputs:
-    """The values that one command gives, for any number of operations that declare inputs of their own.
-
-    Raises ``InvalidDocument`` where a file of inputs cannot be read.
-    """
+    """The values that one command gives, for any number of operations with inputs of their own. The constructor raises
+    ``InvalidDocument`` if a file of inputs cannot be read."""
 
     def __init__(self, given: GivenInputs) -> None:
         diagnostics = Diagnostics()
@@ -109,16 +110,16 @@ class CalledInputs:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of what is given."""
+        """The names of the given inputs."""
         return tuple(self._given)
 
     def plain(self) -> dict[str, object]:
-        """What is given, as it was written."""
+        """The given values, as written."""
         return dict(self._given)
 
     def bound(self, declared: Mapping[str, Input], data_types: Mapping[str, DataType]) -> dict[str, object]:
-        """The values for inputs that are declared so; what is declared to be sensitive comes wrapped. A name that is
-        not declared is an argument like others, whose value is what was written. Raises ``InvalidDocument``."""
+        """The values for declared inputs; sensitive ones are wrapped. A name that is not declared is passed on as well,
+        with the value as written. Raises ``InvalidDocument``."""
         definitions = {name: d for name, i in declared.items() if (d := _definition(i, data_types)) is not None}
         topology = Service("", "", (), definitions, {}, {}, {}, {}, data_types)
         diagnostics = Diagnostics()

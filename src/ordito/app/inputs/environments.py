@@ -25,7 +25,7 @@ from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
 
 SECTION = ("inputs", "variables", "connections", "hosts", "lock")
-"""What may be said for all environments, and for one."""
+"""The keys that may be written for all environments, and for one."""
 
 LOCKS = ("git", "none")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -34,8 +34,8 @@ OWN_PREFIX = "ORDITO_"
 
 
 class EnvironmentConnection(msgspec.Struct, frozen=True):
-    """How something outside is reached: properties, as they are written, and the data type that they are of, ""  for
-    none, with its place. ``span`` is where the connection is named."""
+    """A connection to something outside: its properties, as written, and their data type ("" for none) with its place.
+    ``span`` is the place of the connection."""
 
     properties: Mapping[str, Node]
     span: Span
@@ -45,9 +45,9 @@ class EnvironmentConnection(msgspec.Struct, frozen=True):
 
 
 class EnvironmentSection(msgspec.Struct, frozen=True):
-    """What holds in an environment, as it is written: inputs, variables of every operation, connections, and how clones
-    are kept from working at the same time (``lock``: git, none, or "" where nothing is said). ``hosts`` is the path of
-    the inventory."""
+    """The settings of an environment, as written: inputs, variables of every operation, connections, and how clones are
+    kept from working at the same time (``lock``: git, none, or "" for no setting). ``hosts`` is the path of the
+    inventory."""
 
     inputs: Mapping[str, Node] = {}
     variables: Mapping[str, Node] = {}
@@ -56,7 +56,7 @@ class EnvironmentSection(msgspec.Struct, frozen=True):
     hosts: Node | None = None
 
     def over(self, common: EnvironmentSection) -> EnvironmentSection:
-        """This one where it says something, and what is common to all where it does not."""
+        """The settings of this environment, with those that are common to all for what it leaves out."""
         return EnvironmentSection(
             {**common.inputs, **self.inputs},
             {**common.variables, **self.variables},
@@ -67,15 +67,15 @@ class EnvironmentSection(msgspec.Struct, frozen=True):
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """The environment that a command works in: its name, "" for none, and what holds in it."""
+    """The environment in which a command works: its name, "" for none, and its settings."""
 
     name: str = ""
     section: EnvironmentSection = EnvironmentSection()
 
 
 class Environments(msgspec.Struct, frozen=True):
-    """The environments of an ensemble: what is ``common`` to all, each by its name, and the one that is deployed first
-    where no other is named (``first``, "" where none is)."""
+    """The environments of an ensemble by name, the settings that are ``common`` to all, and the one that is used for
+    the first deployment if no other is named (``first``, "" for none)."""
 
     common: EnvironmentSection = EnvironmentSection()
     by_name: Mapping[str, EnvironmentSection] = {}
@@ -83,16 +83,16 @@ class Environments(msgspec.Struct, frozen=True):
 
     @property
     def asks_for_lock(self) -> bool:
-        """Whether clones are to lock each other out, in one environment or in all: they share one state."""
+        """Whether clones lock each other out. One environment that asks for it is enough, since all share one state."""
         return any(section.lock == "git" for section in (self.common, *self.by_name.values()))
 
     def get(self, name: str) -> Environment:
-        """The environment of a name that exists, or of "", what is common."""
+        """The environment with an existing name, or for "" the common settings."""
         return Environment(name, self.by_name[name].over(self.common) if name else self.common)
 
     def choose(self, wanted: str | None, deployed: str | None, shown: str) -> Environment:
-        """The environment to work in: the one that is ``wanted`` (None where nothing is said, "" for none), else the
-        one that is ``deployed`` (None where nothing is), else the first. ``shown`` is how the file is called.
+        """The environment to work in: the ``wanted`` one (None if the command names none, "" for no environment), else
+        the ``deployed`` one (None if nothing is deployed), else the first. ``shown`` is the file name for messages.
 
         Raises ``Refused`` for one that does not exist.
         """
@@ -103,7 +103,7 @@ class Environments(msgspec.Struct, frozen=True):
             known = suggestion(name, self.by_name)
             raise Refused(
                 "unknown-environment",
-                f'{shown} has no environment "{name}" any more, and that is the one that is deployed',
+                f'{shown} no longer has the environment "{name}", which is the deployed one',
                 f'write it again, or choose another with --env NAME, none with --env ""; {known}',
             )
         hint = suggestion(name, self.by_name) if self.by_name else 'describe it below "environments:" there'
@@ -114,7 +114,7 @@ class Environments(msgspec.Struct, frozen=True):
 
 
 def read_section(entries: Mapping[str, Node], diagnostics: Diagnostics) -> EnvironmentSection:
-    """What the entries of a map say of an environment; other entries are none of its business."""
+    """The settings of an environment in the entries of a map; other entries are ignored."""
     lock = entries.get("lock")
     text = lock.text if isinstance(lock, Scalar) and not is_null(lock) else ""
     if lock is not None and not is_null(lock) and text not in LOCKS:
@@ -148,7 +148,7 @@ def read_environments(spec: Mapping[str, Node], diagnostics: Diagnostics) -> Env
 def entries_of(
     node: Node | None, what: str, diagnostics: Diagnostics, known: tuple[str, ...] = ()
 ) -> Mapping[str, Node]:
-    """The entries of a map; with ``known``, only these names may stand there."""
+    """The entries of a map; with ``known``, all other keys are errors."""
     if node is None or is_null(node):
         return {}
     if not isinstance(node, MappingNode):
@@ -171,9 +171,9 @@ def _variables(node: Node | None, diagnostics: Diagnostics) -> Mapping[str, Node
 
 
 def unfit(name: str) -> str:
-    """Why something cannot be the name of a variable of operations, "" where it can."""
+    """Why something cannot be the name of a variable of operations, "" if it can."""
     if not VARIABLE.fullmatch(name):
-        return "is no name of a variable: letters, digits and _ make one, and no digit begins it"
+        return "is not a valid name of a variable: use letters, digits and _, and do not begin with a digit"
     if name in RESERVED:
         return "is a variable that every operation has already"
     return f"begins with {OWN_PREFIX}, as only variables of Ordito itself do" if name.startswith(OWN_PREFIX) else ""
@@ -215,5 +215,5 @@ def _connection(name: str, node: Node, diagnostics: Diagnostics) -> EnvironmentC
 
 
 def variable_of(connection: str, property_: str) -> str:
-    """The variable in which operations find a property of a connection."""
+    """The name of the variable in which operations find a property of a connection."""
     return re.sub(r"[^A-Z0-9_]", "_", f"{connection}_{property_}".upper(), flags=re.ASCII)

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 LONGEST_SHOWN = 60
 
 SHORTEST_HIDDEN = 4
-"""Characters from which a value is looked for anywhere in a message; shorter ones are words of it too."""
+"""Values with fewer characters are not searched for in messages: they may be ordinary words."""
 
 
 class EvaluatedValues(msgspec.Struct, frozen=True):
-    """Values by name, located; the names of those that came, wholly or in part, from a secret; and from which other
-    inputs each was made, directly or through others."""
+    """Values by name, as nodes; the names of those that are made, wholly or in part, from a secret; and the other
+    inputs from which each was made, directly or not."""
 
     values: Mapping[str, Node] = {}
     secret: frozenset[str] = frozenset()
@@ -36,14 +36,14 @@ class EvaluatedValues(msgspec.Struct, frozen=True):
 
 
 class GivenInput(msgspec.Struct, frozen=True):
-    """An input that is not evaluated, since a command gave it: plain data, and whether it is secret."""
+    """An input that a command gave, and that is not evaluated: plain data, and whether it is secret."""
 
     value: object
     secret: bool = False
 
 
 class TemplateNames(msgspec.Struct, frozen=True):
-    """What templates may name besides inputs: environment variables, the environment's name ("" for none), and the
+    """What templates may use besides inputs: environment variables, the environment's name ("" for none), and the
     ensemble's directory and name."""
 
     variables: Mapping[str, str] = {}
@@ -68,10 +68,9 @@ class _Outcome(msgspec.Struct, frozen=True):
 
 
 class UserPartEvaluation:
-    """Evaluates values for one command. The depth of documents is bounded where they are read, so it may recurse.
+    """Evaluates values for one command. The depth of documents is bounded when they are read, so it may recurse.
 
-    ``inputs`` are the inputs as they are written; those that a command gave are ``given``. Each is evaluated once, and
-    only when it is asked for.
+    Each input is evaluated once, and only when it is needed.
     """
 
     def __init__(self, sources: Sources, names: TemplateNames, diagnostics: Diagnostics) -> None:
@@ -86,13 +85,13 @@ class UserPartEvaluation:
         self._sandbox: Sandbox | None = None
 
     def inputs(self, written: Mapping[str, Node], given: Mapping[str, GivenInput]) -> EvaluatedValues:
-        """The values of inputs; those that have none are reported, and left out. What is ``given`` is not evaluated,
-        and is what templates see of these inputs."""
+        """The values of ``written`` inputs; those without a value are reported and left out. Inputs that a command has
+        ``given`` are not evaluated, and templates see the given values."""
         self._inputs, self._given = written, given
         return self._all({name: self._input(name) for name in written if name not in given})
 
     def others(self, written: Mapping[str, Node]) -> EvaluatedValues:
-        """Values that no template can name, by their names."""
+        """Values that templates cannot use, by name."""
         return self._all({name: self._one(node) for name, node in written.items()})
 
     def _all(self, found: Mapping[str, _Outcome]) -> EvaluatedValues:
@@ -108,7 +107,7 @@ class UserPartEvaluation:
         return self._done[name]
 
     def _one(self, node: Node) -> _Outcome:
-        """A value; that something in it has none is reported."""
+        """Evaluate one value; parts of it without a value are reported."""
         with self._framed() as frame:
             value = self._value(node)
         return _Outcome(None if frame.failed else value, frame.secret, frozenset(frame.inputs))
@@ -157,15 +156,15 @@ class UserPartEvaluation:
             if not error.reported:
                 message, hint = error.message, error.hint
                 if self._frame.secret or self._quotes_input(f"{message}\n{hint}"):
-                    message, hint = "something in it is not as it should be", "no more is said: a secret may be in it"
+                    message, hint = "something in it is wrong", "it may contain a secret, so no more is shown"
                 self._diagnostics.error(
                     "bad-template", f"{_shown(node.text)} has no value: {message}", _place(node), hint=hint
                 )
             return node
 
     def _quotes_input(self, message: str) -> bool:
-        """Whether a message repeats the value of an input of this template, which may be declared sensitive: that is
-        not known here."""
+        """Whether a message contains the value of an input of this template: that input may be declared sensitive,
+        which is not known here."""
         given = (self._given[name].value for name in self._frame.inputs if name in self._given)
         known = (self._done[name].value for name in self._frame.inputs if name in self._done)
         values = [*given, *(computable(node) for node in known if node is not None)]
@@ -175,7 +174,7 @@ class UserPartEvaluation:
         )
 
     def _templates(self) -> Sandbox:
-        """The sandbox, made for the first template: others need not wait for its import."""
+        """The sandbox for templates, imported only when there is a template."""
         if self._sandbox is None:
             from ordito.base.templating.sandbox import Absent, LookedUpValues, Sandbox
 
@@ -197,7 +196,7 @@ class UserPartEvaluation:
         return self._inputs.keys() | self._given.keys()
 
     def _input_value(self, name: str) -> object:
-        """An input as a template sees it."""
+        """The value of an input for a template."""
         from ordito.base.templating.sandbox import Unevaluated
 
         self._frame.inputs.add(name)
@@ -207,7 +206,7 @@ class UserPartEvaluation:
             return given.value
         if name in self._open:
             around = " -> ".join([*self._open[self._open.index(name) :], name])
-            raise Unevaluated(f"inputs lead back to themselves: {around}", "give one of them a value of its own")
+            raise Unevaluated(f"inputs depend on themselves: {around}", "give one of them a value of its own")
         found = self._input(name)
         self._frame.secret = self._frame.secret or found.secret
         self._frame.inputs |= found.inputs
@@ -217,7 +216,7 @@ class UserPartEvaluation:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """The texts in data, but for empty ones and for names; numbers as they are written."""
+    """The texts in data, without empty ones and keys; numbers as written."""
     if isinstance(value, Mapping):
         for item in value.values():
             yield from _texts(item)
@@ -229,7 +228,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _place(node: Scalar) -> Span:
-    """Where the first expression of a template begins, where that can be told; else the whole value."""
+    """The place where the first expression of a template begins, if that can be found; else the whole value."""
     begin = node.column - 1
     for number in range(node.line, node.end_line + 1):
         line = node.source.line(number)
@@ -241,7 +240,7 @@ def _place(node: Scalar) -> Span:
 
 
 def _shown(text: str) -> str:
-    """A template as a message shows it: its first line, not too long."""
+    """A template for messages: its first line, shortened."""
     first, *more = text.strip().splitlines() or [""]
     if len(first) > LONGEST_SHOWN or more:
         first = f"{first[:LONGEST_SHOWN]}..."

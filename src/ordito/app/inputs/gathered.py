@@ -1,4 +1,4 @@
-"""Values of inputs brought together from what the ensemble says, what earlier commands said, and what this one says."""
+"""Gathering values of inputs from the ensemble, from earlier commands, and from this command."""
 
 from __future__ import annotations
 
@@ -20,21 +20,28 @@ from ordito.work.records import GivenValue
 
 
 class GatheredInputs(msgspec.Struct, frozen=True):
-    """Values by input, before the service is known that they are for: located nodes, texts and plain data.
-
-    ``written`` is what the ensemble says, as it stands there; ``kept`` what earlier commands said and still holds;
-    ``asked`` what this command says. ``values`` are what comes of all that, and ``secret`` the names of those that came
-    from a secret; ``made_of`` says of templates which other inputs are in them. ``environment`` is the name of the one
-    they are for, "" for none.
-    """
+    """Values by input, before their service is known: nodes, texts and plain data."""
 
     environment: str = ""
+    """The name of the environment, "" for none."""
+
     written: Mapping[str, Node] = {}
+    """The values in the ensemble, as written."""
+
     kept: Mapping[str, GivenValue] = {}
+    """The values of earlier commands that are still valid."""
+
     asked: Mapping[str, object] = {}
+    """The values of this command."""
+
     values: Mapping[str, object] = {}
+    """The resulting values."""
+
     secret: frozenset[str] = frozenset()
+    """The names of those that come from a secret."""
+
     made_of: Mapping[str, frozenset[str]] = {}
+    """For values of templates, the other inputs that they use."""
 
 
 def gather_inputs(
@@ -44,8 +51,8 @@ def gather_inputs(
     evaluation: UserPartEvaluation,
     diagnostics: Diagnostics,
 ) -> GatheredInputs:
-    """Bring values together. What a command says wins over what is written, for as long as that stays as it was at the
-    time, and in the environment in which it was said; what does not win is not evaluated."""
+    """Gather values. A value of a command overrides the written one, as long as the written one is the same as at that
+    time, and in the same environment. Overridden values are not evaluated."""
     written = environment.section.inputs
     asked = read_given(given, diagnostics)
     for name in given.forgotten:
@@ -71,7 +78,7 @@ def gather_inputs(
 
 
 def _seen(value: object) -> GivenInput:
-    """A value that was given, as templates see it."""
+    """A given value, as templates see it."""
     if isinstance(value, str):
         # As if it were written without quotes, but no text becomes nothing.
         source = SourceText("", value)
@@ -82,7 +89,7 @@ def _seen(value: object) -> GivenInput:
 
 
 def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object]:
-    """The values of one command, by input: located nodes, texts, and plain data."""
+    """The values of one command, by input: nodes, texts and plain data."""
     values: dict[str, object] = dict(given.values)
     for path in given.files:
         values.update(_read_file(path, diagnostics))
@@ -99,16 +106,16 @@ def _read_file(path: str, diagnostics: Diagnostics) -> Mapping[str, object]:
     if not isinstance(document.root, MappingNode):
         diagnostics.error(
             "bad-value",
-            f"a file of inputs holds a map of names and values, not {document.root.kind}",
+            f"a file of inputs must contain a map of names and values, not {document.root.kind}",
             document.root.span,
-            hint="write one input a line, as in: port: 8080",
+            hint="write one input on each line, as in: port: 8080",
         )
         return {}
     return document.root.values
 
 
 def hide_values(found: Iterable[Diagnostic]) -> None:
-    """Show only the names of what a file holds that has faults: which of the values are sensitive is not known yet."""
+    """Show only the names in a file with errors, because it is not known yet which values are sensitive."""
     for source in {id(f.span.source): f.span.source for f in found if f.span is not None}.values():
         for number, line in enumerate(source.lines, 1):
             indent = len(line) - len(line.lstrip())
@@ -121,7 +128,7 @@ def hide_values(found: Iterable[Diagnostic]) -> None:
 
 
 def plain(node: Node | None) -> object:
-    """A located value as plain data, by the YAML 1.2 core schema; None for nothing."""
+    """A node as plain data, by the YAML 1.2 core schema; None for nothing."""
     if node is None:
         return None
     if isinstance(node, Scalar):

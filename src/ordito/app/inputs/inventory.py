@@ -6,7 +6,7 @@ hosts:
 provide:
   tosca.nodes.network.Network: acme
 
-What is below `defaults` and `provide` is read here; every other section belongs to a provider, which reads it itself.
+`defaults` and `provide` are read here; every other section belongs to a provider, which reads it itself.
 """
 
 from __future__ import annotations
@@ -48,17 +48,23 @@ from ordito.work.targets import Hands, Unreachable
 # Where the inventory lies that a command works with.
 
 HOSTS_FILE = "hosts.yaml"
-"""The inventory that is meant where nothing names one: the one in the ensemble's directory."""
+"""The default inventory: this file in the ensemble's directory."""
 
 
 class InventoryFile(msgspec.Struct, frozen=True):
-    """An inventory's absolute ``path``, None where there is none; how people know it; and its path as seen from the
-    ensemble (``seen``). ``given`` is whether a command has named it, so that it is to be remembered."""
+    """The file of an inventory."""
 
     path: Path | None = None
+    """Its absolute path, None for no inventory."""
+
     shown: str = ""
+    """Its name in messages."""
+
     seen: str = ""
+    """Its path relative to the ensemble."""
+
     given: bool = False
+    """Whether a command has named it, so that it is remembered."""
 
 
 NO_FILE = InventoryFile()
@@ -67,23 +73,23 @@ NO_FILE = InventoryFile()
 def find_inventory(
     place: Place, environment: Environment, wanted: str | None, remembered: str, diagnostics: Diagnostics
 ) -> InventoryFile:
-    """The inventory that a command names (``wanted``; None where it names none, "" for what the environment says), else
-    the one that an earlier command named, else that of the environment, else the one beside the ensemble.
+    """The inventory that a command names (``wanted``; None if it names none, "" for that of the environment), else the
+    one that an earlier command named, else that of the environment, else the one in the ensemble's directory.
 
-    Raises ``Refused`` for one that is not there.
+    Raises ``Refused`` if a named one does not exist.
     """
     if wanted:
         path = Path(os.path.abspath(wanted))  # noqa: PTH100  (links stay as they are)
         if not path.is_file():
-            raise Refused("no-inventory", f"there is no inventory {wanted}", "give --hosts the path of a file of hosts")
+            raise Refused("no-inventory", f"there is no inventory {wanted}", "give --hosts the path of an inventory")
         return InventoryFile(path, wanted, relative_to(place.layout, wanted), given=True)
     if wanted is None and remembered:
         found = inventory_at(place, remembered, given=True)
         if found.path is None:
             raise Refused(
                 "no-inventory",
-                f"the inventory {found.shown} is not there any more, which an earlier command has named",
-                'put it back, name another with --hosts FILE, or what the environment says with --hosts ""',
+                f"the inventory {found.shown}, which an earlier command has named, no longer exists",
+                'put it back, name another with --hosts FILE, or use that of the environment with --hosts ""',
             )
         return found
     if environment.section.hosts is not None:
@@ -93,7 +99,7 @@ def find_inventory(
 
 
 def inventory_at(place: Place, seen: str, *, given: bool = False) -> InventoryFile:
-    """The inventory at a path as seen from the ensemble; without ``path`` where there is no such file."""
+    """The inventory at a path relative to the ensemble; without ``path`` if there is no such file."""
     path = Path(os.path.normpath(place.layout.root / Path(seen).expanduser()))
     shown = str(path) if Path(seen).is_absolute() or seen.startswith("~") else place.path(seen)
     return InventoryFile(path if path.is_file() else None, shown, seen, given)
@@ -112,17 +118,17 @@ def _of_environment(place: Place, environment: Environment, node: Node, diagnost
             "missing-file",
             f"there is no inventory {found.shown}",
             node.span,
-            hint="write it, or name another; the path is seen from the ensemble's directory",
+            hint="write it, or name another; the path is relative to the ensemble's directory",
         )
         return NO_FILE
     return found
 
 
 def inventory_again(place: Place, seen: str) -> InventoryFile:
-    """The inventory with which a job has begun, "" for none. Raises ``Refused`` where it is not there any more."""
+    """The inventory with which a job has begun, "" for none. Raises ``Refused`` if it no longer exists."""
     found = inventory_at(place, seen) if seen else NO_FILE
     if seen and found.path is None:
-        raise Refused("no-inventory", f"the inventory {found.shown} is not there any more", "put it back")
+        raise Refused("no-inventory", f"the inventory {found.shown} no longer exists", "put it back")
     return found
 
 
@@ -130,21 +136,25 @@ DEFAULTS_KEY, PROVIDE = "defaults", "provide"
 
 
 class HostInventory(msgspec.Struct, frozen=True):
-    """An inventory: its ``file``, the ``sections`` of those providers that it has something to say of, by their names,
-    and the names of the providers of nodes that it chooses, by node template or type (``chosen``), which stand there
-    ``chosen_at``. ``has_credentials`` is whether a credential is written out in it, instead of where it is kept."""
+    """An inventory."""
 
     file: InventoryFile = NO_FILE
     sections: Mapping[str, InventorySection] = {}
+    """The sections of providers, by name of the provider."""
+
     chosen: Mapping[str, str] = {}
+    """The provider that is chosen for a node template or type, by its name."""
+
     chosen_at: Mapping[str, Span] = {}
+    """The places of these choices."""
+
     defaults: InventorySection | None = None
     diagnostics: Diagnostics = msgspec.field(default_factory=Diagnostics)
     has_credentials: bool = False
+    """Whether it contains a credential itself, and not only a reference to one."""
 
     def providers(self, hands: Hands) -> Providers:
-        """The providers, with this machine as the last. Raises ``InvalidDocument`` with all that is wrong with the
-        inventory."""
+        """The providers, with this machine as the last. Raises ``InvalidDocument`` with all errors of the inventory."""
         # Who offers providers is looked up only where somebody wants one.
         wanted = [name for name in provider_names() if name in self.sections] if self.sections else []
         made = [p for name in wanted if (p := self._make(name, hands)) is not None]
@@ -154,7 +164,7 @@ class HostInventory(msgspec.Struct, frozen=True):
         return Providers((*made, make_localhost()), self.chosen)
 
     def settings(self) -> Mapping[str, object]:
-        """The settings for hosts that are not in the inventory, as they are now. Raises ``Unreachable``."""
+        """The present settings for hosts that are not in the inventory. Raises ``Unreachable``."""
         if self.defaults is None:
             return {}
         try:
@@ -168,19 +178,19 @@ class HostInventory(msgspec.Struct, frozen=True):
             return factory_of(name)(section, hands)
         except NoFactory as problem:
             place = section.node.span if section.node is not None else None
-            hint = "install what it needs, or take it out of the inventory"
+            hint = "install what it needs, or remove it from the inventory"
             self.diagnostics.error("bad-value", str(problem), place, hint=hint)
             return None
 
 
 NO_INVENTORY = HostInventory()
 
-OF_PLUGINS = "the section of a provider that is a plug-in is known once that is installed beside Ordito"
+OF_PLUGINS = "the section of a plug-in is known when the plug-in is installed beside Ordito"
 
 
 def read_inventory(place: Place, file: InventoryFile, environment: str) -> HostInventory:
-    """Read an inventory; what is wrong with it is reported once its providers are made, together with what they
-    find. ``environment`` is the name of the one that is worked in, for templates."""
+    """Read an inventory; its errors are reported when its providers are made, together with theirs. ``environment`` is
+    the name of the environment, for templates."""
     if file.path is None:
         return HostInventory()
     diagnostics = Diagnostics()
@@ -201,7 +211,7 @@ def read_inventory(place: Place, file: InventoryFile, environment: str) -> HostI
 
 
 class Elsewhere:
-    """Looks up values of an inventory that stand elsewhere, as they are now."""
+    """Looks up values of an inventory that refer to other places."""
 
     def __init__(self, place: Place, file: InventoryFile, environment: str) -> None:
         self._place = place
@@ -215,13 +225,13 @@ class Elsewhere:
         return str(self._place.layout.root)
 
     def is_here(self, node: Node) -> bool:
-        """Whether a value means what is written there."""
+        """Whether a node contains its value, and does not refer to another place."""
         if isinstance(node, Scalar):
             return not any(mark in node.text for mark in TEMPLATE_MARKS)
         return not kind_of(node)
 
     def fetch(self, node: Node) -> tuple[Node, bool]:
-        """The value that is meant, and whether it is secret. Raises ``NoValue``."""
+        """The value that a node refers to, and whether it is secret. Raises ``NoValue``."""
         diagnostics = Diagnostics()
         layout = self._place.layout
         reach = ReadableFiles(self._folder, self._shown)
@@ -269,12 +279,12 @@ def _with_sections(inventory: HostInventory, root: MappingNode, elsewhere: Elsew
 
 
 def _places(node: Node | None) -> dict[str, Span]:
-    """Where the names stand for which providers are chosen."""
+    """The places of the names for which providers are chosen."""
     return {key.text: key.span for key in node.keys} if isinstance(node, MappingNode) else {}
 
 
 def _chosen(node: Node | None, diagnostics: Diagnostics) -> dict[str, str]:
-    """Which provider makes which nodes, where the inventory says it."""
+    """The providers that the inventory chooses, by node template or type."""
     if node is None or is_null(node):
         return {}
     if not isinstance(node, MappingNode):

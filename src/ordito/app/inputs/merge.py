@@ -1,8 +1,10 @@
-"""Merging: what a document brings in from elsewhere, deep in maps, appended in lists, before anything else is read.
+"""Merging: parts that a document includes from elsewhere; maps are merged deeply and lists appended, before anything
+else is read.
 
-A map with directives is a stack of layers: its own entries above, then what each directive names, the last one first.
-What stands at a key is the stack of what the layers have there. Stacks are followed by need, so a document can name
-parts of itself; only what would stand inside itself is an error. Nodes keep their places, whichever file they are in.
+A map with directives is a stack of layers: its own entries on top, then what each directive names, the last one first.
+The value of a key is the stack of the values that the layers have there. Stacks are followed when needed, so a document
+can name parts of itself; only a part that would contain itself is an error. Nodes keep their places, whichever file
+they come from.
 """
 
 from __future__ import annotations
@@ -18,21 +20,21 @@ from ordito.source.loader import MOST_DEPTH, load
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null, same_data
 
 MOST_BYTES = 4 * 1024 * 1024
-"""The largest file that is brought in."""
+"""The largest file that can be included, in bytes."""
 MOST_FILES = 100
 MOST_NODES = 200_000
 """How many values a merged document may have."""
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """A document with everything it brings in, and the paths of the files that came from."""
+    """A document with everything that it includes, and the paths of the included files."""
 
     root: Node
     files: tuple[str, ...] = ()
 
 
 class _Document:
-    """A file that is read once: where it lies, and its root, None where it cannot be read."""
+    """A file that is read once: its folder, and its root node, None if it cannot be read."""
 
     __slots__ = ("folder", "root")
 
@@ -42,7 +44,7 @@ class _Document:
 
 
 class _Layer(msgspec.Struct, frozen=True):
-    """One node of a stack, and the file in which it stands."""
+    """One node of a stack, and its file."""
 
     node: Node
     document: _Document
@@ -52,14 +54,14 @@ _Stack = list[_Layer]
 
 
 def merged(root: Node, reach: ReadableFiles, diagnostics: Diagnostics) -> Merged:
-    """A document of the ensemble's directory with everything it brings in; with errors only a part of that."""
+    """A document of the ensemble's directory with everything that it includes; after errors only a part of that."""
     if not has_directives(root):
         return Merged(root)
     return _Merging(reach, diagnostics).run(root)
 
 
 class _RefusedMerge(Exception):
-    """What was to be brought in leads back to itself, or is too much; it is reported."""
+    """A part includes itself, or there is too much; that has been reported."""
 
 
 class _Merging:
@@ -80,7 +82,7 @@ class _Merging:
         try:
             if isinstance(root, Mapping) and strategy_of(root, self._diagnostics):
                 place = root.key(STRATEGY).span
-                said = "there is nothing below the whole document that it could be merged with"
+                said = "nothing is below the whole document that it could be merged with"
                 self._diagnostics.error("bad-merge", said, place, hint="remove it here")
             stack = self._stack(root, document)
             return Merged(self._built(stack, 0) if stack else root, tuple(self._files))
@@ -90,7 +92,7 @@ class _Merging:
     # ------------------------------------------------------------------------------------------------- stacks
 
     def _stack(self, node: Node, document: _Document) -> _Stack:
-        """A node with what its directives bring in below it."""
+        """A node with the parts that its directives include below it."""
         if not isinstance(node, Mapping):
             return [_Layer(node, document)]
         known = self._stacks.get(id(node))
@@ -109,7 +111,7 @@ class _Merging:
             # What is brought in is no map, and stands in the place of the whole.
             if any(not is_directive(key) for key in node.keys):
                 key = next(key for key in node.keys if is_directive(key))
-                said = f'"{key.text}" brings in {below[0].node.kind}, beside which nothing can stand'
+                said = f'"{key.text}" includes {below[0].node.kind}, which cannot be combined with other keys'
                 self._diagnostics.error("bad-merge", said, key.span, hint="remove the other keys, or name a map")
             own = []
         stack = [*own, *(layer for layer in below if not own or isinstance(layer.node, Mapping))]
@@ -122,9 +124,9 @@ class _Merging:
         place = directives[0].key.span if directives else None
         self._diagnostics.error(
             "bad-merge",
-            f"what is brought in leads back to itself: {names}",
+            f"what is included leads back to itself: {names}",
             place,
-            hint="name a part that does not bring in this one",
+            hint="name a part that does not include this one",
         )
         raise _RefusedMerge
 
@@ -132,7 +134,7 @@ class _Merging:
         yield from directives_of(node, Diagnostics())
 
     def _target(self, directive: Directive, document: _Document) -> _Stack:
-        """What a directive names; nothing where that is missing, which is reported unless it may."""
+        """What a directive names; nothing if that is missing, which is reported unless it may be missing."""
         if directive.file:
             found = self._document(directive, document)
             if found is None:
@@ -153,14 +155,14 @@ class _Merging:
     def _report_missing(self, directive: Directive, number: int, stack: _Stack) -> None:
         path = "/".join(("", *directive.path[:number]))
         known = {key.text for layer in stack if isinstance(layer.node, Mapping) for key in _own(layer.node)}
-        hint = self._diagnostics.suggestion(directive.path[number], known, note="+? is for what may be missing")
+        hint = self._diagnostics.suggestion(directive.path[number], known, note="use +? for a part that may be missing")
         where = f' in "{path}"' if path else ""
         name = stack[0].node.source.name
         said = f'there is no "{directive.path[number]}"{where} of {name}'
         self._diagnostics.error("bad-merge", said, directive.key.span, hint=hint)
 
     def _document(self, directive: Directive, document: _Document) -> _Document | None:
-        """The file of a directive, read once; None where it is missing or cannot be read."""
+        """The file of a directive, read once; None if it is missing or cannot be read."""
         try:
             path = self._reach.find(directive.file, document.folder)
             known = self._documents.get(path.resolve())
@@ -173,8 +175,8 @@ class _Merging:
             return None
         self._files.append(str(path))
         if len(self._files) > MOST_FILES:
-            said = f"more than {MOST_FILES} files are brought in"
-            self._diagnostics.error("bad-merge", said, directive.key.span, hint="put them together")
+            said = f"more than {MOST_FILES} files are included"
+            self._diagnostics.error("bad-merge", said, directive.key.span, hint="join some of them")
             raise _RefusedMerge
         loaded = load(self._reach.name(path), content, self._diagnostics)
         found = _Document(path.parent, loaded.root if loaded is not None else None)
@@ -182,7 +184,7 @@ class _Merging:
         return found
 
     def _child(self, stack: _Stack, step: str) -> _Stack:
-        """What a stack has at a key, or at an index of a list."""
+        """The stack of values at a key, or at an index of a list."""
         if stack and isinstance(stack[0].node, Sequence):
             items = list(self._items(stack))
             return items[int(step)] if step.isdecimal() and step.isascii() and int(step) < len(items) else []
@@ -202,11 +204,11 @@ class _Merging:
         return found
 
     def _goes_on(self, found: _Stack, strategy: str, key: Scalar) -> bool:
-        """Whether what stands below is merged with what was found above it."""
+        """Whether the layer below is merged with what was found above it."""
         if strategy == "error":
             self._diagnostics.error(
                 "bad-merge",
-                f'"{key.text}" is not to be merged with anything, and stands in both places',
+                f'"{key.text}" must not be merged with anything, but is in both places',
                 found[0].node.span,
                 hint="give it another name in one of them, or remove +%: error",
                 related=(Related("the other one is here", key.span),),
@@ -216,12 +218,12 @@ class _Merging:
     # ------------------------------------------------------------------------------------------------ building
 
     def _built(self, stack: _Stack, depth: int) -> Node:
-        """The node that a stack comes to."""
+        """The node that results from a stack."""
         top = stack[0].node
         self._nodes += 1
         if self._nodes > MOST_NODES or depth > MOST_DEPTH:
-            said = f"merged, this has more than {MOST_NODES:,} values or {MOST_DEPTH} levels"
-            self._diagnostics.error("bad-merge", said, top.span, hint="bring in less")
+            said = f"this has more than {MOST_NODES:,} values or {MOST_DEPTH} levels after merging"
+            self._diagnostics.error("bad-merge", said, top.span, hint="include less")
             raise _RefusedMerge
         if isinstance(top, Scalar):
             return top
@@ -237,9 +239,9 @@ class _Merging:
     def _enter(self, stack: _Stack) -> None:
         for layer in stack:
             if id(layer.node) in self._within:
-                said = "what is brought in would stand inside itself, again and again"
+                said = "what is included would contain itself endlessly"
                 self._diagnostics.error(
-                    "bad-merge", said, layer.node.span, hint="name a part that does not hold this one"
+                    "bad-merge", said, layer.node.span, hint="name a part that does not contain this one"
                 )
                 raise _RefusedMerge
         for layer in stack:
@@ -269,7 +271,7 @@ class _Merging:
         return Sequence(top.source, top.line, top.column, top.end_line, top.end_column, items)
 
     def _items(self, stack: _Stack) -> Iterator[_Stack]:
-        """The items of lists, those of the lowest first; a directive that names a list gives its items."""
+        """The items of lists, those of the lowest layer first; a directive that names a list gives its items."""
         for layer in reversed(stack):
             if not isinstance(layer.node, Sequence):
                 continue
@@ -285,13 +287,13 @@ class _Merging:
             self._listed.discard(id(layer.node))
 
     def _refuse_inside(self, node: Node) -> None:
-        said = "what is brought in would stand inside itself, again and again"
-        self._diagnostics.error("bad-merge", said, node.span, hint="name a part that does not hold this one")
+        said = "what is included would contain itself endlessly"
+        self._diagnostics.error("bad-merge", said, node.span, hint="name a part that does not contain this one")
         raise _RefusedMerge
 
 
 def _entries(stack: _Stack, step: str) -> Iterator[tuple[Scalar, Node, _Document]]:
-    """What each layer of a stack has at a key, the highest first."""
+    """The values of the layers of a stack at a key, the highest first."""
     for layer in stack:
         if isinstance(layer.node, Mapping) and step in layer.node.values:
             key = layer.node.key(step)
@@ -300,12 +302,12 @@ def _entries(stack: _Stack, step: str) -> Iterator[tuple[Scalar, Node, _Document
 
 
 def _fit(upper: Node, lower: Node) -> bool:
-    """Whether two values are put together: two maps, or two lists; else the upper one hides the lower."""
+    """Whether two values are merged (two maps, or two lists); else the upper one hides the lower."""
     return isinstance(upper, Mapping | Sequence) and type(upper) is type(lower)
 
 
 def _own(node: Mapping) -> Iterator[Scalar]:
-    """The keys of a map that are no directives."""
+    """The keys of a map that are not directives."""
     return (key for key in node.keys if not is_directive(key))
 
 
@@ -320,14 +322,14 @@ def _null(at: Node) -> Scalar:
 STRATEGIES = ("merge", "replace", "whiteout", "nullout", "error")
 STRATEGY = "+%"
 FILES = (".yaml", ".yml", ".json")
-"""How names of files end in a directive: so it is clear where the path in the file begins."""
+"""The endings of file names in directives, which show where the path inside the file begins."""
 
-AS_IT_IS = "a key that is meant as it stands is written in quotes"
+AS_IT_IS = "write the key in quotes if it is not meant as a directive"
 
 
 class Directive(msgspec.Struct, frozen=True):
-    """One directive: the file it names, "" for the one that it stands in; the path of keys in that; whether what it
-    names ``may_miss``; and its key."""
+    """One directive: the file that it names, "" for its own; the path of keys in that file; whether what it names
+    ``may_miss``; and its key."""
 
     file: str
     path: tuple[str, ...]
@@ -341,7 +343,7 @@ def is_directive(key: Scalar) -> bool:
 
 
 def has_directives(root: Node) -> bool:
-    """Whether there is anything to merge in a document."""
+    """Whether a document has any directive."""
     waiting: list[Node] = [root]
     while waiting:
         node = waiting.pop()
@@ -355,7 +357,7 @@ def has_directives(root: Node) -> bool:
 
 
 def directives_of(node: Mapping, diagnostics: Diagnostics) -> list[Directive]:
-    """The directives of a map, in written order; what is none is reported."""
+    """The directives of a map, in written order; invalid ones are reported."""
     found = []
     for key, value in node.entries():
         if is_directive(key) and key.text != STRATEGY:
@@ -363,7 +365,7 @@ def directives_of(node: Mapping, diagnostics: Diagnostics) -> list[Directive]:
             if directive is not None and not is_null(value):
                 diagnostics.error(
                     "bad-merge",
-                    f'"{key.text}" takes no value: what is your own stands beside it',
+                    f'"{key.text}" takes no value: write your own entries beside it',
                     value.span,
                     hint="leave it empty",
                 )
@@ -373,7 +375,7 @@ def directives_of(node: Mapping, diagnostics: Diagnostics) -> list[Directive]:
 
 
 def strategy_of(node: Node, diagnostics: Diagnostics) -> str:
-    """How a map says that it is merged, "" where it says nothing."""
+    """The merge strategy that a map sets, "" for none."""
     said = node.values.get(STRATEGY) if isinstance(node, Mapping) else None
     if said is None or not isinstance(node, Mapping) or not node.key(STRATEGY).plain:
         return ""

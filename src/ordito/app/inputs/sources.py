@@ -1,4 +1,5 @@
-"""Values that stand elsewhere: `{env: NAME}`, `{file: PATH}`, `{secret: NAME}`; and `{literal: VALUE}`, the way out."""
+"""Values that refer to other places: `{env: NAME}`, `{file: PATH}`, `{secret: NAME}`; and `{literal: VALUE}` for data
+that looks like one."""
 
 from __future__ import annotations
 
@@ -30,12 +31,12 @@ ALLOWED: Mapping[str, tuple[str, ...]] = {
     "secret": ("secret",),
     LITERAL: (LITERAL,),
 }
-"""The keys that may stand in the map of each."""
+"""The keys that the map of each kind may have."""
 
 MOST_BYTES = 1024 * 1024
-"""The largest file or variable that becomes a value."""
+"""The largest file or variable that can become a value, in bytes."""
 
-AS_IT_IS = "a map that is meant as it stands is written { literal: { ... } }"
+AS_IT_IS = "write { literal: { ... } } for a map that is meant literally"
 
 
 class Secrets(Protocol):
@@ -46,7 +47,7 @@ class Secrets(Protocol):
 
 
 class NoSecret(Exception):
-    """A secret is not there, or cannot be read; ``hint`` says what to do."""
+    """A secret does not exist, or cannot be read; ``hint`` says what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -55,8 +56,8 @@ class NoSecret(Exception):
 
 
 class SourcedValue(msgspec.Struct, frozen=True):
-    """A value that stood elsewhere, located where that can be; whether it is ``secret``; and whether it was ``written``
-    in `ensemble.yaml` after all, as a default, and means what such values mean."""
+    """A value from another place, as a node; whether it is ``secret``; and whether it was ``written`` in
+    `ensemble.yaml` as a default, and is to be evaluated like other values there."""
 
     node: Node
     secret: bool = False
@@ -64,7 +65,7 @@ class SourcedValue(msgspec.Struct, frozen=True):
 
 
 class Sources:
-    """Reads what stands elsewhere; what is wrong is reported where the value is asked for."""
+    """Reads values from other places; errors are reported at the value that refers to them."""
 
     def __init__(
         self, reach: ReadableFiles, variables: Mapping[str, str], secrets: Secrets, diagnostics: Diagnostics
@@ -80,8 +81,7 @@ class Sources:
         }
 
     def read(self, node: MappingNode, kind: str) -> SourcedValue | None:
-        """The value that a map asks for which ``kind_of`` has found to be one; None where there is none, which is
-        reported."""
+        """The value that a map of this kind (see ``kind_of``) refers to; None if there is none, which is reported."""
         before = self._diagnostics.errors
         for key in node.keys:
             if key.text not in ALLOWED[kind]:
@@ -90,7 +90,7 @@ class Sources:
         if not isinstance(name, Scalar) or not name.text:
             named = "one file" if kind == "file" else "one by its name"
             self._diagnostics.error(
-                "bad-value", f'"{kind}" names {named}, and this is {_kind(name)}', name.span, hint=AS_IT_IS
+                "bad-value", f'"{kind}" must name {named}, and this is {_kind(name)}', name.span, hint=AS_IT_IS
             )
         if self._diagnostics.errors > before or not isinstance(name, Scalar):
             return None
@@ -142,7 +142,7 @@ class Sources:
     def _formed(
         self, node: MappingNode, span: Span, text: str, shown: str, *, strip: bool = False
     ) -> SourcedValue | None:
-        """What a text means in the format that is asked for."""
+        """The value of a text in the wanted format."""
         form = node.values.get("format")
         name = form.text if isinstance(form, Scalar) else "" if form is not None else "text"
         if name not in FORMATS:
@@ -150,7 +150,7 @@ class Sources:
             self._diagnostics.unknown("bad-value", "format", name, place, FORMATS)
             return None
         if not _is_text(text):
-            self._diagnostics.error("encoding", f"{shown} holds bytes that are no UTF-8", span, hint="give UTF-8")
+            self._diagnostics.error("encoding", f"{shown} contains bytes that are not UTF-8", span, hint="give UTF-8")
             return None
         if name == "text":
             return SourcedValue(_scalar(_without_end(text) if strip else text, node))
@@ -164,13 +164,13 @@ class Sources:
             msgspec.json.decode(text)
         except msgspec.DecodeError as error:
             hint = "write JSON, or another format"
-            self._diagnostics.error("bad-value", f"{shown} is no JSON: {error}", span, hint=hint)
+            self._diagnostics.error("bad-value", f"{shown} is not JSON: {error}", span, hint=hint)
             return False
         return True
 
 
 def kind_of(node: Node) -> str:
-    """Which of the forms a value has, "" for plain data: a map with a key that none of the forms knows is data."""
+    """The kind of a value that refers to another place, "" for plain data: a map with an unknown key is data."""
     if not isinstance(node, MappingNode):
         return ""
     named = [kind for kind in (*SOURCES, LITERAL) if kind in node.values]
@@ -181,16 +181,16 @@ def kind_of(node: Node) -> str:
 
 
 TEMPLATE_MARKS = ("{{", "{%")
-"""What makes a template of a text."""
+"""The marks that make a text a template."""
 
 
 def as_literal(value: object) -> object:
-    """Plain data as it is written so that it is read back as the same data."""
+    """Plain data in the form that is read back as the same data."""
     return {LITERAL: value} if _means_something(value) else value
 
 
 def _means_something(value: object) -> bool:
-    """Whether data that stands in `ensemble.yaml` would be evaluated there."""
+    """Whether data would be evaluated if it were written in `ensemble.yaml`."""
     if isinstance(value, str):
         return any(mark in value for mark in TEMPLATE_MARKS)
     if isinstance(value, Mapping):
@@ -199,7 +199,7 @@ def _means_something(value: object) -> bool:
 
 
 def located(value: object, at: Node) -> Node:
-    """Plain data as a node that stands in the place of another. Texts are read by the declared type like all others."""
+    """Plain data as a node at the place of another one. Texts are read by their declared type like all others."""
     if isinstance(value, Mapping):
         keys = [_scalar(str(key), at) for key in value]
         span = at.source, at.line, at.column, at.end_line, at.end_column
@@ -240,7 +240,7 @@ def _kind(node: Node) -> str:
 
 
 class Unreadable(Exception):
-    """A file is not there (``missing``), cannot be read, or may not be; ``hint`` says what to do."""
+    """A file does not exist (``missing``), cannot be read, or must not be read; ``hint`` says what to do."""
 
     def __init__(self, message: str, hint: str = "", *, missing: bool = False) -> None:
         super().__init__(message)
@@ -250,18 +250,18 @@ class Unreadable(Exception):
 
 
 class ReadableFiles(msgspec.Struct, frozen=True):
-    """The files that can be named relative to the ensemble ``root``, whose directory people know as ``shown``.
+    """The files that can be named relative to the ensemble ``root``, whose directory messages call ``shown``.
 
-    Relative paths stay in the ensemble's directory, or in the git working tree that it is a part of: what is read comes
-    with the ensemble then, and what does not is named by its absolute path, which everybody sees.
+    Relative paths must stay in the ensemble's directory, or in the git working tree around it: such files belong to the
+    ensemble. Other files must be named by their absolute paths, so that everybody sees it.
     """
 
     root: Path
     shown: str
 
     def read(self, path: str, base: Path | None, most: int) -> bytes:
-        """The bytes of a file, at most so many; a relative path is seen from ``base``, by default the ensemble's
-        directory. Raises ``Unreadable``."""
+        """The bytes of a file, which may have at most ``most``; a relative path begins at ``base``, by default the
+        ensemble's directory. Raises ``Unreadable``."""
         target = self.find(path, base)
         try:
             with open_regular(target) as file:
@@ -278,7 +278,7 @@ class ReadableFiles(msgspec.Struct, frozen=True):
         return content
 
     def find(self, path: str, base: Path | None = None) -> Path:
-        """The file of a path, which need not exist. Raises ``Unreadable`` for a relative one that leads outside."""
+        """The file of a path, which need not exist. Raises ``Unreadable`` for a relative path that leads outside."""
         given = Path(path)
         if given.is_absolute():
             return given
@@ -297,7 +297,7 @@ class ReadableFiles(msgspec.Struct, frozen=True):
         return target
 
     def name(self, target: Path) -> str:
-        """How a file is called in messages."""
+        """The name of a file in messages."""
         if not target.is_relative_to(self.root):
             return str(target)
         return os.path.normpath(Path(self.shown) / target.relative_to(self.root))
@@ -310,7 +310,7 @@ class ReadableFiles(msgspec.Struct, frozen=True):
 def _where(path: str) -> str:
     if Path(path).is_absolute():
         return "make it, or name another one"
-    return "make it, or name another one; it is looked for from the ensemble's directory"
+    return "make it, or name another one; the path is relative to the ensemble's directory"
 
 
 def _hint(error: OSError | ValueError) -> str:
@@ -330,7 +330,7 @@ def secrets_of(layout: Layout) -> Secrets:
 
 
 class _KeptSecrets:
-    """What `secrets.yaml` holds."""
+    """The secrets in `secrets.yaml`."""
 
     def __init__(self, layout: Layout) -> None:
         self._file = SecretsFile(layout)

@@ -1,4 +1,4 @@
-"""The user's part of an ensemble as one command uses it: read once, with the environment that is chosen."""
+"""The user's part of an ensemble as one command uses it: read once, with the chosen environment."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ordito.model.service import Service
 
 
 class UsedSpec(msgspec.Struct, frozen=True):
-    """The user's part and the environment that is worked in. ``before`` is the name of the one that is deployed, "" for
-    none; None where nothing is. ``inventory`` says which hosts there are."""
+    """The user's part and the chosen environment. ``before`` is the name of the deployed environment, "" for none, None
+    if nothing is deployed. ``inventory`` has the hosts."""
 
     place: Place
     user: UserPart = UserPart()
@@ -26,8 +26,8 @@ class UsedSpec(msgspec.Struct, frozen=True):
     inventory: HostInventory = NO_INVENTORY
 
     def variables(self, service: Service) -> dict[str, object]:
-        """The variables that every operation of a service finds in its environment, by name; what came from a secret is
-        sensitive. Raises ``InvalidDocument``."""
+        """The variables that every operation of a service gets, by name; values from secrets are sensitive. Raises
+        ``InvalidDocument``."""
         diagnostics = Diagnostics()
         found = variables_of(self.place, self.environment, service, diagnostics)
         if diagnostics.has_errors:
@@ -35,20 +35,20 @@ class UsedSpec(msgspec.Struct, frozen=True):
         return found
 
     def is_own(self, status: Status, hosts: str | None) -> bool:
-        """Whether the inventory is the one with which the ensemble has what exists, and no other that a command names
-        with ``hosts`` (None where it names none) or that belongs to another environment."""
+        """Whether the inventory is the one with which the ensemble was deployed, and not another one that the command
+        names with ``hosts`` (None if it names none) or that belongs to another environment."""
         is_same = hosts is None or self.inventory.file.seen == status.hosts
         return bool(status.ensemble) and is_same and self.environment.name == status.environment
 
     def change(self, inputs: tuple[str, ...] = (), *, empty: bool = False) -> tuple[Diagnostic, ...]:
-        """What is to be said where another environment is deployed than the one that is worked in; ``inputs`` are those
-        that have other values now, and ``empty`` is whether there is nothing to do all the same."""
+        """The warning that another environment is deployed than the chosen one; ``inputs`` are those with other values
+        now, and ``empty`` says that there is nothing to do nevertheless."""
         if self.before is None or self.before == self.environment.name:
             return ()
-        message = f"{_named(self.before)} is deployed, and this is {_named(self.environment.name)}"
+        message = f"{_named(self.before)} is deployed, but this is {_named(self.environment.name)}"
         if inputs:
-            message += f": other values have the inputs {', '.join(inputs)}"
-        hint = "without --env it is the one that is deployed"
+            message += f": these inputs have other values: {', '.join(inputs)}"
+        hint = "without --env, the deployed one is used"
         if empty:
             hint = f"nothing that exists depends on it: {_named(self.before)} stays the one that is deployed"
         return (Diagnostic(Severity.WARNING, "other-environment", message, None, hint),)
@@ -61,9 +61,9 @@ def _named(name: str) -> str:
 def use_spec(
     place: Place, snapshot: Snapshot, status: Status, wanted: str | None, hosts: str | None = None
 ) -> UsedSpec:
-    """Read the user's part, and choose the environment: the one that is ``wanted``, else the one that is deployed, else
-    the first; and the inventory: that at the path ``hosts``, None where a command names none, "" for that of the
-    environment. Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``."""
+    """Read the user's part, and choose the environment (the ``wanted`` one, else the deployed one, else the first) and
+    the inventory (at the path ``hosts``; None if the command names none, "" for that of the environment). Raises
+    ``InvalidDocument``, ``Refused`` and ``EnsembleError``."""
     diagnostics = Diagnostics()
     user = read_user_part(place.layout, place.manifest, diagnostics).with_given(status.named)
     if diagnostics.has_errors:
@@ -79,7 +79,7 @@ def use_spec(
 
 
 def _is_deployed(snapshot: Snapshot, status: Status) -> bool:
-    """Whether something is deployed, or a job failed to and is to be tried again."""
+    """Whether something is deployed, or a deployment has failed and can be tried again."""
     if not status.service:
         return False
     failed = status.last_job is not None and status.last_job.status not in WELL

@@ -45,29 +45,37 @@ spec:
 
 
 class UserPart(msgspec.Struct, frozen=True):
-    """What the user wrote, if it ``exists``: the service as a path (relative to the ensemble, or absolute), "" where
-    there is none, and the environments with what is common to all of them; and the ``files`` that were
-    merged into it, by their absolute paths. Where `upgrade` was given another service, that is the ``service``, for as
-    long as the user's part names the one that it named then, which is ``written``."""
+    """What the user wrote."""
 
     service: str = ""
+    """The path of the service (relative to the ensemble, or absolute), "" for none. If `upgrade` was given another
+    service, that one, as long as the user's part still names the same as then."""
+
     environments: Environments = Environments()
+    """The environments, with the settings that are common to all."""
+
     exists: bool = False
+    """Whether there is a user's part."""
+
     files: tuple[str, ...] = ()
+    """The absolute paths of the files that were merged into it."""
+
     written: str = ""
+    """The path of the service as written."""
 
     def with_given(self, named: GivenService | None) -> UserPart:
-        """The same with the service that `upgrade` was given, where that still holds."""
+        """The same with the service that `upgrade` was given, if that is still valid."""
         if named is None or named.over != self.written or not self.exists:
             return self
         return msgspec.structs.replace(self, service=named.path)
 
     def service_path(self, layout: Layout, shown: str) -> str:
-        """The service's path as seen from here; ``shown`` is how the ensemble's directory is called."""
+        """The path of the service, relative to the current directory; ``shown`` is the ensemble's directory in
+        messages."""
         return _seen(self.service, layout, shown)
 
     def written_path(self, layout: Layout, shown: str) -> str:
-        """The path of the service that is written there, as seen from here."""
+        """The written path of the service, relative to the current directory."""
         return _seen(self.written, layout, shown)
 
 
@@ -81,10 +89,8 @@ def _seen(service: str, layout: Layout, shown: str) -> str:
 
 
 def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> UserPart:
-    """Read the user's part of an ensemble; ``shown`` is how the file is called in messages.
-
-    An ensemble without one gives nothing. Raises ``EnsembleError`` where the file cannot be read.
-    """
+    """Read the user's part of an ensemble; ``shown`` is the file name for messages. Without one, the result is empty.
+    Raises ``EnsembleError`` if the file cannot be read."""
     parts = read_manifest(layout)
     if parts is None or not parts.user.strip():
         return UserPart()
@@ -129,7 +135,7 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
 
 
 def _with_quotes(found: Diagnostic) -> Diagnostic:
-    """A finding about a template without quotes, which YAML takes for a map in a map, with what to do about it."""
+    """A finding about a template without quotes, which YAML reads as a map in a map, with a hint added."""
     at = found.span
     if found.code != "complex-key" or at is None or not at.source.line(at.line)[at.column - 2 :].startswith("{{"):
         return found
@@ -137,19 +143,19 @@ def _with_quotes(found: Diagnostic) -> Diagnostic:
 
 
 def _check_lock(root: Node, own: SourceText, diagnostics: Diagnostics) -> None:
-    """See that a lock stands in the ensemble's own file: it is taken before anything else is read."""
+    """Report a lock that is not in the ensemble's own file, because it is needed before other files are read."""
     spec = root.values.get("spec") if isinstance(root, Mapping) else None
     environments = spec.values.get("environments") if isinstance(spec, Mapping) else None
     named = environments.values.values() if isinstance(environments, Mapping) else ()
     for section in (spec, *named):
         lock = section.values.get("lock") if isinstance(section, Mapping) else None
         if lock is not None and lock.source is not own:
-            said = f'"lock" stands in {own.name} itself: it is taken before anything is brought in'
+            said = f'"lock" must be in {own.name} itself: it is needed before other files are included'
             diagnostics.error("bad-merge", said, lock.span, hint=f"write it into {own.name}")
 
 
 def new_user_part(layout: Layout, service: str, inputs: MappingType[str, object]) -> bytes:
-    """The user's part of a new ensemble; ``service`` is a path as seen from the current directory."""
+    """The user's part of a new ensemble; ``service`` is a path relative to the current directory."""
     here, there = layout.root.resolve(), Path(service).resolve()
     # With nothing in common but the root, the way from one to the other says less than the place itself.
     shown = os.path.relpath(there, here) if len(Path(os.path.commonpath([here, there])).parts) > 1 else str(there)

@@ -1,4 +1,4 @@
-"""The variables that an environment gives to every operation: those it names, and the properties of its connections."""
+"""The variables that an environment gives to every operation: its own, and the properties of its connections."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ordito.source.nodes import Node, Scalar, is_null
 def variables_of(
     place: Place, environment: Environment, service: Service, diagnostics: Diagnostics
 ) -> dict[str, object]:
-    """The variables by name, each a text, ``Sensitive`` where a secret is in it; variables that come to nothing are
-    left out. A variable wins over a connection's property of the same name."""
+    """The variables by name, each a text, ``Sensitive`` if it contains a secret; variables without a value are left
+    out. A variable overrides a connection's property of the same name."""
     evaluation = evaluation_of(place, diagnostics, environment)
     found: dict[str, object] = {}
     for name, connection in environment.section.connections.items():
@@ -40,7 +40,7 @@ def variables_of(
 
 
 def _text(node: Node) -> str | None:
-    """The text of a value, None where it is null. What stands there is the text, whatever YAML takes it for."""
+    """The text of a value as written, None if it is null."""
     if isinstance(node, Scalar):
         return None if is_null(node) else node.text
     return as_text(plain(node))
@@ -76,7 +76,7 @@ def _typed(
     service: Service,
     diagnostics: Diagnostics,
 ) -> dict[str, object]:
-    """The properties as their data type has them, completed with its defaults."""
+    """The properties checked against their data type, with its defaults."""
     data_type = service.data_types.get(connection.type)
     if data_type is None or data_type.base:
         complex_types = [t.name for t in service.data_types.values() if not t.base]
@@ -92,9 +92,9 @@ def _typed(
     if secret and found.has_errors:
         diagnostics.error(
             "bad-value",
-            f'the connection "{name}" is not as {connection.type} declares it',
+            f'the connection "{name}" does not fit its type {connection.type}',
             at,
-            hint="no more is said: a secret is in it",
+            hint="it contains a secret, so no more is shown",
         )
     else:
         diagnostics.extend(found)
@@ -114,7 +114,7 @@ NO_ENVIRONMENT = Environment()
 def evaluation_of(
     place: Place, diagnostics: Diagnostics, environment: Environment = NO_ENVIRONMENT
 ) -> UserPartEvaluation:
-    """What evaluates the values of an ensemble, in an environment."""
+    """The evaluation of the values of an ensemble, in an environment."""
     sources = Sources(ReadableFiles(place.layout.root, place.shown), os.environ, secrets_of(place.layout), diagnostics)
     root = place.layout.root
     names = TemplateNames(os.environ, environment.name, {"directory": str(root), "name": root.name})
