@@ -28,11 +28,11 @@ def test_other_files(run: Run, tmp_path: Path, content: str | bytes, form: str) 
         done = run("validate", name, "-o", form)
         assert done.code == 3
         assert "hunter2" not in done.out + done.err
-        assert "is no service template" in done.out + done.err
+        assert "is not a service template" in done.out + done.err
     if form == "text":
         assert done.err.count("error[") == 1
     (tmp_path / "secret").write_text(HEAD + "topology_template: [ unfinished\n")
-    assert "is no service template" not in run("validate", written(tmp_path, "imports: [ secret ]\n")).err
+    assert "is not a service template" not in run("validate", written(tmp_path, "imports: [ secret ]\n")).err
 
 
 @pytest.mark.parametrize("form", FORMATS)

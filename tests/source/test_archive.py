@@ -239,7 +239,9 @@ def test_what_is_not_there_or_not_whole(tmp_path: Path) -> None:
     data = bytearray(whole_archive())
     struct.pack_into("<I", data, data.rindex(b"PK\x01\x02") + 20, 70_000)
     path.write_bytes(data)
-    assert refused(path) == [("bad-archive", f'{path}: the member "scripts/run.sh" would end behind the end')]
+    assert refused(path) == [
+        ("bad-archive", f'{path}: the member "scripts/run.sh" would end after the end of the archive')
+    ]
 
 
 def whole_archive() -> bytes:

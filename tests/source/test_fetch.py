@@ -166,15 +166,15 @@ def short(handler: BaseHTTPRequestHandler) -> None:
 
 
 FAILURES = [
-    (None, "404", "address is right"),
+    (None, "404", "check the address"),
     (give("no", 500), "500", ""),
     (give("no", 401), "401", "credential"),
     (give("<html>", Content_Type="text/html; charset=utf-8"), "a web page", "raw"),
     (garbage, "", ""),
     (short, "broke off after 5 of 900 bytes", ""),
-    (send_on("file:///etc/passwd"), "no HTTP address", ""),
-    (send_on("ftp://127.0.0.1/x"), "no HTTP address", ""),
-    (send_on("/types/base.yaml"), "sends on more than 5 times", ""),
+    (send_on("file:///etc/passwd"), "address that is not HTTP", ""),
+    (send_on("ftp://127.0.0.1/x"), "address that is not HTTP", ""),
+    (send_on("/types/base.yaml"), "redirects more than 5 times", ""),
     (give("x" * 5000), "larger than 4,000 bytes", ""),
     (give("x" * 5000, Content_Length=""), "larger than 4,000 bytes", ""),
 ]
@@ -347,7 +347,7 @@ def test_credentials(tmp_path: Path, server: Server, credential: str, header: st
 @pytest.mark.parametrize(
     ("credential", "said"),
     [
-        ("token: s3cr3t-token, token_type: identifier", "cannot be shown to an HTTP server"),
+        ("token: s3cr3t-token, token_type: identifier", "cannot be sent to an HTTP server"),
         ('token: "s3cr3t-token\\r\\nX-Evil: y"', "characters that cannot be sent"),
         ("token: s3cr3t-token, token_type: basic_auth", "403"),
     ],

@@ -104,7 +104,7 @@ BROKEN = [
     ("a: see\n  Note: this\nb: 1", ("yaml-syntax", "2:3", 'deeper than "a"'), {"a": "see", "Note": "this", "b": "1"}),
     (
         "a: see this\n  Note: this\nb: 1",
-        ("yaml-syntax", "2:7", "goes on in this line"),
+        ("yaml-syntax", "2:7", "continues in this line"),
         {"a": "see this Note; this", "b": "1"},
     ),
     ("a: 1\n  b: 2\n  c: 3\nd: 4", ("yaml-syntax", "2:3", "by 0 as line 1"), {"a": "1", "b": "2", "c": "3", "d": "4"}),

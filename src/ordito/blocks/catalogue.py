@@ -1,4 +1,4 @@
-"""A catalogue of blocks: a folder or an archive with a file of definitions and the scripts of the blocks beside it."""
+"""A catalogue of blocks: a folder or an archive with a file of definitions, and beside it the scripts of the blocks."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ CHUNK = 1 << 20
 
 
 class BlockCatalogue(msgspec.Struct, frozen=True):
-    """A catalogue that was read: ``blocks`` are its blocks by name, ``definitions``
-    the files in which they are defined."""
+    """A catalogue that was read."""
 
     package: Package
+    """Its files."""
     blocks: Mapping[str, BlockType]
+    """Its blocks by name."""
     definitions: tuple[str, ...]
+    """The files in which they are defined."""
 
 
 def read_catalogue(package: Package, origin: str, diagnostics: Diagnostics) -> BlockCatalogue:
-    """Read the definitions of a catalogue, which people call ``origin``; errors in them are in ``diagnostics`` then.
-    What else is to be said of it is for those who write it."""
+    """Read the definitions of a catalogue, which messages call ``origin``. Their errors are added to ``diagnostics``,
+    but no warnings: these are for the authors of the catalogue."""
     found = Diagnostics()
     units = Units(package, found)
     units.gather()
@@ -48,9 +50,8 @@ def read_catalogue(package: Package, origin: str, diagnostics: Diagnostics) -> B
 
 
 def block_files(block: BlockType, tree: FileTree) -> list[str]:
-    """The files that a block runs, and all that lie in the same folders beside its definitions, since scripts use what
-    lies beside them. Files that are not there are among them, those with a URL and those outside of the catalogue are
-    not."""
+    """The files that a block runs, and all other files in their folders inside the catalogue, since scripts use the
+    files beside them. Files that are missing are included; files with a URL or outside the catalogue are not."""
     found: dict[str, None] = {}
     base = posixpath.dirname(block.file)
     for file in script_files(block):
@@ -66,7 +67,7 @@ def block_files(block: BlockType, tree: FileTree) -> list[str]:
 
 
 def script_files(block: BlockType) -> Iterator[str]:
-    """The files that a block names as what it runs, relative to the root of its catalogue."""
+    """The files that a block says it runs, relative to the root of its catalogue."""
     for operation in (block.execute, block.undo):
         if operation is not None and operation.implementation is not None:
             yield operation.implementation.file
@@ -84,9 +85,9 @@ def _below(tree: FileTree, folder: str) -> Iterator[str]:
 
 
 def content_digest(block: BlockType, tree: FileTree) -> str:
-    """The SHA-256 of all that makes a block what it is, as far as it declares that: its name and version, what it is
-    configured with, what it runs and needs. Where its catalogue lies does not count, nor what else is in it: with one
-    more block there those that it has are the same. Raises ``OSError``."""
+    """The SHA-256 of everything that a block declares: its name and version, its configuration, what it runs and needs.
+    The place of its catalogue does not count, nor other blocks in it: to add a block leaves the digests of the others
+    unchanged. Raises ``OSError``."""
     folder = posixpath.dirname(block.file)
     files = {}
     for file in sorted(map(posixpath.normpath, script_files(block))):

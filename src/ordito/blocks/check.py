@@ -1,4 +1,4 @@
-"""Lifecycle steps as far as they can be checked before anything runs: names of blocks, phases, conditions, times."""
+"""Checks lifecycle steps before anything runs: the names of blocks, phases, conditions and times."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ OPERATION = "ordito.dev/lifecycle/run@v1#Operation"
 
 LIST_HINT = "`ordito blocks list` shows the blocks that there are"
 BY_COMPONENT = ("outputs", "resources")
-"""What has a field for each component in the conditions of the module's steps."""
+"""The names that have a field for each component in the conditions of the module's steps."""
 BOTH = ("values", "resources", "outputs", "module", "transition", "phase", "previous")
 OF_BOTH = {"component": ("name",), "previous": ("values", "module")}
 OF_MODULE = ("name", "version", "outputs")
-"""What is known of the module in its own steps; in those of components its outputs are not."""
+"""The fields of the module in its own steps; in the steps of components it has no outputs."""
 
 
 def check_step(
     step: LifecycleStep, names: Callable[[], Iterable[str]], components: Collection[str], diagnostics: Diagnostics
 ) -> None:
-    """Report what is wrong with a step. ``names`` are those of all blocks, for suggestions; ``components`` are the
-    names of all node templates."""
+    """Report what is wrong with a step. ``names`` gives the names of all blocks, for suggestions; ``components`` are
+    the names of all node templates."""
     _check_block(step, names, diagnostics)
     if step.condition:
         _check_condition(step, components, diagnostics)
@@ -43,18 +43,18 @@ def check_step(
 
 
 def condition_roots(component: str) -> tuple[str, ...]:
-    """The names with which the paths of a condition can begin."""
+    """The names with which the paths of a condition may begin, by the component of the step ("" for the module)."""
     return (*BOTH, "component") if component else BOTH
 
 
 def condition_fields(component: str) -> Mapping[str, Collection[str]]:
-    """What the names have, with which the paths of a condition begin, that always have the same."""
+    """By name, the fields of the names in conditions whose fields are always the same."""
     return {**OF_BOTH, "module": OF_MODULE[:2] if component else OF_MODULE}
 
 
 def _check_block(step: LifecycleStep, names: Callable[[], Iterable[str]], diagnostics: Diagnostics) -> None:
     if step.fqn == LIFECYCLE_STEP:
-        message = f"{LIFECYCLE_STEP} is what all lifecycle steps have in common, and no block"
+        message = f"{LIFECYCLE_STEP} is the base type of all lifecycle steps, and not a block"
         diagnostics.error("bad-fqn", message, _place(step, "fqn"), hint=f"name a block; {LIST_HINT}")
         return
     try:
@@ -63,7 +63,7 @@ def _check_block(step: LifecycleStep, names: Callable[[], Iterable[str]], diagno
         place = step.spans.get("fqn")
         if place is not None:
             place = span_of_part(place, step.fqn, fault.offset, len(step.fqn))
-        message = f'"{step.fqn}" is no name of a block: {fault}'
+        message = f'"{step.fqn}" is not the name of a block: {fault}'
         diagnostics.error("bad-fqn", message, place or step.span, hint=fault.hint or LIST_HINT)
         return
     if step.block is None:
@@ -103,7 +103,7 @@ def _report_unknown(step: LifecycleStep, fqn: Fqn, names: Iterable[str], diagnos
     hint = "did you mean " + " or ".join(f'"{n}"' for n in near) + "? " if near else ""
     message = f"there is no block {step.fqn}"
     if majors:
-        message += f": it is there in the major version {', '.join(map(str, majors))}"
+        message += f": it exists in the major version {', '.join(map(str, majors))}"
     diagnostics.error("unknown-block", message, _place(step, "fqn"), hint=hint + LIST_HINT)
 
 
@@ -141,8 +141,8 @@ MOST_LINES = 1_000
 
 
 def span_of_part(whole: Span, text: str, offset: int, end: int) -> Span:
-    """The place of the characters ``offset`` to ``end`` of a text that is written at ``whole``, as far as they are in
-    one line. Where the text is not written as it is read (escapes, folded lines), it is the place of the whole."""
+    """The place of the characters ``offset`` to ``end`` of a text that is written at ``whole``, up to the end of the
+    line. Where the text is written in another form (escapes, folded lines), it is the place of the whole."""
     start = text.rfind("\n", 0, offset) + 1
     stop = text.find("\n", offset)
     wanted = text[start : stop if stop >= 0 else len(text)]
@@ -173,11 +173,11 @@ def _line_of(whole: Span, wanted: str, number: int) -> tuple[int, int] | None:
 # The names of a context that a condition speaks of.
 
 Fields = Mapping[str, Collection[str]]
-"""What names of a context have that always have the same, by these names."""
+"""By name, the fields of names in a context whose fields are always the same."""
 
 
 def roots(tree: Node) -> dict[str, TextRange]:
-    """The names that a condition begins its paths with (``values`` of ``values.a.b``), and where each stands first."""
+    """The names with which the paths of a condition begin (``values`` of ``values.a.b``), each with its first place."""
     found: dict[str, TextRange] = {}
     for reference in references(tree):
         name = reference if isinstance(reference, Name) else reference.base
@@ -189,9 +189,8 @@ def roots(tree: Node) -> dict[str, TextRange]:
 def unknown(
     tree: Node, known: Collection[str], fields: Fields | None = None, components: Fields | None = None
 ) -> list[NotACondition]:
-    """A fault for each name that a condition begins a path with and that is none of the known ones; where there is
-    none, for each of the ``fields`` that such a name never has. ``components`` are the fields of names which have one
-    for each component."""
+    """A fault for each unknown name with which a path of the condition begins; where all are known, one for each field
+    that its name never has, by ``fields``. ``components`` are the fields of names that have one for each component."""
     faults: list[NotACondition] = []
     for name, place in roots(tree).items():
         if name not in known:

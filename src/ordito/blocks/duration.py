@@ -6,9 +6,9 @@ import re
 from fractions import Fraction
 
 NANOSECONDS = {"ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3_600 * 10**9}
-"""The units: those of Go's that a step can have a use for."""
+"""The units of Go that are of use for a step, in nanoseconds."""
 MOST_NANOSECONDS = 2**63 - 1
-"""What Go's durations hold, about 292 years."""
+"""The longest duration of Go, about 292 years."""
 MOST_CHARACTERS = 100
 UNITS = "ms, s, m, h"
 
@@ -21,14 +21,14 @@ _MEANT = {
     **dict.fromkeys(("msec", "msecs", "millis", "millisecond", "milliseconds"), (1, "ms")),
     **{unit: (1, unit) for unit in NANOSECONDS},
 }
-"""What people write in place of a unit, without case, and what they mean: how many of which unit."""
+"""What people write instead of a unit, in lower case, and what they mean: how many of which unit."""
 
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
 _LOOSE_PART = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([^0-9.\s]*)\s*")
 
 
 class NotADuration(ValueError):
-    """A text is no duration; the message says why, ``hint`` what would be right."""
+    """A text is not a duration; the message says why, ``hint`` what to write."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -36,16 +36,16 @@ class NotADuration(ValueError):
 
 
 def seconds(text: str) -> float:
-    """The seconds of a duration, more than 0; ``NotADuration`` where the text is none."""
+    """The seconds of a duration, more than 0. Raises ``NotADuration`` where the text is not one."""
     if len(text) > MOST_CHARACTERS:
         raise NotADuration("a duration is a short text", _usual())
     amount = _nanoseconds(text)
     if amount is None:
-        raise NotADuration(f'"{text}" is no duration', _hint(text))
+        raise NotADuration(f'"{text}" is not a duration', _hint(text))
     if amount < 1:
-        raise NotADuration(f'"{text}" is no time at all', "write more than 0, such as 30s")
+        raise NotADuration(f'"{text}" is not longer than 0', "write more than 0, such as 30s")
     if amount > MOST_NANOSECONDS:
-        raise NotADuration(f'"{text}" is longer than 292 years, the longest duration there is')
+        raise NotADuration(f'"{text}" is longer than 292 years, the longest duration')
     return float(amount / 10**9)
 
 
@@ -65,7 +65,7 @@ def _number(text: str) -> Fraction:
 def _hint(text: str) -> str:
     """What was probably meant."""
     if text.strip().startswith("-"):
-        return "a duration is more than 0"
+        return "a duration must be longer than 0"
     parts = _LOOSE_PART.findall(text)
     if not parts or "".join(_LOOSE_PART.sub("", text).split()):
         return _usual()
@@ -74,7 +74,7 @@ def _hint(text: str) -> str:
         unit = written or "s"
         factor, known = _MEANT.get(unit, _MEANT.get(unit.casefold(), (0, "")))
         if not factor:
-            return f'"{written}" is no unit: {UNITS}'
+            return f'"{written}" is not a unit: {UNITS}'
         meant += f"{_times(number, factor)}{known}"
     return f"write {meant}" if _nanoseconds(meant) else _usual()
 

@@ -1,7 +1,7 @@
 """Fully qualified names of blocks: ``opm.dev/lifecycle/data@v0#Backup``.
 
 A path of at least two segments, the major version, and the name of the block. Only the major version is part of the
-name: which minor version is taken is decided where the block is looked up.
+name: the minor version is chosen where the block is looked up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ordito.base.suggest import nearest
 
 EXAMPLE = "ordito.dev/lifecycle/health@v1#WaitForHealthy"
 MOST_CHARACTERS = 250
-"""As in every place that keeps names: longer ones could not be the names of files."""
+"""As for all names: longer ones could not be names of files."""
 MOST_SUGGESTIONS = 2
 
 _SEGMENT = re.compile(r"[a-z0-9.-]+")
@@ -35,8 +35,8 @@ class NamePart(Enum):
 
 
 class NotAnFqn(ValueError):
-    """A text is no fully qualified name. ``part`` is wrong at ``offset`` (characters, from 0) of the text; the message
-    says why, ``hint`` what would be right."""
+    """A text is not a fully qualified name. ``part`` is wrong at ``offset`` (characters, from 0) of the text; the
+    message says why, ``hint`` what to write."""
 
     def __init__(self, part: NamePart, offset: int, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -57,7 +57,7 @@ class Fqn(msgspec.Struct, frozen=True, order=True):
 
 
 def parse(text: str) -> Fqn:
-    """The name that a text is; ``NotAnFqn`` where it is none."""
+    """The name that a text holds. Raises ``NotAnFqn`` where it is not one."""
     if len(text) > MOST_CHARACTERS:
         raise NotAnFqn(NamePart.PATH, 0, f"the name of a block has at most {MOST_CHARACTERS} characters")
     path, at, rest = text.partition("@")
@@ -77,9 +77,8 @@ def parse(text: str) -> Fqn:
 
 
 def nearest_names(text: str, known: Iterable[Fqn]) -> list[Fqn]:
-    """At most two of the known names that were probably meant: other versions of the same block first, the newest
-    before the others, then blocks of that name at other paths, then names that are spelt nearly the same. ``text`` need
-    not be a well-formed name."""
+    """At most two known names that are probably meant: first other versions of the same block, the newest first, then
+    blocks of that name at other paths, then names with a similar spelling. ``text`` need not be a well-formed name."""
     every = sorted(set(known))
     path, _, name = text.partition("#")
     path = path.partition("@")[0]
@@ -110,7 +109,7 @@ def _check_path(path: str) -> None:
     for segment in segments:
         if not _SEGMENT.fullmatch(segment) or not segment.strip("."):
             what = f'the segment "{segment}" of the path' if segment else "a segment of the path"
-            raise NotAnFqn(NamePart.PATH, offset, f"{what} has no name", f"as in {EXAMPLE}")
+            raise NotAnFqn(NamePart.PATH, offset, f"{what} is not a name", f"as in {EXAMPLE}")
         offset += len(segment) + 1
     if len(segments) < 2:
         raise NotAnFqn(

@@ -1,4 +1,4 @@
-"""Where catalogues are looked for, and which block is taken of those that have the same name."""
+"""Where catalogues are searched for, and which of several blocks with the same name is chosen."""
 
 from __future__ import annotations
 
@@ -18,31 +18,32 @@ from ordito.source.package import Package
 from ordito.source.tree import FileTree, Folder, SubTree
 
 FOLDER = "catalog"
-"""Where a project has catalogues of its own: beside the service, and beside the ensemble."""
+"""The folder with the catalogues of a project, beside the service or beside the ensemble."""
 PROGRAM_FOLDER = Path(__file__).parent.parent / "catalogue"
-"""The catalogue that comes with the program."""
+"""The catalogue that comes with Ordito."""
 
 
 def user_folder(environment: Mapping[str, str]) -> Path:
-    """Where a user has catalogues of their own."""
+    """The folder with the catalogues of the user."""
     data = environment.get("XDG_DATA_HOME", "")
     home = Path(data) if data.startswith("/") else Path(environment.get("HOME") or "~").expanduser() / ".local/share"
     return home / "ordito" / FOLDER
 
 
 class Places(msgspec.Struct, frozen=True):
-    """Where catalogues are looked for besides the service itself: in ``folders``, each of which is a catalogue or holds
-    some; and those that were ``given``, which must be there. The one that comes with the program is searched last
-    unless ``alone``."""
+    """Where catalogues are searched for besides the service itself."""
 
     folders: tuple[str, ...] = ()
+    """Each of them, if it exists, is a catalogue or holds some."""
     given: tuple[str, ...] = ()
+    """Catalogues that the user has given, which must exist."""
     alone: bool = False
+    """Whether to leave out the catalogue that comes with Ordito, which otherwise is searched last."""
 
 
 class Search:
-    """Finds blocks in all catalogues there are. They are read when the first block is looked for; what is wrong with
-    them is in ``diagnostics`` then."""
+    """Finds blocks in all catalogues. These are read when the first block is searched for, and their faults are added
+    to ``diagnostics`` then."""
 
     def __init__(self, places: Places, inside: Sequence[tuple[FileTree, str, str]], diagnostics: Diagnostics) -> None:
         """``inside`` are folders of trees that may hold catalogues: the tree, the folder, and what people call it."""
@@ -52,7 +53,7 @@ class Search:
 
     @cached_property
     def catalogues(self) -> dict[str, BlockCatalogue]:
-        """All catalogues, by what people call them, in the order in which they are searched."""
+        """All catalogues, by their names in messages, in the order in which they are searched."""
         found: dict[str, BlockCatalogue] = {}
         for package, origin in self._packages():
             if origin not in found:
@@ -60,7 +61,7 @@ class Search:
         return found
 
     def find(self, fqn: str) -> BlockType | None:
-        """The newest block of a name; of those of the same version the first."""
+        """The newest block of a name, the first one where several have that version; None where there is none."""
         best: BlockType | None = None
         for block in self.named(fqn):
             if best is None or is_newer(block, best):
@@ -76,8 +77,8 @@ class Search:
         return (fqn for catalogue in self.catalogues.values() for fqn in catalogue.blocks)
 
     def other(self, block: BlockType, tree: FileTree) -> BlockType | None:
-        """A block of the same name and version with another content, None where there is none; ``tree`` holds the files
-        of the one that is given. Raises ``OSError``."""
+        """A block of the same name and version with different content, None where there is none; ``tree`` holds the
+        files of the given block. Raises ``OSError``."""
         mine = ""
         for rival in self.named(block.fqn):
             if rival.version != block.version or rival.origin == block.origin:

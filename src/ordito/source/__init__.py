@@ -1,1 +1,1 @@
-"""Text: YAML nodes with positions, CSAR archives, repositories and imports."""
+"""From files to located YAML nodes: the loader, CSAR archives, and files that are fetched."""

@@ -1,8 +1,8 @@
-"""Archives as others send them: what is in them is known before anything of it is used.
+"""Archives from others: the list of members is checked before any of them is used.
 
-A CSAR is a ZIP file (§6.1). Nobody vouches for one, so everything that could harm is refused when it is opened: names
-that lead out of it, links and special files, names given twice, encrypted and damaged members, and what would swell
-beyond all bounds. Members are read where they lie; nothing is unpacked.
+A CSAR is a ZIP file (§6.1). It may come from anywhere, so everything that could do harm is refused when it is opened:
+names that lead out of it, links and special files, names given twice, encrypted and damaged members, and members that
+would be too large when unpacked. Members are read from the archive; nothing is unpacked.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ TOO_LARGE = "too-large"
 
 MOST_MEMBERS = 50_000
 MOST_LISTED_BYTES = 16 << 20
-"""How long the list of members may be, which is read before anything is known of them."""
+"""How many bytes the list of members may have, which is read before anything is known about them."""
 MOST_BYTES = 4 << 30
-"""How large all members may be together."""
+"""How many bytes all members may have together."""
 MOST_RATIO = 200
-"""How much larger than the archive its members may be together, where they are larger than ``LEAST_SUSPECT``."""
+"""How many times as large as the archive its members may be together, where they exceed ``LEAST_SUSPECT`` bytes."""
 LEAST_SUSPECT = 64 << 20
 MOST_NAME = 1000
 MOST_PART = 255
@@ -48,9 +48,9 @@ ENCRYPTED = 0x1 | 0x40 | 0x2000
 UTF_8 = 0x800
 DRIVE = re.compile(r"[A-Za-z]:")
 CONTROLLED = frozenset({".git", ".hg", ".svn"})
-"""What version control keeps in a folder: who looks at the folder with it runs what is configured there."""
+"""The folders of version control: to look at a folder with it runs programs that are configured in them."""
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
-"""What the library raises over what is not as it should be in an archive."""
+"""The exceptions of the library for an archive that is damaged or not supported."""
 
 
 class _Bounded(io.FileIO):
@@ -97,12 +97,12 @@ class _Member(io.RawIOBase):
 
 
 def damaged(error: Exception) -> OSError:
-    """What the library says of damage, as the error of a file."""
+    """An exception about a damaged archive, as the error of a file."""
     return OSError(errno.EIO, f"it is damaged in the archive: {error}")
 
 
 class Archive:
-    """The files in an archive that was found to be sound; ``root`` is its own absolute path."""
+    """The files in an archive that was checked; ``root`` is the absolute path of the archive."""
 
     is_archive = True
 
@@ -155,7 +155,7 @@ class Archive:
         return (name for name, member in self._members.items() if not member.is_dir())
 
     def folders(self) -> Iterator[str]:
-        """All folders, those included that only their files tell of."""
+        """All folders, also those that occur only in the paths of files."""
         return (name for name in self._folders if name)
 
     def _folder(self, name: str) -> tuple[set[str], list[str]]:
@@ -174,7 +174,7 @@ def _normal(file: str) -> str:
 
 
 def open_archive(path: Path, shown: str, diagnostics: Diagnostics) -> Archive | None:
-    """Open an archive; ``shown`` is how people call it. None where it is not sound, with all reasons."""
+    """Open an archive; ``shown`` is its name in messages. None, with all reasons, where it is not safe or damaged."""
     try:
         file = _Bounded(path, opener=regular_handle)
     except OSError as error:
@@ -184,7 +184,9 @@ def open_archive(path: Path, shown: str, diagnostics: Diagnostics) -> Archive | 
         opened = zipfile.ZipFile(file)
     except (OSError, *DAMAGE) as error:
         file.close()
-        diagnostics.error(BAD, f"{shown} is no sound ZIP archive: {error}", place(shown), hint="pack or copy it again")
+        diagnostics.error(
+            BAD, f"{shown} is not a valid ZIP archive: {error}", place(shown), hint="pack or copy it again"
+        )
         return None
     file.bounded = False
     before = diagnostics.errors
@@ -200,8 +202,8 @@ def open_archive(path: Path, shown: str, diagnostics: Diagnostics) -> Archive | 
 
 
 def member_of(path: Path, file: str, most: int) -> bytes | None:
-    """What a file in an archive holds, or one byte more than ``most`` of that; None where it cannot be read. The rest
-    of the archive is not looked at."""
+    """The first ``most`` + 1 bytes of a file in an archive; None where it cannot be read. The rest of the archive is
+    not checked."""
     wanted = _normal(file)
     try:
         with _Bounded(path, opener=regular_handle) as raw, zipfile.ZipFile(raw) as opened:
@@ -238,7 +240,9 @@ class _Check:
         for member in listed:
             written = _name(member)
             if member.header_offset + member.compress_size > self._size:
-                self.report(BAD, f'the member "{_visible(written)}" would end behind the end', "copy it again")
+                self.report(
+                    BAD, f'the member "{_visible(written)}" would end after the end of the archive', "copy it again"
+                )
                 continue
             problem = bad_name(member.orig_filename) or bad_name(written) or _bad_kind(member)
             if problem:
@@ -256,7 +260,7 @@ class _Check:
             self.report(TOO_LARGE, f"its members have {total:,} bytes together; at most {MOST_BYTES:,} are read", "")
         elif total > LEAST_SUSPECT and total > self._size * MOST_RATIO:
             times = f"{total // max(self._size, 1):,}"
-            self.report(UNSAFE, f"unpacked it would be {times} times as large as it is", "a ZIP bomb is built so")
+            self.report(UNSAFE, f"unpacked it would be {times} times as large", "a ZIP bomb is built like that")
 
     def _is_new(self, name: str, member: zipfile.ZipInfo, found: dict[str, zipfile.ZipInfo]) -> bool:
         """Whether no other member has a member's name, or one that some file systems take for the same."""
@@ -276,7 +280,7 @@ class _Check:
                 self.report(
                     UNSAFE,
                     f'"{other}" and "{path}" differ only by how their letters are written',
-                    "many file systems take them for the same: rename one of them",
+                    "many file systems treat them as the same: rename one of them",
                 )
                 return False
             path = path.rpartition("/")[0]
@@ -342,7 +346,7 @@ def _bad_kind(member: zipfile.ZipInfo) -> str:
     if member.flag_bits & ENCRYPTED:
         return "is encrypted"
     if member.compress_type not in METHODS:
-        return "is compressed in a way that is not read here: only deflated and stored members are"
+        return "is compressed in a way that is not supported: members must be deflated or stored"
     return ""
 
 

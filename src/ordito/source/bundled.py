@@ -1,4 +1,4 @@
-"""What is bundled with the program and can be imported as ``profile:NAME``: profiles, and the definitions of blocks."""
+"""Files that come with Ordito and can be imported as ``profile:NAME``: profiles, and the definitions of blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PROFILES = Path(__file__).parent.parent / "profiles"
 CATALOGUE = Path(__file__).parent.parent / "catalogue"
 PROFILE_SCHEME = "profile:"
 BLOCKS = "blocks"
-"""The name by which the definitions of bundled blocks are imported, which lie with what the blocks run."""
+"""The name by which the definitions of bundled blocks are imported; they are in the folder of their scripts."""
 
 
 def profile_file(name: str) -> str | None:
@@ -21,7 +21,7 @@ def profile_file(name: str) -> str | None:
 
 
 def profile_names() -> list[str]:
-    """The bundled profiles that can be imported as ``profile:NAME``."""
+    """The names of the bundled profiles."""
     return sorted([*(p.parent.name for p in PROFILES.glob("*/profile.yaml")), BLOCKS])
 
 
@@ -33,12 +33,12 @@ def read_profile(name: str) -> bytes:
 
 
 def read_beside_profile(name: str) -> dict[str, bytes]:
-    """What a bundled profile runs, by paths relative to it: the scripts of bundled blocks. Raises ``OSError``."""
+    """The scripts that a bundled profile runs, by their paths relative to it. Raises ``OSError``."""
     files = sorted(CATALOGUE.glob("scripts/*.*")) if name == BLOCKS else []
     return {file.relative_to(CATALOGUE).as_posix(): file.read_bytes() for file in files}
 
 
 def bundled(path: str) -> tuple[FileTree, str]:
-    """Where a bundled file lies that is called so behind ``profile:``."""
+    """The tree and the name in it of the bundled file ``profile:PATH``."""
     folder, _, rest = path.partition("/")
     return (Folder(CATALOGUE), rest) if folder == BLOCKS else (Folder(PROFILES), path)

@@ -1,4 +1,4 @@
-"""Credentials of repositories (§3.6.6, §5.3.2): what a server is shown so that it lets one in."""
+"""Credentials of repositories (§3.6.6, §5.3.2), and how they are sent to a server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TYPES = ("basic_auth", "bearer", "password", "X-Auth-Token")
 
 
 class Credential:
-    """A ``tosca.datatypes.Credential``. It has no readable form, so that its token stands in no message."""
+    """A ``tosca.datatypes.Credential``. It has no readable form, so that no message can show its token."""
 
     __slots__ = ("_token", "_user", "type")
 
@@ -21,15 +21,15 @@ class Credential:
         self._user = user
 
     def account(self) -> dict[str, str]:
-        """The user and the token, for who logs in otherwise."""
+        """The user and the token, for a log-in other than by an HTTP header."""
         return {"user": self._user, "token": self._token}
 
     def secrets(self) -> tuple[str, ...]:
-        """What must not be shown, in the forms in which it is sent: for who takes it out of what others say."""
+        """The texts to mask in what servers and git print: the token, and the forms in which it is sent."""
         return tuple(text for text in (self._token, _basic(f"{self._user}:{self._token}")[6:]) if text)
 
     def header(self) -> tuple[str, str]:
-        """The header of an HTTP request that shows it. Raises ``ValueError``, whose text does not."""
+        """The header of an HTTP request that carries it. Raises ``ValueError``, whose text does not show it."""
         kind = self.type.casefold()
         if not all(letter.isprintable() and ord(letter) < 0x100 for letter in self._token + self._user):
             raise ValueError("the token or the user of its repository holds characters that cannot be sent")
@@ -41,7 +41,7 @@ class Credential:
             return "Authorization", _basic(self._token)
         if kind in {"basic_auth", "password"}:
             return "Authorization", _basic(f"{self._user}:{self._token}")
-        raise ValueError(f'a token of the type "{self.type}" cannot be shown to an HTTP server: {", ".join(TYPES)} can')
+        raise ValueError(f'a token of the type "{self.type}" cannot be sent to an HTTP server: {", ".join(TYPES)} can')
 
 
 def _basic(text: str) -> str:
@@ -49,8 +49,8 @@ def _basic(text: str) -> str:
 
 
 def read_credential(node: Node | None) -> Credential | None:
-    """The credential that is written somewhere; None where there is none, or none that could be used. Whether it is
-    what the data type asks for is checked where types are known."""
+    """The credential that is written in a node; None where there is none, or none that can be used. Whether it fits the
+    data type is checked later, where types are known."""
     if not isinstance(node, Mapping):
         return None
     texts = {

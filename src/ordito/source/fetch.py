@@ -1,4 +1,4 @@
-"""What is fetched, within which bounds, and that it may fail: what the rest of the room knows of fetching."""
+"""What HTTP and git have in common when they fetch files: their limits, and the exception for a failure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ SCHEMES = ("http", "https")
 
 
 class FetchLimits:
-    """How large an answer may be, and how many seconds it may take as a whole."""
+    """How many bytes an answer may have, and how many seconds fetching it may take in all."""
 
     __slots__ = ("most_bytes", "seconds")
 
@@ -16,7 +16,7 @@ class FetchLimits:
 
 
 class FetchFailed(Exception):
-    """Something could not be fetched: why, and what to do."""
+    """A file could not be fetched: ``message`` says why, ``hint`` what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -1,7 +1,7 @@
-"""Fetching files out of git repositories, within bounds: of size, of time, of protocols.
+"""Fetches files from git repositories, with limits for size, time and protocols.
 
-Git runs as a process that asks nobody anything: without hooks, submodules and redirects, with one commit and no
-history. A credential goes to the repository that it belongs to, in an environment that only this account can read.
+Git runs as a process that never asks questions, without hooks, submodules and redirects, and fetches one commit without
+history. A credential goes only to the repository that it belongs to, in an environment that only this account can read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ordito.source.credentials import Credential
 from ordito.source.fetch import FetchFailed, FetchLimits
 
 MOST_BYTES = 1 << 30
-"""Bytes of one pack of a repository."""
+"""How many bytes the pack of a repository may have."""
 
 SETTINGS = {
     "protocol.allow": "never",
@@ -31,7 +31,7 @@ SETTINGS = {
     "maintenance.auto": "false",
     "safe.bareRepository": "all",
 }
-"""What holds whatever the user has set. What is received is kept as one pack, so that its size can be bounded."""
+"""Settings that override those of the user. The received objects stay one pack, so that its size can be limited."""
 
 FILE_MODES = ("100644", "100755", "100664")
 
@@ -45,7 +45,7 @@ class GitFiles:
         self._commits: dict[tuple[str, str], tuple[Git, str] | FetchFailed] = {}
 
     def add_credential(self, place: GitPlace, credential: Credential) -> None:
-        """Make known what is shown to a repository."""
+        """Set the credential of a repository."""
         self._credentials[place.repository] = credential
 
     def read(self, place: GitPlace, limits: FetchLimits) -> bytes:
@@ -105,7 +105,7 @@ class GitFiles:
         credential = self._credentials.get(place.repository)
         if credential is not None:
             if not place.repository.startswith(("http://", "https://")):
-                raise FetchFailed("a credential can be shown to a git repository over HTTP only", "use a key of ssh")
+                raise FetchFailed("a credential can be sent to a git repository over HTTP only", "use a key of ssh")
             try:
                 settings["http.extraHeader"] = ": ".join(credential.header())
             except ValueError as error:
@@ -121,7 +121,7 @@ class GitFiles:
         credential = self._credentials.get(place.repository)
         for secret in credential.secrets() if credential is not None else ():
             message = message.replace(secret, "(sensitive)")
-        hint = "look whether the address and the ref are right, and whether the repository wants a credential"
+        hint = "check the address and the ref, and whether the repository needs a credential"
         return FetchFailed(f"git says: {message}", hint)
 
     def _own_folder(self) -> Path:
@@ -133,6 +133,6 @@ class GitFiles:
 
 def _absent(place: GitPlace) -> FetchFailed:
     if not place.path:
-        return FetchFailed("it names a git repository and no file in it", "write #REF:PATH behind it")
+        return FetchFailed("it names a git repository and no file in it", "write #REF:PATH after it")
     at = f" at {place.ref}" if place.ref else ""
-    return FetchFailed(f"there is no {place.path} in the git repository{at}", "look whether the path is right")
+    return FetchFailed(f"there is no {place.path} in the git repository{at}", "check the path")

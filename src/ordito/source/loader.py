@@ -1,8 +1,8 @@
-"""The located loader: from bytes to a tree of located nodes, on libyaml's event stream.
+"""The loader: from bytes to a tree of YAML nodes with their places, built from the events of libyaml.
 
 Nothing is guessed and nothing is executed: tags are ignored, scalars keep their text. Duplicate keys, keys that are
-not scalars, recursive aliases, aliases that would blow the document up, too deep nesting and a second document are
-errors with a place. The tree is built with a stack of its own, so the nesting of the input costs no recursion.
+not scalars, recursive aliases, aliases that make the document too large, too deep nesting and a second document are
+errors with a place. The tree is built with an explicit stack, so deep documents need no recursion.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 64 * 1024 * 1024
 MOST_DEPTH = 100
-"""How deep containers may be nested, aliases followed; what reads the tree may recurse."""
+"""How deep lists and maps may be nested, with aliases followed, so that readers of the tree may recurse."""
 MOST_ALIASED_NODES = 1_000_000
 MOST_REPAIRS = 10
 MOST_REREAD = 32 * 1024 * 1024
-"""How many characters are read again and again to find all faults of a text that is no YAML."""
+"""How many characters are read again at most to find all faults of a text that is not valid YAML."""
 MERGE = "<<"
 
 
@@ -50,7 +50,7 @@ class _RefusedText(Exception):
 
 
 _PAIR = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-"""A character of JSON that is written as two halves (RFC 8259 section 7), which YAML knows by another name."""
+"""A character that JSON writes as a surrogate pair (RFC 8259 section 7), which YAML writes in another way."""
 
 
 def _joined(pair: re.Match[bytes]) -> bytes:
@@ -59,11 +59,11 @@ def _joined(pair: re.Match[bytes]) -> bytes:
 
 
 def load(name: str, data: bytes, diagnostics: Diagnostics, note: str = "") -> Document | None:
-    """Load one YAML document from bytes; None when it cannot be read, with the reason in ``diagnostics``.
+    """Load one YAML document from bytes; None, with the reason in ``diagnostics``, where it cannot be read.
 
-    ``name`` is the file name shown to people, ``note`` what is said of places in it. A document
-    with a fault that leaves its structure clear (a bracket that is not closed, a duplicate key) is given nevertheless,
-    so that all its faults can be reported together.
+    ``name`` is the name of the file in messages, ``note`` is added to the places in it. A document with a fault that
+    leaves its structure clear (a bracket that is not closed, a duplicate key) is returned nevertheless, so that all its
+    faults can be reported together.
     """
     if name.endswith(".json"):
         data = _PAIR.sub(_joined, data)
@@ -84,8 +84,8 @@ def load(name: str, data: bytes, diagnostics: Diagnostics, note: str = "") -> Do
 
 
 def read_again(span: Span) -> Node | None:
-    """The node at a span, read from its own text; None where that is no document by itself. Lines count from 1 where
-    the span begins, columns as in the whole text."""
+    """The node at a span, read from that text alone; None where that is not a document. Its lines count from 1 at the
+    beginning of the span, its columns as in the whole text."""
     lines = span.source.lines[span.line - 1 : span.end_line]
     if not lines:
         return None
@@ -300,7 +300,7 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
                     "second-document",
                     "a second YAML document begins here; a service template is a single one",
                     _span(event, source),
-                    hint="remove everything from this line on, or put it into a file of its own",
+                    hint="remove everything from this line on, or put it into a separate file",
                 )
                 return root
             continue
@@ -332,10 +332,10 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
 _Frame: TypeAlias = tuple[
     Sequence | Mapping | None, list[Node] | None, dict[str, Node] | None, Scalar | None, str | None, int, int
 ]
-"""What is put aside while a container is read: the one around it, its entries so far, and how it will be closed."""
+"""What is put aside while a list or map is read: the one around it, its entries so far, and how it is closed."""
 
 NO_KEY = Scalar(SourceText("", ""), 1, 1, 1, 1, "", False)
-"""Stands for a key that was refused; its value is left out."""
+"""Takes the place of a key that was refused; its value is left out."""
 
 
 def _refused_key(node: Node, diagnostics: Diagnostics) -> Scalar:

@@ -1,4 +1,4 @@
-"""A text that is no YAML, as it is after each of its faults was reported and repaired."""
+"""A text that is not valid YAML, whose faults are reported and repaired one after the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ordito.source.yaml_errors import CODE, report_syntax
 
 
 class Mended:
-    """A text on its way from fault to fault."""
+    """A text with the repairs that were made so far."""
 
     def __init__(self, source: SourceText, diagnostics: Diagnostics) -> None:
         self._source = source
@@ -23,16 +23,16 @@ class Mended:
         self._reported = False
         self._guessed: set[int] = set()
         self._tabs: dict[int, int] = {}
-        """How many tabs were taken for spaces, by the numbers of lines from 1."""
+        """How many tabs were replaced by spaces, by the numbers of lines from 1."""
 
     @property
     def text(self) -> str:
-        """The text as it is now."""
+        """The text with its repairs so far."""
         return "".join(self._lines)
 
     def mend(self, error: yaml.MarkedYAMLError) -> bool:
-        """Report a fault and repair the text; whether reading can go on. What cannot be repaired is only reported
-        where it is the first fault: behind another one it may follow from that."""
+        """Report a fault and repair the text; returns whether reading can go on. A fault that cannot be repaired is
+        reported only where it is the first: after another one it may only follow from that."""
         repair = find_repair(self._lines, error)
         if repair is not None:
             place = repair.line, repair.column
@@ -55,7 +55,7 @@ class Mended:
         return goes_on
 
     def finish(self, root: Node) -> None:
-        """The text was read to its end: remember what was guessed, and put nodes where they stand in the file."""
+        """After the text was read to its end, record the guessed lines, and correct the columns of nodes after tabs."""
         self._source.guessed = frozenset(self._guessed)
         todo = [root] if self._tabs else []
         seen: set[int] = set()

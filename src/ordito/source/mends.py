@@ -1,7 +1,7 @@
-"""What else is wrong with a text that is no YAML, said exactly, and how reading may go on behind it.
+"""Explains faults of texts that are not valid YAML exactly, and says how reading can go on after them.
 
-A fault comes with new lines in place of the faulty ones, where it is clear enough what was meant, or which value is
-lost. What is then found in those lines may only follow from the guess; nobody is told.
+A fault comes with lines that replace the faulty ones where it is clear enough what was meant, or which value is lost.
+Further findings in those lines may only follow from the guess and are not reported.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ IN_FLOW = re.compile(r"[\[{][^\]}]*$")
 MERGE = re.compile(r"(?:<{7}|={7}|>{7})(?:\s|$)")
 TAB_WIDTH = 2
 ENDS = "\r\n\x85\u2028\u2029"
-"""What ends a line in YAML, as libyaml reads it."""
+"""The characters that end a line for libyaml."""
 
 
 class YamlFault(msgspec.Struct, frozen=True):
-    """What is wrong, and where, from 0; ``lines`` are new texts of lines by their numbers, None where reading cannot
-    go on. With ``exact`` what is found in them is as good as anything else."""
+    """A fault of a text, and how reading goes on. Lines and columns count from 0."""
 
     line: int
     column: int
     end: int
+    """The column after it."""
     message: str
     hint: str
     lines: Mapping[int, str] | None = None
+    """New texts of lines, by their numbers; None where reading cannot go on."""
     exact: bool = False
+    """Whether the new texts are surely meant, so that findings in them are reported."""
 
 
 class _Text(msgspec.Struct, frozen=True):
@@ -69,8 +71,8 @@ class _Text(msgspec.Struct, frozen=True):
 
 
 def find_fault(lines: list[str], error: yaml.MarkedYAMLError) -> YamlFault | None:
-    """What an error of libyaml means in a text of these lines (with their ends); None for what is explained well enough
-    by what libyaml says."""
+    """The fault that an error of libyaml means in a text of these lines (with their ends); None where the message of
+    libyaml explains it well enough."""
     mark = error.problem_mark or error.context_mark
     if mark is None or mark.line >= len(lines):
         return None
@@ -100,7 +102,7 @@ def _tab(text: _Text) -> YamlFault:
     if all(re.match(r"\t+(?! )", line) for line in indented.values()):
         lines = {n: " " * TAB_WIDTH * (len(t) - len(t.lstrip("\t"))) + t.lstrip("\t") for n, t in indented.items()}
     hint = "indent with spaces" + (": all indented lines of this file begin with tabs" if lines else "")
-    return YamlFault(text.line, at, at + 1, "a tab stands where YAML allows only spaces", hint, lines)
+    return YamlFault(text.line, at, at + 1, "there is a tab where YAML allows only spaces", hint, lines)
 
 
 def _levels(text: _Text) -> dict[int, int]:
@@ -158,7 +160,7 @@ def _indented(text: _Text) -> YamlFault | None:
         indent,
         max(len(here.rstrip()), indent + 1),
         "this line does not continue the lines above it: it is indented "
-        f"by {indent}, and none of what is open there is",
+        f"by {indent}, which matches no line above it that is still open",
         "check the indentation: indent it " + " or ".join(shown),
         _shifted(text, indent, near[0]) if sure else None,
     )
@@ -220,7 +222,7 @@ def _colon(text: _Text) -> YamlFault | None:
             text.column,
             text.column + 1,
             f'a key cannot stand here: this is a second colon in the line, in the value of "{_short(key["key"])}"',
-            "quote the text if the colon belongs to it; a map with several keys stands in lines of its own",
+            "quote the text if the colon belongs to it; write each key of a map on a line of its own",
             _lost(text),
         )
     number = text.above()
@@ -256,7 +258,7 @@ def _colon_above(text: _Text, number: int) -> YamlFault | None:
             text.line,
             indent,
             len(text.here.rstrip()),
-            f'this line is indented deeper than "{_short(key["key"])}" above it, which has a value already',
+            f'this line is indented deeper than "{_short(key["key"])}" above it, which already has a value',
             f"check the indentation: indent it by {level} as line {number + 1}, or remove that value",
             _shifted(text, indent, level),
         )
@@ -264,7 +266,7 @@ def _colon_above(text: _Text, number: int) -> YamlFault | None:
         text.line,
         text.column,
         text.column + 1,
-        f'a key cannot stand here: the text of "{_short(key["key"])}" goes on in this line',
+        f'a key cannot stand here: the text of "{_short(key["key"])}" continues in this line',
         "quote the whole text if the colon belongs to it, or check the indentation of this line",
         text.replaced(text.line, f"{text.here[: text.column]};{text.here[text.column + 1 :]}"),
     )
@@ -302,7 +304,7 @@ def _no_key(text: _Text) -> YamlFault | None:
         number,
         begin,
         max(len(content), begin + 1),
-        "this line is no key: it has no colon",
+        "this line is not a key: it has no colon",
         "write a colon and a space after the key",
         lines,
     )
@@ -327,7 +329,7 @@ def _name_expected(text: _Text) -> YamlFault | None:
     if number != text.line or begun not in {"*", "&", "!"}:
         return None
     at = _Text(text.lines, number, column)
-    message = f'a plain text cannot begin with "{begun}", which has a meaning of its own in YAML'
+    message = f'a plain text cannot begin with "{begun}", which has a special meaning in YAML'
     return YamlFault(number, column, column + 1, message, "put the text into quotes", _lost(at))
 
 

@@ -1,7 +1,7 @@
-"""`TOSCA-Metadata/TOSCA.meta`: what an archive says of itself (§6.2).
+"""`TOSCA-Metadata/TOSCA.meta`: what an archive says about itself (§6.2).
 
-Blocks of ``Key: value`` lines are separated by empty lines; a value goes on in the next line where that begins with a
-blank. Only the first block, block_0, has a meaning here; the others are the packer's own.
+Blocks of ``Key: value`` lines are separated by empty lines; a value continues in the next line where that begins with a
+blank. Only the first block, block_0, has a meaning for Ordito; the others belong to the author of the archive.
 """
 
 from __future__ import annotations
@@ -50,22 +50,25 @@ class MetaEntry(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def span(self) -> Span:
-        """Where the value stands, or the key where there is none."""
+        """The place of the value, or of the key where there is none."""
         return next((line.span for line in self.lines if line.text), self.key.span)
 
 
 class Meta(msgspec.Struct, frozen=True, eq=False):
-    """What TOSCA.meta says: the files, relative to the archive's root; the texts of block_0, and of each further
-    block, by their keys."""
+    """The content of TOSCA.meta. Files are relative to the root of the archive."""
 
     entry: Piece
+    """The file of Entry-Definitions."""
     others: tuple[Piece, ...]
+    """The files of Other-Definitions."""
     block: Mapping[str, str]
+    """The texts of block_0, by their keys."""
     further: tuple[Mapping[str, str], ...] = ()
+    """The texts of each further block."""
 
 
 def read_meta(name: str, data: bytes, diagnostics: Diagnostics) -> Meta | None:
-    """Read a TOSCA.meta; ``name`` is how messages call it. None where it names no entry, with the reasons."""
+    """Read a TOSCA.meta; ``name`` is its name in messages. None, with the reasons, where it names no entry."""
     text = decode(name, data, diagnostics)
     if text is None:
         return None
@@ -129,7 +132,7 @@ def _read_line(
             "duplicate-key",
             f'"{key.text}" is given twice in this block',
             key.span,
-            hint="keep one of them; more words of a value go into lines that begin with a blank",
+            hint="keep one of them; a value continues in lines that begin with a blank",
             related=(Related("first given here", earlier.key.span),),
         )
         return key
@@ -150,7 +153,10 @@ def _check_versions(block: Mapping[str, MetaEntry], diagnostics: Diagnostics) ->
             continue
         if entry.value == OLD_VERSION:
             diagnostics.warning(
-                "deprecated", f"{key} {OLD_VERSION} is that of older archives", entry.span, hint=f"write {VERSION}"
+                "deprecated",
+                f"{key} {OLD_VERSION} is the version of older archives",
+                entry.span,
+                hint=f"write {VERSION}",
             )
         else:
             diagnostics.error(
@@ -175,7 +181,7 @@ def _check_keys(blocks: Iterable[Mapping[str, MetaEntry]], diagnostics: Diagnost
                     "unknown-keyname",
                     f'"{name}" has no meaning in the first block of TOSCA.meta',
                     entry.key.span,
-                    hint=suggestion(name, KNOWN, note="keys of your own belong into a block below an empty line"),
+                    hint=suggestion(name, KNOWN, note="your own keys belong in a block below an empty line"),
                 )
 
 

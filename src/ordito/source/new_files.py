@@ -1,7 +1,7 @@
-"""New files and folders that take their place when they are whole, under names that nobody can foresee.
+"""New files and folders that are moved to their place when they are complete, with names that cannot be predicted.
 
-Who makes one holds a lock on it as long as it is being filled. A process that was killed leaves it behind without its
-lock, by which the next one that makes the same thing knows it and removes it.
+A process holds a lock on such a file while it fills it. Where the process is killed, the file stays without a lock: so
+the next process that makes the same file recognises and removes it.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 _LONGEST = 40
-"""How many characters of a name are repeated in the name of what is to take its place: both must fit."""
+"""How many characters of a name the temporary name repeats: it must not become too long."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def fresh_name(path: Path, ending: str = ".new") -> Path:
-    """A name beside a path that nobody can foresee."""
+    """A name beside a path that cannot be predicted."""
     return path.with_name(f"{_beginning(path)}{os.urandom(8).hex()}{ending}")
 
 
 def fresh_file(path: Path, ending: str) -> tuple[Path, int]:
-    """Make a file that is to take the place of another; its name and its handle, which holds the lock. Only its owner
-    may read it. Raises ``OSError``."""
+    """Make a file that will replace another; returns its name and its handle, which holds the lock. Only its owner may
+    read it. Raises ``OSError``."""
     while True:
         fresh = fresh_name(path, ending)
         handle = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -37,7 +37,8 @@ def fresh_file(path: Path, ending: str) -> tuple[Path, int]:
 
 
 def fresh_folder(path: Path, ending: str) -> tuple[Path, int]:
-    """Make a folder that is to take a place; its name and a handle, which holds the lock. Raises ``OSError``."""
+    """Make a folder that will be moved to a path; returns its name and a handle, which holds the lock. Raises
+    ``OSError``."""
     while True:
         fresh = fresh_name(path, ending)
         fresh.mkdir(0o700)
@@ -50,15 +51,15 @@ def fresh_folder(path: Path, ending: str) -> tuple[Path, int]:
 
 
 def usual_mode(plain: int) -> int:
-    """The permissions that a file or folder gets which somebody makes with ``plain`` ones."""
+    """The permissions of a file or folder that is made with the mode ``plain``, under the umask of this process."""
     mask = os.umask(0o077)
     os.umask(mask)
     return plain & ~mask
 
 
 def sweep(path: Path, ending: str) -> None:
-    """Remove what killed processes have left of what was to take a path's place: what has such a name, belongs to this
-    user and is not held by anybody. What cannot be removed stays, and harms nobody."""
+    """Remove the temporary files for a path that killed processes have left: those that belong to this user and are not
+    locked. A file that cannot be removed stays, and does no harm."""
     pattern = re.compile(re.escape(_beginning(path)) + "[0-9a-f]{16}" + re.escape(ending))
     try:
         found = [entry.name for entry in os.scandir(path.parent) if pattern.fullmatch(entry.name)]
@@ -120,14 +121,16 @@ _KINDS = {
 
 
 def kind_of(mode: int) -> str:
-    """What a thing with this mode is, in words; "" for an ordinary file."""
+    """The kind of a file with this mode, in words; "" for an ordinary file."""
     return _KINDS.get(stat.S_IFMT(mode), "")
 
 
 def regular_handle(path: str | Path, flags: int = os.O_RDONLY) -> int:
-    """A handle of an ordinary file. It is looked at before it is opened, since opening a device may do something, and
-    again when it is open, since it may have changed meanwhile. Raises ``OSError`` that says what else it is. Fits as
-    the ``opener`` of ``open``."""
+    """A handle of an ordinary file, usable as the ``opener`` of ``open``. Raises ``OSError`` that says what else it is.
+
+    The kind is checked before the file is opened, since opening a device may have an effect, and again when it is open,
+    since it may have changed meanwhile.
+    """
     _only_ordinary(os.stat(path).st_mode)  # noqa: PTH116  (of what the path leads to, whatever its type)
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:

@@ -1,7 +1,7 @@
-"""Located YAML nodes: what the loader makes of a text, every node with its place in it.
+"""YAML nodes as the loader makes them from a text, each with its place in it.
 
-Scalars keep the text that was written; what it means depends on the TOSCA type declared for the place, which this
-room does not know.
+Scalars keep the text that was written; its meaning depends on the TOSCA type declared for the place, which this room
+does not know.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Mapping(_Located, gc=False, eq=False):
     kind = "a map"
 
     def entries(self) -> Iterator[tuple[Scalar, Node]]:
-        """The located keys with their values."""
+        """The keys, with their places, and their values."""
         return zip(self.keys, self.values.values(), strict=True)
 
     def key(self, name: str) -> Scalar:
-        """The located key of a name that is in the map."""
+        """The key of a name that is in the map, with its place."""
         return next(k for k in self.keys if k.text == name)
 
 
@@ -65,7 +65,7 @@ Node: TypeAlias = Scalar | Sequence | Mapping
 
 
 def texts(node: Node) -> Iterator[str]:
-    """The text of every scalar inside a node that is no key; iterative, since users choose the depth."""
+    """The text of every scalar inside a node, without keys. Iterative, since users choose the depth."""
     open_nodes: list[Node] = [node]
     while open_nodes:
         current = open_nodes.pop()
@@ -101,8 +101,7 @@ def same_data(one: Node, other: Node) -> bool:
 
 
 def shape_of(node: Node) -> tuple[object, ...]:
-    """What a node holds, in a form that is the same for nodes with the same data in the same order, and can be a
-    key."""
+    """A hashable form of the data of a node: it is equal for nodes with the same data in the same order."""
     found: list[object] = []
     waiting: list[Node] = [node]
     while waiting:

@@ -1,4 +1,4 @@
-"""How a service is found in what the user names: a definitions file, a folder, or a CSAR (§6)."""
+"""Finds the service at a path that the user gives: a definitions file, a folder, or a CSAR (§6)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DEFINITIONS_ENDINGS = {".yaml", ".yml"}
 ARCHIVES = {".csar", ".zip"}
 STEP_FILES = ("lifecycle.yaml", "lifecycle.json")
-"""What a file is called that declares lifecycle steps, beside the service that it belongs to."""
+"""The names of a file beside a service that declares lifecycle steps."""
 NOT_SERVICES = {"ensemble.yaml", "inputs.yaml"}
 NEEDED_METADATA = ("template_name", "template_version")
 MOST_META_BYTES = 1 << 20
@@ -32,11 +32,11 @@ MOST_LISTED = 10
 def open_package(
     path: str, diagnostics: Diagnostics, network: Network = Network.REFUSED, *, shown: str = ""
 ) -> Package | None:
-    """Open a service; ``network`` says whether what it names by URLs is fetched. Messages call an archive ``shown``.
+    """Open a service. ``network`` says whether the URLs in it are fetched, ``shown`` is the name in messages.
 
     ``path`` is a definitions file; a CSAR (§6): a ``.csar`` or ``.zip``, or a folder laid out as one, which holds
     ``TOSCA-Metadata/TOSCA.meta``; or a folder that holds exactly one definitions file at its top, or ``service.yaml``.
-    None where it cannot be opened, with the reasons in ``diagnostics``.
+    Gives None, with the reasons in ``diagnostics``, where it cannot be opened.
     """
     given = Path(path)
     if given.name == "TOSCA.meta" and given.parent.name == "TOSCA-Metadata" and given.is_file():
@@ -120,7 +120,7 @@ def _entry_hint(tree: Archive) -> str:
         return f"it holds {alike}: the names are {META}, at the root"
     if not files and len(folders) == 1:
         return f"everything in it lies in the folder {folders[0]}: pack what is in that folder, not the folder"
-    return "`ordito package DIR --out x.csar` makes a right one"
+    return "`ordito package DIR --out x.csar` makes a valid archive"
 
 
 def _open_by_meta(tree: RemoteFiles, name: str, shown: str, diagnostics: Diagnostics) -> Package | None:

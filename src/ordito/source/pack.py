@@ -15,15 +15,15 @@ from ordito.source.meta import META
 from ordito.source.new_files import fresh_folder, sweep
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""The time of all members: the same files give the same archive."""
+"""The time of all members, so that the same files give the same archive."""
 UNIX = 3
 REGULAR = 0o100000
 ENDING = ".unpacking"
-"""How a folder is called that is not in its place yet."""
+"""The ending of the name of a folder that is not complete yet."""
 
 
 class ArchiveFiles(Protocol):
-    """What an archive is made of."""
+    """The files from which an archive is made."""
 
     def open(self, file: str) -> BinaryIO:
         """A file, open for reading. Raises ``OSError`` and ``ValueError``."""
@@ -33,8 +33,8 @@ class ArchiveFiles(Protocol):
 
 
 def write_archive(stream: BinaryIO, tree: ArchiveFiles, files: Iterable[str], meta: bytes | None) -> None:
-    """Write an archive of files of a tree, in the order of their names, behind a TOSCA.meta where one is given. The
-    same files make the same bytes. Raises ``OSError``."""
+    """Write an archive: first the TOSCA.meta where one is given, then files of a tree in the order of their names. The
+    same files give the same bytes. Raises ``OSError``."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         if meta is not None:
             archive.writestr(_member(META, executable=False), meta)
@@ -52,11 +52,11 @@ def _member(name: str, executable: bool) -> zipfile.ZipInfo:
 
 
 def unpack(archive: Archive, target: Path) -> list[str]:
-    """Unpack a sound archive into a folder, which must be empty or not there; it is there whole or not at all. Gives
-    the files. What a killed process has left of such a folder is removed. Raises ``OSError``: ``FileExistsError`` where
-    the folder holds something."""
+    """Unpack an archive into a folder, which must be empty or not exist yet, completely or not at all; returns the
+    files. The rest of an attempt that was killed is removed. Raises ``OSError``: ``FileExistsError`` where the folder
+    is not empty."""
     if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
-        raise FileExistsError(errno.EEXIST, "there is something already", str(target))
+        raise FileExistsError(errno.EEXIST, "it already exists and is not empty", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     # Others cannot put links where nobody but this process may write.
     sweep(target, ENDING)
@@ -87,5 +87,5 @@ def _take_place(fresh: Path, target: Path) -> None:
     except OSError as error:
         # Somebody else has put something there meanwhile: a folder that holds something, or no folder at all.
         if error.errno in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}:
-            raise FileExistsError(errno.EEXIST, "there is something already", str(target)) from error
+            raise FileExistsError(errno.EEXIST, "it already exists and is not empty", str(target)) from error
         raise

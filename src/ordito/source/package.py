@@ -1,4 +1,4 @@
-"""The files of a service: where they lie and how they are read."""
+"""The files of a service: where they are and how they are read."""
 
 from __future__ import annotations
 
@@ -23,34 +23,37 @@ from ordito.source.tree import FileTree, Folder, inside, place
 
 
 class About(msgspec.Struct, frozen=True):
-    """What a CSAR says of itself (§6.2, §6.3): ``version`` and ``author`` are those of the service; ``block`` the
-    keys of the first block of TOSCA.meta, ``further`` those of the packer's own blocks."""
+    """What a CSAR says about itself (§6.2, §6.3)."""
 
     author: str = ""
+    """The author of the service."""
     version: str = ""
+    """The version of the service."""
     block: Mapping[str, str] = {}
+    """The texts of the first block of TOSCA.meta, by their keys."""
     further: tuple[Mapping[str, str], ...] = ()
+    """The texts of each further block, which belongs to the author of the archive."""
 
 
 class Naming(Protocol):
-    """How the files of a copy of a service are called, which the author of the service does not know."""
+    """The names in messages of files in a copy of a service, which the author of the service has not seen."""
 
     def name(self, file: str) -> str:
-        """How a file is called, by its path from the root of the service."""
+        """The name of a file, given its path from the root of the service."""
 
     def titled(self, file: str, data: bytes) -> tuple[str, str]:
-        """How a file is called that holds this, and what is said of each place in it, "" for nothing."""
+        """The name of a file with this content, and the note for each place in it, "" for none."""
 
 
 class Package:
-    """A service as it lies in a folder or an archive.
+    """The files of a service, in a folder or an archive.
 
-    ``main`` is its entry definitions file, relative to the root like all its files; ``name`` is how the user called it.
-    ``others`` are the files of Other-Definitions (§6.2): their topology templates serve as substitution candidates and
-    are never deployed by themselves; ``load`` them like any file of the service. ``is_csar`` is whether the rules of
-    archives hold: no path leads out of the root. ``opener`` is the file by which a copy of the service is opened.
-    ``tree`` holds the files, those included that lie on other machines and were allowed to be fetched. ``naming`` says
-    how files of a copy are called.
+    ``main`` is its entry definitions file, relative to the root like all its files; ``name`` is the path that the user
+    gave. ``others`` are the files of Other-Definitions (§6.2): their topology templates are candidates for
+    substitution and are never deployed by themselves; ``load`` them like any file of the service. ``is_csar`` says
+    whether the rules of archives apply: no path may lead out of the root. ``opener`` is the file by which a copy of the
+    service is opened. ``tree`` holds the files, also those on other machines that may be fetched. ``naming`` gives the
+    names of files of a copy.
     """
 
     def __init__(
@@ -93,7 +96,7 @@ class Package:
 
     @property
     def is_archive(self) -> bool:
-        """Whether the files lie in an archive."""
+        """Whether the files are in an archive."""
         return self.tree.is_archive
 
     def has(self, file: str) -> bool:
@@ -101,7 +104,7 @@ class Package:
         return self.tree.is_file(file) or self.tree.is_folder(file)
 
     def shown(self, file: str) -> str:
-        """How a file of the service is named to people: relative to where they are, as the service was given."""
+        """The name of a file of the service in messages: relative to the working directory, if the service is."""
         if url := self.tree.url(file):
             return url
         if self.naming is not None:
@@ -111,16 +114,16 @@ class Package:
         return posixpath.normpath(posixpath.join(self._shown, file))
 
     def stored(self, file: str) -> str:
-        """Where a file lies in the service: one with a URL at a place of its own, which holds it when it is fetched."""
+        """The place of a file in the service; for a URL, the place where the file is when it is fetched."""
         return self.tree.place(file) if is_url(file) else file
 
     def local(self, path: str) -> str:
-        """An absolute path of this machine, relative to the root."""
+        """An absolute path of this machine, made relative to the root."""
         return posixpath.relpath(path, self.root)
 
     def load_definitions(self, file: str, diagnostics: Diagnostics, wanted_by: Span | None = None) -> Document | None:
-        """Load a definitions file of the service; ``wanted_by`` is the import that names it. Of a file that is
-        something else nothing is said but that: it may hold what is nobody's business."""
+        """Load a definitions file of the service; ``wanted_by`` is the import that names it. A message about a file of
+        another kind shows nothing of its content, which may be confidential."""
         data = self._read(file, diagnostics, wanted_by)
         if data is None:
             return None
@@ -128,7 +131,7 @@ class Package:
         if not looks_like_definitions(data):
             diagnostics.error(
                 "no-service-template",
-                f"{name} is no service template: nothing in it is called tosca_definitions_version",
+                f"{name} is not a service template: it has no tosca_definitions_version",
                 wanted_by or place(name),
                 hint="name another file; or begin this one with tosca_definitions_version: tosca_simple_yaml_1_3",
             )
@@ -177,7 +180,7 @@ class Package:
         try:
             fetched = self.tree.get(url, DEFINITIONS)
             if fetched is not None and fetched.kind in WEB_PAGES:
-                raise FetchFailed("it is a web page", "give the address of the file itself, which may be called raw")
+                raise FetchFailed("it is a web page", "give the address of the file itself, often named raw")
             with self.tree.open(url) as stream:
                 return stream.read(MOST_BYTES + 1)
         except NotAllowed as refusal:
@@ -206,8 +209,8 @@ LOOKS_LIKE_DEFINITIONS = re.compile(
 
 
 def looks_like_definitions(data: bytes) -> bool:
-    """Whether a file may be meant for a service template, with whatever faults; an empty file, or one in another
-    encoding, of which nothing can be shown, may be."""
+    """Whether a file may be meant as a service template, whatever its faults; also an empty file, or one in another
+    encoding, since messages show nothing of these."""
     if LOOKS_LIKE_DEFINITIONS.search(data) or data.startswith(tuple(mark for mark, _ in ENCODING_MARKS)):
         return True
     return not COMMENT.sub(b"", data).strip()
@@ -217,7 +220,7 @@ WEB_PAGES = {"text/html", "application/xhtml+xml"}
 
 
 def load_file(path: str, diagnostics: Diagnostics) -> Document | None:
-    """Load a YAML file that stands by itself, for example inputs."""
+    """Load a YAML file that belongs to no service, for example inputs."""
     given = Path(path)
     return Package(Folder(given.parent), given.name, given.stem, str(given.parent)).load(given.name, diagnostics)
 
@@ -228,7 +231,7 @@ def load_text(name: str, text: str, diagnostics: Diagnostics) -> Document | None
 
 
 def read_file(tree: FileTree, file: str, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a regular file, or one more than ``most`` of them. Raises ``OSError`` and ``ValueError``."""
+    """The first ``most`` + 1 bytes of a regular file. Raises ``OSError`` and ``ValueError``."""
     if not tree.is_file(file) and (tree.is_folder(file) or tree.exists(file)):
         raise IsADirectoryError(errno.EISDIR, "it is not a file")
     with tree.open(file) as stream:
@@ -236,5 +239,5 @@ def read_file(tree: FileTree, file: str, most: int = MOST_BYTES) -> bytes:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """What an error of the system says."""
+    """The message of an error of the system."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -1,4 +1,4 @@
-"""Parts of what is written, found again in the text: places that nobody keeps, since they are rarely asked for."""
+"""Finds the places of parts of a node in the text: they are not kept, since they are rarely needed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 
 
 def span_inside(span: Span, path: SequenceType[str | int]) -> Span:
-    """Where the value at a path of keys and indexes stands inside the node at ``span``.
+    """The place of the value at a path of keys and indexes inside the node at ``span``.
 
-    The path is followed as far as it leads; where the text cannot be read by itself (it holds an alias, say) the whole
-    span is given.
+    The path is followed as far as it leads. Where the text cannot be read by itself (it holds an alias, say), the
+    result is the whole span.
     """
     node = read_again(span)
     if node is None:

@@ -1,7 +1,7 @@
-"""Files of a service that lie on other machines, seen among its own.
+"""Files of a service that are on other machines, seen as if they were its own.
 
-A file with a URL has a place in the service, made of its URL alone: so a copy of the service that holds what was
-fetched needs no network.
+A file with a URL has a place in the service that depends on its URL alone: so a copy of the service that holds the
+fetched files needs no network.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ordito.source.transfer import Fetched, Fetcher
 
 FOLDER = ".fetched"
-"""Where fetched files have their places. Hidden files of a service are never part of a copy of it otherwise."""
+"""The folder of fetched files. No other hidden file of a service is part of a copy of it."""
 PLAIN = re.compile(r"[^\w.+-]+")
 MOST_NAME = 100
 
@@ -34,11 +34,14 @@ ARTIFACTS = FetchLimits(1 << 30, 900.0)
 
 
 class Network(Enum):
-    """Whether files are fetched: not unless the user allows it; or they were when this copy of the service was made."""
+    """Whether files are fetched."""
 
     REFUSED = "refused"
+    """No: the user has not allowed it."""
     ALLOWED = "allowed"
+    """Yes: the user has allowed it."""
     KEPT = "kept"
+    """No: this is a copy of a service that holds the files that were fetched."""
 
 
 class RemoteFiles:
@@ -66,15 +69,15 @@ class RemoteFiles:
         return place
 
     def url(self, file: str) -> str:
-        """The URL of a file that is fetched, "" of any other."""
+        """The URL of a file that is fetched, "" for any other."""
         return file if is_url(file) else self._urls.get(file, "")
 
     def add_credential(self, base: str, credential: Credential) -> None:
-        """Make known what is shown to a repository."""
+        """Set the credential for everything below the URL of a repository."""
         self._credentials.append((base, credential))
 
     def get(self, url: str, limits: FetchLimits) -> Fetched | None:
-        """Fetch a file, once; None where it lies in this copy of the service. Raises ``FetchFailed``."""
+        """Fetch a file, once; None where it is in this copy of the service. Raises ``FetchFailed``."""
         if self._network is Network.KEPT and self.local.is_file(self.place(url)):
             return None
         if self._network is not Network.ALLOWED:
@@ -149,19 +152,19 @@ class RemoteFiles:
 
 
 class NotAllowed(FetchFailed):
-    """The user has not allowed to fetch anything."""
+    """The user has not allowed fetching."""
 
     def __init__(self, url: str) -> None:
         super().__init__(
-            f"{url} is not fetched unasked",
-            "allow it with --fetch, each time again, so that it is known whether it has changed; "
+            f"{url} is not fetched without permission",
+            "allow it with --fetch, each time, since the file may have changed; "
             "or put a copy beside the service template and name that",
         )
 
 
 def normal_url(url: str) -> str:
-    """A URL as it is compared and fetched. Raises ``ValueError`` with the reason where it is none that is fetched; the
-    reason shows nothing of what may be secret in it."""
+    """The normal form of a URL, by which it is compared and fetched. Raises ``ValueError`` with the reason where it
+    cannot be fetched; the reason shows no secret of the URL."""
     if is_in_git(url):
         return str(git_place(url))
     try:

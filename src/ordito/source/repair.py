@@ -1,7 +1,7 @@
-"""Guessing where a bracket or quote that was never closed should have been closed.
+"""Guesses where a bracket or quote that was never closed should be closed.
 
-The reader goes on behind that place, so that one forgotten bracket does not hide everything else that is wrong with
-the document. The guess follows the indentation: what belongs to a line is indented deeper than it.
+Reading goes on after that place, so that one forgotten bracket does not hide all other faults of the document. The
+guess follows the indentation: lines that belong to a line are indented deeper.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import yaml
 
 CLOSERS = {"[": "]", "{": "}"}
 BEGIN = re.compile(r" *(?:- +)*")
-"""What stands before the first word of a line: its siblings begin in the same column, or further left."""
+"""What comes before the first word of a line: its siblings begin in the same column, or further left."""
 TOKEN = re.compile(r"""(?<=[\[{,:?\s-])"(?:\\.|[^"\\])*"|(?<=[\[{,:?\s-])'(?:''|[^'])*'|(?<=\s)\#.*|[\[\]{}]""")
-"""What matters inside of brackets: quoted texts, comments, and brackets again."""
+"""What matters inside brackets: quoted texts, comments, and further brackets."""
 
 
 class Repair(msgspec.Struct, frozen=True):

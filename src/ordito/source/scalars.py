@@ -1,4 +1,4 @@
-"""What a scalar means where no type is declared: the core schema of YAML 1.2 (§3.3.1)."""
+"""The meaning of a scalar where no type is declared: the core schema of YAML 1.2 (§3.3.1)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def integer(text: str) -> int | None:
 
 
 def decimal(text: str) -> float | None:
-    """The floating point number written by ``text``, or None; also for one beyond what such a number can be."""
+    """The floating point number written by ``text``, or None, also where the number is too large."""
     if text in NOT_NUMBERS:
         return NOT_NUMBERS[text]
     if len(text) > MOST_DIGITS or not FLOAT.fullmatch(text):
@@ -55,5 +55,5 @@ def decimal(text: str) -> float | None:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number of any length, as far as its first thousand characters say."""
+    """Whether a text is a number of any length; only its first thousand characters are checked."""
     return FLOAT.fullmatch(text[:1_000]) is not None

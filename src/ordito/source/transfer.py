@@ -1,7 +1,7 @@
-"""Fetching over HTTP, within bounds: of size, of time, of redirects.
+"""Fetches files over HTTP, with limits for size, time and redirects.
 
-What a template names is fetched only where the user allows it. A credential is shown to the server of the repository
-that it belongs to and to no other one, also after a redirect.
+URLs in a template are fetched only where the user allows it. A credential is sent only to the server of the repository
+that it belongs to, also after a redirect.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from ordito.source.fetch import SCHEMES, FetchFailed, FetchLimits
 MOST_REDIRECTS = 5
 MOST_REQUESTS = 1_000
 IDLE_SECONDS = 10.0
-"""How long nothing may come."""
+"""How long the server may send nothing."""
 BLOCK = 1 << 16
 MOST_IN_MEMORY = 8 << 20
 
 
 class Fetched:
-    """What came back: kept in memory, or where it is large in a file that has no name and goes with the process. The
-    media type is in lower case and without parameters, "" where the server names none."""
+    """The content of an answer, in memory, or if it is large in a file without a name that disappears with the process.
+    The media type is in lower case and without parameters, "" where the server gives none."""
 
     def __init__(self, pieces: Iterable[bytes], kind: str) -> None:
         self.kind = kind
@@ -84,11 +84,11 @@ class Fetcher:
         self._requests = 0
 
     def add_credential(self, base: str, credential: Credential) -> None:
-        """Make known what is shown for everything below a URL."""
+        """Set the credential for everything below a URL."""
         self._credentials[base.rstrip("/") + "/"] = credential
 
     def fetch(self, url: str, limits: FetchLimits) -> Fetched:
-        """Fetch what is at a URL. Raises ``FetchFailed``."""
+        """Fetch a URL. Raises ``FetchFailed``."""
         self._requests += 1
         if self._requests > MOST_REQUESTS:
             raise FetchFailed(f"a service may fetch {MOST_REQUESTS:,} files at most")
@@ -100,7 +100,7 @@ class Fetcher:
         worker.join(limits.seconds)
         if transfer.result is None:
             transfer.stopped.set()
-            raise FetchFailed(f"it did not come within {limits.seconds:g} seconds", "look whether the server is well")
+            raise FetchFailed(f"it did not come within {limits.seconds:g} seconds", "check whether the server works")
         if isinstance(transfer.result, FetchFailed):
             raise transfer.result
         return transfer.result
@@ -133,9 +133,9 @@ class _Transfer:
         except FetchFailed as failure:
             self.result = failure
         except TimeoutError:
-            self.result = FetchFailed("the server does not answer", "look whether it is well")
+            self.result = FetchFailed("the server does not answer", "check whether it works")
         except urllib.error.URLError as error:
-            self.result = FetchFailed(_reason(error.reason), "look whether the address is right, and the server well")
+            self.result = FetchFailed(_reason(error.reason), "check the address, and whether the server works")
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.result = FetchFailed(_reason(error))
 
@@ -148,7 +148,7 @@ class _Transfer:
             if origin(target) != origin(url):
                 header = None
             url = target
-        raise FetchFailed(f"the server sends on more than {MOST_REDIRECTS} times")
+        raise FetchFailed(f"the server redirects more than {MOST_REDIRECTS} times")
 
     def _ask(self, url: str, header: tuple[str, str] | None) -> Fetched | str:
         """One request: the answer, or the URL that the server sends on to."""
@@ -203,13 +203,13 @@ def _sent_on(url: str, error: urllib.error.HTTPError) -> str:
     if error.code in {301, 302, 303, 307, 308} and (location := error.headers.get("Location")):
         target = urljoin(url, location)
         if urlsplit(target).scheme not in SCHEMES or not urlsplit(target).hostname:
-            raise FetchFailed("the server sends on to what is no HTTP address")
+            raise FetchFailed("the server redirects to an address that is not HTTP")
         return target
     hint = ""
     if error.code in {401, 403, 407}:
         hint = "give the repository a credential that the server accepts"
     elif error.code == 404:
-        hint = "look whether the address is right"
+        hint = "check the address"
     raise FetchFailed(f"the server answers {error.code} {error.reason}", hint)
 
 

@@ -1,4 +1,4 @@
-"""Where the files of a service are kept: in a folder, or in an archive. Both are seen the same way.
+"""The files of a service, in a folder or in an archive, behind one interface.
 
 Files are named relative to the root of the service, with ``/`` between the parts; in a folder a name may begin with
 ``..``.
@@ -25,7 +25,7 @@ class FileTree(Protocol):
 
     @property
     def is_archive(self) -> bool:
-        """Whether the files lie in an archive."""
+        """Whether the files are in an archive."""
 
     def is_file(self, file: str) -> bool:
         """Whether there is a regular file of that name."""
@@ -41,8 +41,8 @@ class FileTree(Protocol):
         ``OSError``."""
 
     def open(self, file: str) -> BinaryIO:
-        """A file, open for reading. Opening, and reading from it, raise ``OSError``; ``ValueError`` for what can be no
-        name of a file."""
+        """A file, open for reading. Opening it and reading from it raise ``OSError``, and ``ValueError`` for a name
+        that no file can have."""
 
     def is_executable(self, file: str) -> bool:
         """Whether a file may be executed."""
@@ -57,7 +57,7 @@ class Folder:
         self.root = str(root)
 
     def path(self, file: str) -> Path:
-        """Where a file is."""
+        """The path of a file on this machine."""
         return Path(self.root) / file
 
     def is_file(self, file: str) -> bool:
@@ -101,12 +101,12 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 
 def place(shown: str) -> Span:
-    """The place of what is said of a whole file."""
+    """The place of a message about a whole file."""
     return Span(SourceText(shown, ""), 1, 1, 1, 1)
 
 
 def inside(shown: str, file: str) -> str:
-    """How a file in an archive is called in messages."""
+    """The name of a file in an archive in messages."""
     return f"{shown}:/{file}"
 
 
@@ -114,7 +114,7 @@ def inside(shown: str, file: str) -> str:
 
 
 class SubTree:
-    """The files below a folder of a tree, as a tree of their own."""
+    """The files below a folder of a tree, as a separate tree."""
 
     def __init__(self, tree: FileTree, folder: str) -> None:
         self._tree = tree
@@ -148,12 +148,12 @@ class SubTree:
 
 
 Added = Mapping[str, tuple[FileTree, str] | bytes]
-"""Files by their places: where each is taken from, by the tree and its name there, or what is in it."""
+"""Files by their places: for each the tree that holds it and its name there, or its content."""
 
 
 class Overlaid:
-    """A tree with files that lie elsewhere: these hide what it has of the same names. Only files that are asked for by
-    name are seen so: the entries of its folders are those that it has itself."""
+    """A tree with added files from elsewhere, which hide its own files of the same names. Added files are found by name
+    only: the entries of folders are those of the tree itself."""
 
     def __init__(self, tree: FileTree, added: Added) -> None:
         self._tree = tree

@@ -1,4 +1,4 @@
-"""What libyaml finds wrong with a text, said so that people can act on it."""
+"""Turns errors of libyaml into messages that say what to do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXPLAINED = (
         "a key cannot stand here",
         "quote the text if the colon belongs to it, or check the indentation and the colon of the line above",
     ),
-    (NO_KEY, "this line is no key", "write a colon and a space after the key"),
+    (NO_KEY, "this line is not a key", "write a colon and a space after the key"),
     (
         "did not find expected key",
         "this does not continue the lines above it",
@@ -56,7 +56,7 @@ EXPLAINED = (
 def report_syntax(
     error: yaml.MarkedYAMLError, source: SourceText, repair: Repair | None, diagnostics: Diagnostics
 ) -> None:
-    """Report an error of the scanner or parser; ``repair`` says what should have been closed, and where."""
+    """Report an error of the scanner or parser; ``repair`` says what is not closed, and where it should be."""
     opened = error.context_mark
     if repair is not None and opened is not None:
         begin = _at(source, opened.line, opened.column)
@@ -100,7 +100,7 @@ def report_character(error: yaml.reader.ReaderError, source: SourceText, diagnos
 def _explained(problem: str, line: str, span: Span) -> tuple[str, str]:
     """The problem in words that say what to do; libyaml's own where it is a rare one."""
     if re.match(r" *\t", line):
-        return "a tab stands where YAML allows only spaces", "indent with spaces"
+        return "there is a tab where YAML allows only spaces", "indent with spaces"
     if line[span.column - 1 : span.column] in {"]", "}"}:
         return "this bracket closes nothing", "remove it, or open it before this place"
     return next(((said, hint) for part, said, hint in EXPLAINED if part in problem), (problem, ""))

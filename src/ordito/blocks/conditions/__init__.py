@@ -1,1 +1,1 @@
-"""Conditions of lifecycle steps: expressions of the language CUE, as many of its forms as a yes or no needs."""
+"""Conditions of lifecycle steps: expressions in that part of the language CUE that a yes or no needs."""

@@ -1,9 +1,10 @@
-"""What a condition says of a context: true, false, or why neither.
+"""Evaluates a condition in a context: it is true or false, or has no answer for a reason.
 
-As in CUE 0.4, ``&&`` and ``||`` have no answer where either side has none, and ``== _|_`` turns having no answer into
-one. So an expression that has no value gives a ``ConditionFailed``, which others pass on and ``_|_`` can ask for; what
-this program does not find out, because it does not support it or because it takes too long, is raised, and cannot be
-asked for. The depth of a tree is bounded, and data is compared without recursion.
+As in CUE 0.4, ``&&`` and ``||`` have no answer where either side has none, and ``== _|_`` tells whether an expression
+has none. So an expression without a value evaluates to a ``ConditionFailed``, which its context passes on and ``_|_``
+can test for. Where Ordito cannot find the answer, because it does not support the expression or because it takes too
+long, the exception is raised, and ``_|_`` cannot test for it. The depth of a tree is bounded, and data is compared
+without recursion.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from ordito.blocks.conditions.values import ContextReading, a_kind, arithmetic, 
 MOST_OF_TEXT = 60
 """How much of the text of a condition a message repeats."""
 MOST_EFFORT = 1_000_000
-"""How much may be spent on the patterns of one condition, about in microseconds."""
+"""How long the patterns of one condition may take, in microseconds, roughly."""
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
@@ -56,9 +57,9 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 def evaluate(tree: Node, context: Mapping[str, object]) -> bool:
     """Whether a condition holds in a context of plain data, parts of which may be sensitive.
 
-    ``ConditionFailed`` where it has no answer: it names what is not there, its value is no bool, ... A name that the
-    context has not (``previous`` in an installation) is a field that is not there; names that no context has are found
-    before (``names.unknown``).
+    Raises ``ConditionFailed`` where it has no answer: it names something that does not exist, its value is not a bool,
+    and so on. A name that this context lacks (``previous`` in an installation) counts as a missing field; names that no
+    context has are found before (``check.unknown``).
     """
     found = _Evaluation(context).value(tree)
     if isinstance(found, ConditionFailed):
@@ -72,8 +73,8 @@ def evaluate(tree: Node, context: Mapping[str, object]) -> bool:
 
 
 def referenced(tree: Node, context: Mapping[str, object]) -> dict[str, object]:
-    """The values that a condition speaks of, by the text of their paths, as they may be shown; what is not there is
-    left out."""
+    """The values to which a condition refers, by the text of their paths, as they may be shown; missing ones are left
+    out."""
     found: dict[str, object] = {}
     for reference in references(tree):
         text = written(reference)
@@ -238,7 +239,7 @@ class _Evaluation:
             return wanted.found_in(value)
         except NotAPattern:
             raise ConditionFailed(
-                NoAnswer.PATTERN, "the text is no regular expression, or none that is supported", place
+                NoAnswer.PATTERN, "the text is not a regular expression, or one that is not supported", place
             ) from None
         except TooMuchWork:
             raise ConditionFailed(NoAnswer.TOO_MUCH, "the value is too long for the pattern", place) from None
@@ -329,7 +330,7 @@ _VALUES: dict[type, Callable[[_Evaluation, Any], object]] = {
     CalledFunction: _Evaluation.call,
     Bottom: _Evaluation.bottom,
 }
-"""How each node gets its value; bounds and kinds have none, and stand in a ``Meet`` only."""
+"""By class of node, the function that evaluates it; bounds and kinds have no value, and occur in a ``Meet`` only."""
 
 _OPERATORS: dict[str, Callable[[_Evaluation, OperatorLink, object, object], object]] = {
     "||": _Evaluation.both,
@@ -360,7 +361,7 @@ def _not_compared(link: OperatorLink, left: object, right: object) -> ConditionF
 def _of_kind(value: object, wanted: AllOfKind) -> object:
     if wanted.name == kind(value) or (wanted.name == "number" and is_number(value)):
         return value
-    return ConditionFailed(NoAnswer.CONFLICT, f"the value is {a_kind(value)}, and no {wanted.name}", wanted.place)
+    return ConditionFailed(NoAnswer.CONFLICT, f"the value is {a_kind(value)}, not {wanted.name}", wanted.place)
 
 
 def _length(value: object, place: TextRange) -> object:

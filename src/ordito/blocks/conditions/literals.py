@@ -17,7 +17,7 @@ NUMBER = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-"""What may be a number, if it begins with a digit, or a point and a digit."""
+"""The text of a number, if it begins with a digit, or with a point and a digit."""
 
 _MULTIPLIERS = {
     f"{letter}{i}": base**power
@@ -40,7 +40,7 @@ _HEX = {"u": 4, "U": 8}
 
 
 class NotALiteral(ValueError):
-    """A literal is not well formed; ``begin`` and ``end`` say which characters of its text are not."""
+    """A literal is not well formed; ``begin`` and ``end`` are the range of the wrong characters in its text."""
 
     def __init__(self, message: str, begin: int, end: int, hint: str = "") -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class NotALiteral(ValueError):
 
 
 def number(text: str) -> int | Decimal:
-    """The value of a number as ``NUMBER`` finds it: an integer, or a float as a ``Decimal``."""
+    """The value of a number that ``NUMBER`` has matched: an integer, or a float as a ``Decimal``."""
     found = NUMBER.fullmatch(text)
     assert found is not None
     if text.startswith("_") or text.endswith("_") or "__" in text or re.search(r"_[.xobeEKMGTP]|[.xobeE+-]_", text):
@@ -66,7 +66,7 @@ def _based(digits: str, base: int, text: str) -> int:
     try:
         return int(digits, base)
     except ValueError:
-        raise NotALiteral(f'"{text}" is no number of base {base}', 0, len(text)) from None
+        raise NotALiteral(f'"{text}" is not a number of base {base}', 0, len(text)) from None
 
 
 def _decimal(found: re.Match[str], text: str) -> int | Decimal:
@@ -80,7 +80,7 @@ def _decimal(found: re.Match[str], text: str) -> int | Decimal:
     if found["multiplier"]:
         amount = Fraction(plain) * _MULTIPLIERS[found["multiplier"]]
         if amount.denominator != 1:
-            raise NotALiteral(f"{text} is no whole number", 0, len(text))
+            raise NotALiteral(f"{text} is not a whole number", 0, len(text))
         return int(amount)
     if found["point"] or found["exponent"]:
         return Decimal(f"{plain}e{exponent}")
@@ -88,7 +88,7 @@ def _decimal(found: re.Match[str], text: str) -> int | Decimal:
 
 
 def opening(text: str, at: int) -> int:
-    """How many ``#`` stand before the quote of a string that begins at a place; -1 where none begins there."""
+    """How many ``#`` come before the quote of a string that begins at a place; -1 where none begins there."""
     end = at
     while text.startswith("#", end):
         end += 1
@@ -97,7 +97,7 @@ def opening(text: str, at: int) -> int:
 
 def string(text: str, at: int, hashes: int) -> tuple[str, int]:
     """The value of the string that begins at a place of a text, and where it ends. Between ``#"`` and ``"#`` only
-    ``\\#`` begins an escape. ``NotALiteral`` speaks of characters of the whole text."""
+    ``\\#`` begins an escape. The range of a ``NotALiteral`` counts characters of the whole text."""
     closing = '"' + "#" * hashes
     escape = "\\" + "#" * hashes
     found: list[str] = []
@@ -120,14 +120,12 @@ def _escaped(text: str, begin: int, width: int) -> tuple[str, int]:
     letter = text[begin + width : begin + width + 1]
     end = begin + width + 1
     if letter == "(":
-        raise NotALiteral(
-            "interpolation is not part of conditions", begin, end, 'put texts together with +: "a" + values.b'
-        )
+        raise NotALiteral("interpolation is not part of conditions", begin, end, 'join texts with +: "a" + values.b')
     if letter in _HEX:
         return _code_point(text, begin, width)
     if letter not in _ESCAPES or not letter:
         hint = f'write #"{text[begin:end]}"# or {text[begin]}{text[begin:end]} for the characters themselves'
-        raise NotALiteral(f"{text[begin:end]} is no escape", begin, end, hint if letter.strip() else "")
+        raise NotALiteral(f"{text[begin:end]} is not an escape", begin, end, hint if letter.strip() else "")
     return _ESCAPES[letter], end
 
 
@@ -138,7 +136,7 @@ def _code_point(text: str, begin: int, width: int) -> tuple[str, int]:
         if 0xDC00 <= low < 0xE000:
             return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)), low_end
     if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-        raise NotALiteral(f"{text[begin:end]} is no character", begin, end)
+        raise NotALiteral(f"{text[begin:end]} is not a character", begin, end)
     return chr(code), end
 
 

@@ -1,4 +1,4 @@
-"""Reads the text of a condition: as much of CUE as a yes or no needs. What CUE has beyond that is refused by name."""
+"""Reads the text of a condition: the part of CUE that a yes or no needs. Other forms of CUE are refused by name."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FUNCTIONS = {
     "strings.Contains": 2,
     "list.Contains": 2,
 }
-"""The functions, and how many arguments each takes."""
+"""The functions, with the number of arguments that each takes."""
 PACKAGES = ("strings", "list")
 KINDS = ("bool", "int", "float", "number", "string")
 
@@ -51,11 +51,11 @@ _REFUSED = {
 }
 _COMPREHENSION = "comprehensions are not part of conditions"
 _WORDS = {"and": "&&", "or": "||", "not": "!", "is": "==", "div": "", "quo": "", "mod": "", "rem": "", "in": ""}
-"""Operators that are words, here or elsewhere, and what to write for them."""
+"""Operators that are words, here or in other languages, and what to write instead."""
 
 
 def parse(text: str) -> Node:
-    """The tree of a condition; ``NotACondition``, with the place in the text, where there is none."""
+    """The tree of a condition. Raises ``NotACondition``, with the place in the text, where it cannot be read."""
     return _Parser(Reader(text).tokens()).read()
 
 
@@ -151,7 +151,7 @@ class _Parser:
             return Field(str(token.value), point.place.to(token.place))
         if token.kind is not TokenKind.NAME:
             found = _called(token)
-            raise NotACondition(f"the name of a field stands after a point, not {found}", token.place)
+            raise NotACondition(f"the name of a field must follow a point, not {found}", token.place)
         if token.text in KEYWORDS or token.text.startswith(("_", "#")):
             what = "a keyword" if token.text in KEYWORDS else "the name of something hidden, or of a definition"
             raise NotACondition(f'"{token.text}" after a point is {what}', token.place, f'write ."{token.text}"')
@@ -193,7 +193,7 @@ class _Parser:
             raise NotACondition(_COMPREHENSION, token.place)
         if name == "import":
             raise NotACondition(
-                "imports are not part of conditions", token.place, f"{' and '.join(PACKAGES)} are there without"
+                "imports are not part of conditions", token.place, f"{' and '.join(PACKAGES)} need none"
             )
         if name.startswith(("_", "#")):
             what = "hidden" if name.startswith("_") else "a definition"
@@ -288,12 +288,12 @@ class _Parser:
         token = self._next
         if token.kind is not TokenKind.END and token.starts_line:
             return NotACondition(
-                "CUE ends an expression where a line ends behind a value",
+                "CUE ends an expression where a line ends after a value",
                 token.place,
                 "let the line before end with an operator, or write one line",
             )
         if token.text in _WORDS:
-            return NotACondition(f'"{token.text}" is no operator', token.place, _word_hint(token.text))
+            return NotACondition(f'"{token.text}" is not an operator', token.place, _word_hint(token.text))
         if token.text in {"if", "for"}:
             return NotACondition(_COMPREHENSION, token.place)
         if token.text in _REFUSED:
@@ -311,13 +311,13 @@ def _with_value(node: Node) -> Node:
         hint = (
             "write (values.a & >=3) != _|_" if not isinstance(node, AllOfKind) else "write (values.a & string) != _|_"
         )
-        raise NotACondition("this bounds a value, and has none itself", node.place, hint)
+        raise NotACondition("this is a condition for a value, and has no value itself", node.place, hint)
     return _not_bottom(node)
 
 
 def _not_bottom(node: Node) -> Node:
     if isinstance(node, Bottom):
-        raise NotACondition("_|_ stands only beside == or !=", node.place, "write values.a != _|_")
+        raise NotACondition("_|_ is allowed only beside == or !=", node.place, "write values.a != _|_")
     return node
 
 

@@ -1,7 +1,7 @@
-"""Regular expressions of conditions: CUE's (RE2's) language, told to the matcher of this program.
+"""Regular expressions of conditions: translates those of CUE (the language of RE2) for the matcher of Ordito.
 
-RE2 and Python mean different things by some of the same signs; they are rewritten here. What only one of the two has
-is refused. Matching takes bounded time (``base/patterns.py``).
+Some signs have different meanings in RE2 and Python; they are rewritten here. Syntax that only one of the two has is
+refused. Matching takes bounded time (``base/patterns.py``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from ordito.base.patterns import Pattern, compile_pattern
 
 MOST_REPEATED = 1_000
-"""As in RE2: how often a counted repetition may repeat."""
+"""How often a counted repetition may repeat, as in RE2."""
 
 _SPACE = r"\t\n\f\r "
 _NO_SPACE = r"\x00-\x08\x0b\x0e-\x1f!-\U0010ffff"
@@ -45,7 +45,7 @@ _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~ ]")
 
 
 class NotAPattern(ValueError):
-    """A text is no regular expression, or none that is supported."""
+    """A text is not a regular expression, or one that is not supported."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class NotAPattern(ValueError):
 
 @lru_cache(maxsize=1_000)
 def pattern(text: str) -> Pattern:
-    """What matches a regular expression of CUE; ``NotAPattern`` where the text is none that is supported."""
+    """The compiled form of a regular expression of CUE. Raises ``NotAPattern`` where it is not supported."""
     rewritten = _PatternRewriting(text).text()
     try:
         return compile_pattern(rewritten)
@@ -175,7 +175,7 @@ class _PatternRewriting:
     def _flags(self, match: re.Match[str]) -> str:
         if match[3] == ")":
             if match.start() or match[2] or not match[1]:
-                raise NotAPattern("flags stand at the beginning of a pattern, or as (?i:...) before a part of it")
+                raise NotAPattern("flags are allowed at the beginning of a pattern, or as (?i:...) around a part of it")
             self._multiline = "m" in match[1]
             return match.group()
         if match[2] and set(match[1]) & set(match[2]):

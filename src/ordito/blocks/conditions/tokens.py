@@ -1,4 +1,4 @@
-"""The text of a condition as tokens."""
+"""Splits the text of a condition into tokens."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ordito.blocks.conditions import literals
 from ordito.blocks.conditions.trees import NotACondition, TextRange
 
 MOST_CHARACTERS = 4_000
-"""The longest text of a condition."""
+"""How long the text of a condition may be."""
 
 
 class TokenKind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     NAME = "name"
     NUMBER = "number"
@@ -28,13 +28,16 @@ class TokenKind(Enum):
 
 
 class Token(msgspec.Struct, frozen=True):
-    """A token: its text, and its value where it is a number or a string. ``starts_line``: a line ends before it."""
+    """A token."""
 
     kind: TokenKind
     text: str
+    """As it is written."""
     place: TextRange
     value: int | Decimal | str = ""
+    """The value of a number or a string."""
     starts_line: bool = False
+    """Whether a line ends before it."""
 
 
 SIGNS = ("_|_", "...", "&&", "||", "==", "!=", "<=", ">=", "=~", "!~", *"<>!&|+-*/()[]{}.,:")
@@ -45,19 +48,19 @@ _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _AFTER_NUMBER = re.compile(r"[\w$]")
 
 _REFUSED = {
-    "'": ("text stands in double quotes", 'write "text"'),
+    "'": ("text is written in double quotes", 'write "text"'),
     "=": ("a single = compares nothing", "write =="),
     "?": ("there is no ? in conditions", "use &&, || and !"),
     "@": ("attributes are not part of conditions", ""),
     ";": ("a condition is one expression", "use && and ||"),
-    "`": ("text stands in double quotes", 'write "text"'),
+    "`": ("text is written in double quotes", 'write "text"'),
     "%": ("there is no % in conditions", ""),
-    "~": ("there is no ~ alone in conditions", "a regular expression is matched with =~"),
+    "~": ("there is no ~ alone in conditions", "match a regular expression with =~"),
 }
 
 
 class Reader:
-    """Makes tokens of a text; ``NotACondition`` where there is none to be made."""
+    """Splits a text into tokens. Raises ``NotACondition`` where a character belongs to none."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -68,7 +71,9 @@ class Reader:
             )
         half = _HALF_CHARACTER.search(text)
         if half is not None:
-            raise NotACondition("half a character is not part of conditions", self.place(half.start(), half.end()))
+            raise NotACondition(
+                "half a character (a single surrogate) is not part of conditions", self.place(half.start(), half.end())
+            )
 
     def place(self, offset: int, end: int) -> TextRange:
         """The place of a range of characters."""
@@ -112,7 +117,7 @@ class Reader:
         if _AFTER_NUMBER.match(self._text, end):
             rest = _NAME_END.match(self._text, end)
             end = rest.end() if rest else end
-            raise NotACondition(f'"{self._text[at:end]}" is no number', self.place(at, end))
+            raise NotACondition(f'"{self._text[at:end]}" is not a number', self.place(at, end))
         place = self.place(at, end)
         try:
             value = literals.number(match.group())

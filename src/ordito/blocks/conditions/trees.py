@@ -1,6 +1,6 @@
-"""Conditions as trees, which are data: what was written, each part with its place; and as text again.
+"""Conditions as trees: each part as it was written, with its place; and trees turned into text again.
 
-Chains of operators are flat, and so are paths, so that a tree is only as deep as the brackets of its text.
+Chains of operators and paths are flat, so that a tree is only as deep as the brackets of its text.
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ import msgspec
 
 
 class TextRange(msgspec.Struct, frozen=True):
-    """A part of the text of a condition: characters ``offset`` to ``end`` (from 0, the end exclusive), which begins at
-    ``line`` and ``column`` (from 1)."""
+    """A part of the text of a condition."""
 
     offset: int
+    """Its first character, from 0."""
     end: int
+    """The character after its last one."""
     line: int
+    """The line where it begins, from 1."""
     column: int
+    """The column where it begins, from 1."""
 
     def to(self, other: TextRange) -> TextRange:
-        """From here to the end of another place."""
+        """The range from here to the end of another one."""
         return TextRange(self.offset, other.end, self.line, self.column)
 
     def __str__(self) -> str:
@@ -33,8 +36,8 @@ class TextRange(msgspec.Struct, frozen=True):
 
 
 class NotACondition(ValueError):
-    """A text cannot be read as a condition. ``message`` says what is wrong at ``place``, ``hint`` what would be right
-    (or nothing)."""
+    """A text cannot be read as a condition. ``message`` says what is wrong at ``place``, ``hint`` what to write (or
+    "")."""
 
     def __init__(self, message: str, place: TextRange, hint: str = "") -> None:
         super().__init__(f"{place}: {message}")
@@ -47,29 +50,29 @@ class NoAnswer(Enum):
     """Why a condition has no answer."""
 
     UNDEFINED = "undefined"
-    """Something that it names is not there."""
+    """Something that it names does not exist."""
     NOT_A_BOOL = "not a bool"
-    """It has a value, which is neither true nor false."""
+    """Its value is neither true nor false."""
     OPERANDS = "operands"
-    """Something is done with values of kinds with which it cannot be done."""
+    """An operator or a function is applied to values of a kind that it does not take."""
     CONFLICT = "conflict"
-    """Values that are not the same, or out of bounds, are to be one (``&``)."""
+    """The operands of ``&`` are different values, or a value is out of bounds."""
     INDEX = "index"
-    """A list is not as long, or an index is none."""
+    """An index is not one, or the list is shorter."""
     NUMBER = "number"
-    """A division by zero, or a number that cannot be computed with exactly."""
+    """A division by zero, or a number that cannot be computed exactly."""
     PATTERN = "pattern"
-    """A text that is no regular expression, or none of those that are supported."""
+    """A text is not a regular expression, or one that is not supported."""
     NOT_SUPPORTED = "not supported"
-    """What CUE may have an answer for, but conditions do not ask."""
+    """CUE may have an answer, but Ordito does not support the expression."""
     TOO_MUCH = "too much"
-    """Finding out would take too long."""
+    """The answer would take too long."""
 
 
 class ConditionFailed(Exception):
-    """A condition has no answer: ``message`` says why at ``place`` of its text, ``hint`` what to do (or nothing).
+    """A condition has no answer: ``message`` says why at ``place`` of its text, ``hint`` what to do (or "").
 
-    Neither holds anything of the values: names, kinds, and the text of the condition only.
+    Neither shows a value: they hold names, kinds and the text of the condition only.
     """
 
     def __init__(self, reason: NoAnswer, message: str, place: TextRange, hint: str = "") -> None:
@@ -132,7 +135,7 @@ class Unary(msgspec.Struct, frozen=True, tag=True):
 
 
 class OperatorLink(msgspec.Struct, frozen=True, tag=True):
-    """An operator and what stands to its right."""
+    """An operator and its right operand."""
 
     operator: str
     operand: Node
@@ -149,7 +152,7 @@ class OperatorChain(msgspec.Struct, frozen=True, tag=True):
 
 
 class Meet(msgspec.Struct, frozen=True, tag=True):
-    """What all of the operands are at once: ``x & >=3``. One of them at least is a value, the others may be bounds and
+    """The value that meets all operands: ``x & >=3``. At least one of them is a value, the others may be bounds and
     kinds."""
 
     operands: tuple[Node, ...]
@@ -157,7 +160,7 @@ class Meet(msgspec.Struct, frozen=True, tag=True):
 
 
 class Bound(msgspec.Struct, frozen=True, tag=True):
-    """A bound of a value: ``>=3``. Stands in a ``Meet`` only."""
+    """A bound of a value: ``>=3``. Occurs in a ``Meet`` only."""
 
     operator: str
     operand: Node
@@ -165,7 +168,7 @@ class Bound(msgspec.Struct, frozen=True, tag=True):
 
 
 class AllOfKind(msgspec.Struct, frozen=True, tag=True):
-    """All values of a kind: ``string``. Stands in a ``Meet`` only."""
+    """All values of a kind: ``string``. Occurs in a ``Meet`` only."""
 
     name: str
     place: TextRange
@@ -180,7 +183,7 @@ class CalledFunction(msgspec.Struct, frozen=True, tag=True):
 
 
 class Bottom(msgspec.Struct, frozen=True, tag=True):
-    """``_|_``, which stands for every error. Stands beside ``==`` and ``!=`` only."""
+    """``_|_``, which means any error. Occurs beside ``==`` and ``!=`` only."""
 
     place: TextRange
 
@@ -194,22 +197,22 @@ LEVELS = (
     ("+", "-"),
     ("*", "/"),
 )
-"""The operators between values, the loosest first. ``&`` is looser than all of them."""
+"""The operators between values, the weakest binding first. ``&`` binds weaker than all of them."""
 
 LEVEL = {operator: level for level, operators in enumerate(LEVELS, start=1) for operator in operators}
 ATOM = 7
-"""The level of what needs no brackets anywhere; that of ``!x`` and of bounds is one below, that of ``&`` is 0."""
+"""The level of expressions that never need brackets; that of ``!x`` and of bounds is one below, that of ``&`` is 0."""
 
 KEYWORDS = frozenset({"true", "false", "null", "for", "in", "if", "let"})
-"""Words that are no names, not even of fields."""
+"""Words that cannot be names, not even of fields."""
 
 _IDENTIFIER = re.compile(r"[^\W\d_]\w*")
 _ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def references(tree: Node) -> Iterator[Name | ValuePath]:
-    """The names and paths from names in a tree, as they stand from left to right, each as long as it is written; those
-    in an index after the path that it is part of."""
+    """The names, and the paths that begin with one, in a tree from left to right, each in full length; those inside an
+    index after the path that the index is part of."""
     waiting: list[Node] = [tree]
     while waiting:
         node = waiting.pop()
@@ -219,7 +222,7 @@ def references(tree: Node) -> Iterator[Name | ValuePath]:
 
 
 def written(tree: Node) -> str:
-    """The text of a tree. Reading it gives the same tree, but for the places."""
+    """The text of a tree. Reading it gives the same tree except for the places."""
     return _text(tree, 0)
 
 

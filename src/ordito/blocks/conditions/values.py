@@ -1,8 +1,8 @@
-"""Values of conditions: their kinds, whether they are the same, and arithmetic as CUE does it.
+"""Values of conditions: their kinds, whether they are the same, and arithmetic as in CUE.
 
-Integers are exact, floats decimal with the 24 digits that CUE 0.4 computes with. A value is ``None``, a ``bool``, an
-``int``, a ``Decimal`` (a float), a ``str``, a list or a mapping; elements of lists are as the context has them, so that
-whoever takes one out asks ``ContextReading.leaf``.
+Integers are exact, floats are decimal with 24 digits, as in CUE 0.4. A value is ``None``, a ``bool``, an ``int``, a
+``Decimal`` (a float), a ``str``, a list or a mapping. Elements of lists are still as they are in the context:
+``ContextReading.leaf`` converts them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ordito.base.sensitive import opened
 from ordito.blocks.conditions.trees import ConditionFailed, NoAnswer, TextRange
 
 DIGITS = 24
-"""How many digits CUE 0.4 computes with; integers of more would be rounded, and are not computed with here."""
+"""How many digits CUE 0.4 computes with. It rounds larger integers; here they are refused."""
 MOST_CHARACTERS = 1_000_000
-"""The longest text that may be put together."""
+"""How long a text may be that a condition joins."""
 
 _KINDS: dict[type, str] = {
     type(None): "null",
@@ -42,7 +42,7 @@ _DECIMALS = decimal.Context(
 
 
 class ContextReading:
-    """Takes values out of a context, and remembers whether one of them was sensitive."""
+    """Reads values of a context, and remembers whether one of them was sensitive."""
 
     def __init__(self) -> None:
         self.was_sensitive = False
@@ -54,7 +54,7 @@ class ContextReading:
         return plain
 
     def leaf(self, value: object, place: TextRange) -> object:
-        """A value of a context as conditions compute with it. ``ConditionFailed`` is raised where they cannot."""
+        """A value of a context as conditions compute with it. Raises ``ConditionFailed`` where they cannot."""
         plain = self.opened(value)
         if isinstance(plain, float):
             if not math.isfinite(plain):
@@ -67,7 +67,7 @@ class ContextReading:
         )
 
     def equal(self, one: object, other: object, place: TextRange) -> bool:
-        """Whether two values are equal as ``==`` finds elements of lists to be: numbers by amount, and values of two
+        """Whether two values are equal as ``==`` compares elements of lists: numbers by amount, and values of different
         kinds never."""
         return self._same(one, other, place, _loosely)
 
@@ -109,7 +109,7 @@ def a_kind(value: object) -> str:
 
 
 def arithmetic(sign: str, left: object, right: object, place: TextRange) -> object:
-    """What ``+ - * /`` makes of two values; a ``ConditionFailed`` where that has no value."""
+    """The result of ``+``, ``-``, ``*`` or ``/`` for two values; a ``ConditionFailed`` where it has no value."""
     if isinstance(left, str) and isinstance(right, str) and sign == "+":
         if len(left) + len(right) > MOST_CHARACTERS:
             raise ConditionFailed(NoAnswer.TOO_MUCH, f"the text is longer than {MOST_CHARACTERS:,} characters", place)
@@ -150,7 +150,7 @@ def _computed(sign: str, left: object, right: object, place: TextRange) -> objec
 
 def _check_digits(value: int | Decimal, place: TextRange) -> None:
     if isinstance(value, int) and abs(value) >= 10**DIGITS:
-        raise ConditionFailed(NoAnswer.NUMBER, f"numbers of more than {DIGITS} digits are not computed with", place)
+        raise ConditionFailed(NoAnswer.NUMBER, f"numbers of more than {DIGITS} digits are not supported", place)
 
 
 def _loosely(left: object, right: object) -> bool:
