@@ -178,7 +178,7 @@ def test_the_next_command_is_one_that_can_be_typed(tmp_path: Path) -> None:
     changed = ordito(tmp_path, "deploy", "-e", "ensemble", "--yes")
     assert changed.code == 0, changed.both
     assert "hello_1" in changed.err
-    assert "1 to make again" in changed.err
+    assert "1 to replace" in changed.err
     assert (tmp_path / "done").read_text() == "hello_1\nhello_1\n"
 
 

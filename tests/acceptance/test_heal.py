@@ -110,7 +110,7 @@ def test_what_cannot_be_mended_is_replaced_with_all_that_is_on_its_host(orders: 
         orders.order(step, "exit 1")
     done = orders.run("heal", "db_1", "--scope", "host", "--yes", "-o", "json")
     assert done.code == 0, done.both
-    assert "Replaced with it, where that is needed: host_1, app_1.\n" in done.err
+    assert "Replaced with it, if needed: host_1, app_1.\n" in done.err
     data = json.loads(done.out)
     assert data["instances"] == {"db_1": {"healing": "replaced", "local": "ok", "state": "started"}}
     ran = orders.completed()

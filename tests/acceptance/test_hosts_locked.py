@@ -79,7 +79,7 @@ def test_healing_leaves_everything_as_it_is(locked: Locked, asked: str, checked:
     assert "could not be healed" in healed.out
     assert "is ok" not in healed.out
     # Its key stands in the third line.
-    assert f"once the host, or its key or password in {service.inventory}:3, is put right" in healed.err
+    assert f"once the host, or its key or password in {service.inventory}:3, is corrected" in healed.err
     assert healed.err.count("hosts check far") == 1
     assert "what failed is optional" not in healed.err
     assert locked.records() == locked.before
@@ -97,7 +97,7 @@ def test_a_check_knows_nothing_of_it_and_does_not_propose_to_heal_it(locked: Loc
     checked = locked.service.run("check")
     assert checked.code == 4, checked.both
     assert "machine_1  not checked, recorded: ok (far: " in checked.out
-    assert f"once the host, or its key or password in {locked.service.inventory}:3, is put right" in checked.err
+    assert f"once the host, or its key or password in {locked.service.inventory}:3, is corrected" in checked.err
     assert "hosts check far" in checked.err
     assert " heal " not in checked.both
     assert locked.service.state("machine_1") == ("started", "ok")

@@ -95,7 +95,7 @@ def test_a_large_artifact_is_a_link(tmp_path: Path) -> None:
 def test_what_was_changed_all_the_same_is_said_and_put_back(tmp_path: Path) -> None:
     write(tmp_path, configure=SPOILING)
     done = run(tmp_path, "deploy", "service.yaml", "--yes")
-    assert "files that were deployed were changed while the job ran: artifacts/" in done.both
+    assert "deployed files were changed while the job ran: artifacts/" in done.both
     assert "state renew" in done.both
     refused = run(tmp_path, "restart", "app_1", "--yes")
     assert refused.code == 3

@@ -148,7 +148,7 @@ def test_a_killed_process_is_started_again_by_deploying(shop: Shop) -> None:
     assert "web_2  it is error: replaced, if it is not ok after being stopped and started" in planned
     assert shop.run("plan", "--detailed-exitcode", code=2).out
     done = shop.run("deploy", "--yes")
-    assert "what failed is optional: the rest is done, and what came after it has made it good" in done.both
+    assert "what failed is optional: the rest is done, and later operations have repaired it" in done.both
     after = shop.pids()
     assert {name for name, pid in after.items() if before[name] != pid} == {"web_2"}, done.both
     assert shop.statuses() == {"ok"}
@@ -262,7 +262,7 @@ def test_data_are_lost_only_where_somebody_says_so(shop: Shop, words: tuple[str,
     assert shop.pids() == before
     planned = shop.run("plan", *words).out
     assert "data of database_1 is lost" in planned
-    assert "nobody has permitted that yet: --allow-data-loss database_1" in planned
+    assert "not permitted yet: --allow-data-loss database_1" in planned
     asked = shop.run(*words, code=64 if named else 3)
     assert ("error[data-loss]" in asked.err) == (not named)
     done = shop.run(*words, "--yes", "--allow-data-loss", "database")
@@ -293,7 +293,7 @@ def test_what_removes_a_database_says_whose_data_go(shop: Shop) -> None:
     assert json.loads(shop.run("status", "-o", "json").out)["instances"]
     assert "data of database_1 is lost" in shop.run("plan", "undeploy").out
     asked = shop.run("undeploy", code=64)
-    assert "the data of database_1 would be lost: back them up first" in asked.err
+    assert "the data of database_1 would be lost: back it up first" in asked.err
     assert "go ahead without being asked, and lose the data of database_1" in asked.err
     assert "data of database_1 is lost" in shop.run("undeploy", "--yes").err
 
@@ -339,7 +339,7 @@ def test_undeploying_says_that_nothing_of_an_absent_database_is_run(unmounted: S
 
 def test_what_describes_an_absent_database_says_what_is_to_be_looked_at(unmounted: Shop) -> None:
     described = unmounted.run("describe", "database_1")
-    assert "not lost yet: see whether what it keeps them on is there" in described.out
+    assert "not lost yet: see whether its storage is available" in described.out
     proposed = [line.removeprefix("Next:").strip().split("    ")[0].split()[1:] for line in described.err.splitlines()]
     assert [words[-2] for words in proposed] == ["check", "show"]
     assert all(ordito(unmounted.home, *words).code == 0 for words in proposed)
@@ -455,7 +455,7 @@ def test_what_was_permitted_and_did_not_begin_is_permitted_no_more(unmounted: Sh
 def test_what_is_checked_is_removed_with_its_data_only_where_that_was_said(shop: Shop) -> None:
     planned = shop.run("plan", "--check").out
     assert "? database_1  it is checked first: stopped and started, if it is not found to be ok" in planned
-    assert "5 to look at" in planned
+    assert "5 to check" in planned
     assert "Down for a while" not in planned, "all is up, and stays so unless a check finds otherwise"
     assert "data of database_1 is lost" not in planned
     before = shop.pid("database_1")

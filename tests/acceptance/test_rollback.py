@@ -34,7 +34,7 @@ def orders(tmp_path: Path) -> Orders:
 def test_everything_that_was_made_is_removed(orders: Orders) -> None:
     done = orders.run("deploy", str(orders.service), "--yes", "--on-failure", "rollback")
     assert done.code == 7, done.both
-    assert "All that it did was taken back" in done.err
+    assert "Everything that it did was rolled back" in done.err
     back = [step for step in orders.completed() if step.startswith("rollback.")]
     assert back[-4:] == BACK
     assert [step for step in back if step.endswith("remove_target")] == [

@@ -100,7 +100,7 @@ def test_a_scale_out_that_fails_is_taken_back(orders: Orders) -> None:
     orders.order("base_4.Standard.start", "exit 3")
     failed = orders.run("scale", "base", "--delta", "2", "--yes")
     assert failed.code == 1, failed.both
-    assert "All that it did was taken back" in failed.err
+    assert "Everything that it did was rolled back" in failed.err
     assert existing(orders) == well("base_1", "base_2", "top_1")
     status = status_of(orders.ensemble)
     assert (status["counts"]["base"], status.get("keptCounts")) == (2, None)

@@ -78,7 +78,7 @@ def test_the_story_of_the_readme_is_true(tmp_path: Path) -> None:
         assert not any(f"{name}_1" in planned for name in ("web", "balancer"))
         assert "No differences" in nothing
         failed, upgraded = told["upgrade"]
-        assert "All that it did was taken back." in failed.both
+        assert "Everything that it did was rolled back." in failed.both
         order = ["backup", "migrate", "api_1", "test_upgraded"]
         places = [upgraded.both.index(name) for name in order]
         assert places == sorted(places)

@@ -35,7 +35,7 @@ def test_the_first_deployment_makes_the_ensemble(run: Run, tmp_path: Path) -> No
 def test_progress_and_report_go_to_standard_error(run: Run) -> None:
     done = deployed(run)
     lines = [" ".join(line.split()) for line in done.err.splitlines()]
-    assert "Plan: 2 to make, 0 to change, 0 to remove; 2 operations in 2 waves." in lines
+    assert "Plan: 2 to create, 0 to change, 0 to remove; 2 operations in 2 waves." in lines
     assert any(line.endswith("base_1 create start") for line in lines)
     assert any(line.endswith("base_1 configure no-op") for line in lines)
     assert "base_1 ok=1 no-op=2" in lines
@@ -113,7 +113,7 @@ def test_the_plan_names_changes_reasons_places_and_order(run: Run, tmp_path: Pat
     assert f"{TINY / 'service.yaml'}:25:5" in planned.out
     assert "1  base_1 create" in planned.out
     assert "2  top_1 create | top_2 create" in planned.out
-    assert planned.out.splitlines()[-1].startswith("Plan: 3 to make, 0 to change, 0 to remove; 3 operations")
+    assert planned.out.splitlines()[-1].startswith("Plan: 3 to create, 0 to change, 0 to remove; 3 operations")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -301,7 +301,7 @@ def test_inputs_on_which_no_operation_depends(run: Run, tmp_path: Path) -> None:
         again = run("deploy", "--yes", "-e", "here", *words)
         assert again.code == 0
         assert "Nothing to do" in again.err
-        assert "these inputs changed, and no operation depends on them: word;" in again.err
+        assert "these inputs changed, but no operation depends on them: word;" in again.err
         assert "outputs keep their values until something is deployed" in again.err
         assert "word = hello" in again.out
         assert "no operation depends on them: word" in run("plan", "-e", "here", *words).err
@@ -343,7 +343,7 @@ def test_undeploying_names_what_it_keeps(run: Run, tmp_path: Path) -> None:
     kept = run("undeploy", "-y")
     assert kept.code == 0, kept.err
     assert "nothing is deployed" not in kept.err
-    assert "kept, because their nodes are not in the service that was deployed: ghost_1" in kept.err
+    assert "kept, because their nodes are not in the deployed service: ghost_1" in kept.err
     assert "Next:  ordito deploy" in kept.err
     assert run("undeploy", "-y", "-o", "json").json["kept"] == ["ghost_1"]
     planned = run("plan", "undeploy")
@@ -442,7 +442,7 @@ def test_outputs_of_what_is_not_all_there_are_marked(run: Run, tmp_path: Path) -
     (tmp_path / "start.sh").write_text("exit 1\n")
     failed = run("deploy", "service.yaml", "--yes")
     assert failed.code == 1
-    assert failed.out == "Outputs, which hold once all is there:\nurl = http://web\n"
+    assert failed.out == "Outputs, valid once everything is deployed:\nurl = http://web\n"
     (tmp_path / "start.sh").write_text(":\n")
     assert run("deploy", "service.yaml", "--yes").out == "url = http://web\n"
     ran = run("run", "start", "--yes")

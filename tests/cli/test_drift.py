@@ -171,7 +171,7 @@ def test_drift_is_asked_about_wherever_it_would_be_lost(web: Run, tmp_path: Path
     assert web("check").code == 0
     refused = web(*words, "--yes")
     assert refused.code == ExitCode.REFUSED
-    assert "changed since they were made: web_1; nothing was removed" in refused.err
+    assert "changed since they were created: web_1; nothing was removed" in refused.err
     assert drifted(web) == {"web_1"}
     (tmp_path / "web_1.exit").unlink()
     done = web(*words, "--yes", "--allow-changed")

@@ -128,7 +128,7 @@ def test_what_a_rollback_has_made_again_is_said(versions: Versions) -> None:
     words = ("upgrade", "two", "--yes", "--replace", "api", "--on-failure", "rollback")
     said = versions(*words, code=7)
     assert "a failure would roll back over what is replaced: api_1" in said
-    assert "What it did was taken back, save for this:\n  api_1 was made again, and what it held is not back" in said
+    assert "What it did was rolled back, except for this:\n  api_1 was created again, and its data is lost" in said
     assert "All that it did" not in said
     shown = versions("jobs", "show")
     assert "made again  api_1: the data there is lost" in shown
@@ -137,7 +137,7 @@ def test_what_a_rollback_has_made_again_is_said(versions: Versions) -> None:
     # Of what is changed in place nothing is lost.
     versions.write("three", {"api": ("2", ""), "last": ("1", "api")})
     said = versions("upgrade", "three", "--yes", "--on-failure", "rollback", code=7)
-    assert "All that it did was taken back." in said
+    assert "Everything that it did was rolled back." in said
     assert "replaced" not in said
 
 
@@ -339,7 +339,7 @@ def test_an_upgrade_that_came_to_nothing_is_tried_again_with_what_it_was_given(v
     path = versions.home / versions.write("two", {"api": ("2", "")}, waiting) / "service.yaml"
     path.write_text(path.read_text().replace("profile:ordito ]", "profile:ordito, profile:blocks ]"))
     told = versions("upgrade", "two", "--yes", code=1).partition("Next:")[2]
-    assert "carry on: nothing was changed so far" in told
+    assert "continue: nothing was changed so far" in told
     assert " rollback " not in told
     versions.log()
     with socket.create_server(("127.0.0.1", port)):

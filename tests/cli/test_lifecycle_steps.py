@@ -462,8 +462,8 @@ def test_what_was_carried_out_before_an_upgrade_that_aborts_is_said(run: Run, sh
     failed = run("upgrade", "--yes")
     assert failed.code == 1
     named = ", ".join(before)
-    assert f"Lifecycle steps that were carried out, and are not undone: {named}\n" in failed.err
-    assert "carry on: no instance was changed so far" in failed.err
+    assert f"Lifecycle steps that were carried out and not undone: {named}\n" in failed.err
+    assert "continue: no instance was changed so far" in failed.err
     assert f"go back to revision 1, and undo {named}" in failed.err
     assert run("upgrade", "--yes", "-q").code == 1
     again = run("jobs", "retry", "--yes")
@@ -473,4 +473,4 @@ def test_what_was_carried_out_before_an_upgrade_that_aborts_is_said(run: Run, sh
     assert run("rollback", "--yes", "-q").code == 0
     assert shop.done == [f"{name}.undo" for name in reversed(before)]
     shop.write({"tests": Step("upgrade.before", "database", exit=1)}, version="2")
-    assert "carry on: nothing was changed so far" in run("upgrade", "--yes").err
+    assert "continue: nothing was changed so far" in run("upgrade", "--yes").err

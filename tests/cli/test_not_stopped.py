@@ -35,8 +35,8 @@ def deployed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_is_said_that_it_may_still_run_and_nothing_proposed_that_does_nothing(run: Run, deployed: Path) -> None:
     done = run("scale", "worker=1", "--yes")
     assert done.code == 1
-    assert "worker_2 was removed though its stop failed (exit 1" in done.err
-    assert "look whether something of it still runs" in done.err
+    assert "worker_2 was removed although its stop failed (exit 1" in done.err
+    assert "check whether something of it still runs" in done.err
     assert RETRY not in done.err
     assert " jobs logs " in done.err.partition("Next:")[2]
     assert list(run("status", "-o", "json").json["instances"]) == ["worker_1"]
@@ -53,4 +53,4 @@ def test_what_was_not_removed_can_be_tried_again(run: Run, deployed: Path) -> No
 def test_undeploying_says_so_too(run: Run, deployed: Path) -> None:
     done = run("undeploy", "--yes")
     assert done.code == 1
-    assert done.err.count("was removed though its stop failed") == 1
+    assert done.err.count("was removed although its stop failed") == 1

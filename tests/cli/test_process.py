@@ -270,7 +270,7 @@ class Terminal:
 def test_the_question_shows_the_plan_and_takes_yes_no_and_details(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path, "deploy", TINY, "-i", "log=/dev/null")
     terminal.read_until("[yes/no/details]")
-    assert "Plan: 2 to make" in terminal.shown
+    assert "Plan: 2 to create" in terminal.shown
     terminal.answer("details")
     terminal.read_until("Wave 1")
     terminal.answer("what?")

@@ -115,7 +115,7 @@ def test_of_many_attempts_only_some_are_lines() -> None:
     said = lines_of(story)
     told = [line.partition("; attempt ")[2].split(" ")[0] for line in said if "; attempt " in line]
     assert told == ["2", "3", "4", "8", "16", "32", "64"]
-    assert [line for line in said if "not every one is told from here on" in line] == [said[5]]
+    assert [line for line in said if "from here on, not every attempt is shown" in line] == [said[5]]
     assert len(said) == 2 * len(told) + 2
     assert len(lines_of(story, shows_output=True)) == len(story)
 
@@ -298,7 +298,7 @@ def test_why_a_host_is_out_of_reach_is_said_once() -> None:
     write_failures(failed, to)
     assert written(to) == (
         "FAILED web_1 create: unreachable: far: nothing listens there\n"
-        "   and so web_2 create, web_3 stop\n"
+        "   likewise: web_2 create, web_3 stop\n"
         "FAILED db_1 create: unreachable: near: nothing listens there\n"
         "FAILED (optional) web_4 create: unreachable: far: nothing listens there\n"
     )

@@ -116,7 +116,7 @@ def test_values_that_are_no_secrets_are_repeated_and_others_are_marked(run: Run,
 def test_a_command_pasted_with_its_marks_is_refused(run: Run, live: Path, words: tuple[str, ...]) -> None:
     refused = run("-e", "live", *words, "--yes")
     assert refused.code == 64
-    assert "word=(value) stands for a value that is not repeated: write the value itself" in refused.err
+    assert "word=(value) means a value that is not repeated here: write the value itself" in refused.err
     adopted = run("-e", "live", "state", "adopt", "box", "-a", "ip=(value)", "--yes")
     assert adopted.code == 64
-    assert "ip=(value) stands for" in adopted.err
+    assert "ip=(value) means" in adopted.err

@@ -153,7 +153,7 @@ def test_a_job_that_takes_itself_back_undoes_it_by_its_own_revision(spool: Spool
     spool("deploy", spool.write(1, has=False), "--yes", "-q")
     assert spool.done
     said = spool("upgrade", spool.write(2, {"move": phase, "test": "upgrade.after"}), "--yes", code=7)
-    assert "All that it did was taken back." in said
+    assert "Everything that it did was rolled back." in said
     assert [line.partition(" size")[0] for line in spool.done] == done
 
 

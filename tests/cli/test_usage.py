@@ -69,11 +69,11 @@ def test_every_verb_has_help_and_the_global_options(run: Run, words: list[str]) 
     [
         (["deplyo"], 'did you mean "deploy"'),
         (["jobs", "resme"], 'did you mean "resume"'),
-        (["help"], "--help, at the end of any command"),
+        (["help"], "--help at the end of any command"),
         (["deploy", "--dry-run"], "`ordito plan` shows what would be done"),
         (["status", "web_1"], "`ordito describe NAME` shows one"),
         (["scale", "web", "3"], "as in web=3"),
-        (["taint", "web"], "what other tools call so is here: upgrade --replace NODE"),
+        (["taint", "web"], "for what other tools call so, use: upgrade --replace NODE"),
         (["deploy", "--yess"], 'did you mean "--yes"'),
         ([], "say what to do"),
         (["jobs"], "say what to do"),

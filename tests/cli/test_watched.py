@@ -143,8 +143,8 @@ def test_an_unknown_instance_is_checked_first(run: Run, folder: Path) -> None:
     # Nobody has looked: it is said what would.
     for said in (run("deploy", "--yes"), run("upgrade", "--yes"), run("plan"), run("plan", "upgrade")):
         assert "according to the records watched is as described." in said.out + said.err
-        assert "ordito check             look at what runs" in said.err
-        assert "ordito deploy --check    look, and repair what is not ok" in said.err
+        assert "ordito check             check what runs" in said.err
+        assert "ordito deploy --check    check, and repair what is not ok" in said.err
 
 
 def test_what_a_check_found_in_error_is_not_taken_for_mended(run: Run, folder: Path, tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_saved_check_is_carried_out_and_says_where_to_look(run: Run, folder: P
     (folder / "base_1.look").write_text("1")
     done = run("deploy", "check.plan", "--yes")
     assert done.code == 0, done.err
-    assert "ordito status    see how everything was found to be" in done.err
+    assert "ordito status    see the status of everything" in done.err
     assert recorded("base_1")["readyState"]["local"] == "error"
 
 
@@ -294,7 +294,7 @@ def test_what_has_changed_is_not_removed_unseen(run: Run, folder: Path) -> None:
     assert run("check").code == 0
     refused = run("undeploy", "--yes")
     assert refused.code == 3
-    assert "changed since they were made: top_1" in refused.err
+    assert "changed since they were created: top_1" in refused.err
     assert "--allow-changed" in refused.err
     assert set(instances(run)) == {"base_1", "middle_1", "top_1", "extra_1", "user_1"}
     assert run("undeploy", "--yes", "--allow-changed").code == 0
@@ -311,7 +311,7 @@ def test_instances_that_agree_are_one_row(run: Run, folder: Path) -> None:
     assert run("check").code == 0
     rows = [" ".join(line.split()) for line in run("status").out.splitlines()]
     assert "middle_1, middle_3, middle_4 started ok" in rows
-    assert "middle_2 error error changed since it was made" in rows
+    assert "middle_2 error error changed since it was created" in rows
     assert "middle_3 started ok" in [" ".join(line.split()) for line in run("status", "-v").out.splitlines()]
 
 

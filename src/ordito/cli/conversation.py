@@ -86,9 +86,9 @@ class CliConversation:
             if proposal.unapproved:
                 raise Refused(
                     "changed-meanwhile",
-                    f"changed since they were made: {listed(proposal.unapproved)}; nothing was removed",
-                    "a check or a discovery has found them other than they were left, and no operation that was run"
-                    " here has made them so; look at them, and give --allow-changed to have them removed all the same",
+                    f"changed since they were created: {listed(proposal.unapproved)}; nothing was removed",
+                    "a check or a discovery has found that they differ from how the last operation left them;"
+                    " look at them, and give --allow-changed to remove them anyway",
                     next_words=("describe", proposal.unapproved[0]),
                     purpose="see what was done to it",
                 )
@@ -209,6 +209,6 @@ class LookingConversation(CliConversation):
 
 
 _SAID = {
-    1: ("cancelling: running steps finish, no other one starts", "; once more ends them now"),
+    1: ("cancelling: running steps finish, no others start", "; once more ends them now"),
     2: ("ending the running steps now", ""),
 }

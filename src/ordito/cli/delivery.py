@@ -18,9 +18,9 @@ STANDARD_OUTPUT = ("", "-", "/dev/stdout")
 
 def out_option(function: F) -> F:
     """The option of verbs that write a document; the verb gets it as ``out``."""
-    return click.option(
-        "--out", metavar="FILE", default="", help="Write to this file instead of standard output, which is -."
-    )(function)
+    return click.option("--out", metavar="FILE", default="", help="Write to this file instead of standard output (-).")(
+        function
+    )
 
 
 def deliver(session: Session, document: bytes, out: str, sources: Sequence[str] = ()) -> ExitCode:

@@ -20,7 +20,7 @@ from ordito.instances.records import note_of
 
 FORMAT = "ordito.describe/1"
 
-AWAY = "not lost yet: see whether what it keeps them on is there, and check again; nothing replaces it unasked"
+AWAY = "not lost yet: see whether its storage is available, and check again; it is replaced only on request"
 
 Described = NodeDescription | InstanceDescription
 Rows = list[tuple[str, str]]
@@ -141,7 +141,7 @@ def _of_node(found: NodeDescription, channel: Channel) -> tuple[str, list[tuple[
         ("description", printable(found.description)),
         ("wanted", _wanted(found)),
         ("priority", "optional" if found.optional else ""),
-        ("protected", "it is not removed, nor replaced, unless that is said" if found.protected else ""),
+        ("protected", "it is removed or replaced only on request" if found.protected else ""),
         ("orphaned", "no longer in the service" if found.lost else ""),
     ]
     instances = [
@@ -166,7 +166,7 @@ def _requirement(found: Dependency, channel: Channel) -> tuple[str, str]:
     for name, status in found.instances.items():
         statuses.setdefault(status, []).append(name)
     targets = ", ".join(f"{spans(names)} {painted(status, channel)}" for status, names in statuses.items())
-    said = f"contributes {painted(found.contribution, channel)}" if found.contribution else "nothing is wanted of it"
+    said = f"contributes {painted(found.contribution, channel)}" if found.contribution else "not needed for its status"
     optional = " (optional)" if found.optional else ""
     return found.requirement, f"{found.target}{optional}: {targets or 'no instances'}; {said}"
 
@@ -185,7 +185,7 @@ def _changed(found: InstanceDescription) -> str:
     """When it changed last, and where that was not by what made it, that a job noticed it."""
     instance = found.instance
     changed = _at(instance.last_state_change, found)
-    return f"{changed}, since it was made" if instance.was_found_changed else changed
+    return f"{changed}, since it was created" if instance.was_found_changed else changed
 
 
 def _at(change: str, found: InstanceDescription) -> str:

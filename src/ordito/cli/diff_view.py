@@ -69,7 +69,7 @@ def write_diff(diff: Diff, against: str, channel: Channel, *, full: bool = False
     for warning in diff.warnings:
         channel.line(printable(warning))  # It says itself that it is a warning.
     if diff.takes_over:
-        channel.line("  The files are others, and nothing that exists changes by that: an upgrade takes them over.")
+        channel.line("  The files differ, but this changes nothing that exists: an upgrade records the new files.")
     channel.line(totals(diff))
 
 

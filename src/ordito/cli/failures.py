@@ -26,14 +26,14 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
         "invalid" if isinstance(error, InvalidDocument) else "plan-refused", said, "", found, **more
     )
     if any(found.code in NEEDS_UNDEPLOY for found in error.diagnostics):
-        purpose = "remove what runs, by the files that were deployed; then deploy again"
+        purpose = "remove what runs, with the files that were deployed; then deploy again"
         session.next(NextCommand(session.settings.command("undeploy"), purpose))
     elif isinstance(error, PlanRefused) and (error.more_words or error.is_of_deployed):
         ways = []
         if error.more_words:
             ways.append(NextCommand(session.again(*error.more_words), error.purpose))
         if error.is_of_deployed:
-            purpose = "once the template permits it: bring that to what is deployed, then scale again"
+            purpose = "once the template permits it: upgrade to that, then scale again"
             ways.append(NextCommand(session.settings.command("upgrade"), purpose))
         session.next(*ways, *_explanation(error, session))
     else:
@@ -90,7 +90,7 @@ NEEDS_UNDEPLOY = frozenset({"removed-node"})
 def _nobody(error: NobodyToAsk, session: Session) -> ExitCode:
     if error.losing:
         lost = f"the data of {listed(error.losing, MOST_NAMED)}"
-        session.fail("needs-answer", str(error), f"{lost} would be lost: back them up first")
+        session.fail("needs-answer", str(error), f"{lost} would be lost: back it up first")
         session.next(NextCommand(session.again("--yes"), f"go ahead without being asked, and lose {lost}"))
     else:
         session.fail("needs-answer", str(error))

@@ -25,9 +25,9 @@ class VerbEntry(msgspec.Struct, frozen=True):
 
 PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
     "Begin": {
-        "init": VerbEntry("begin", "Make a new project that deploys at once."),
-        "doctor": VerbEntry("begin", "Show what this machine can run, and how an ensemble is."),
-        "completion": VerbEntry("begin", "Have your shell complete words of commands."),
+        "init": VerbEntry("begin", "Make a new project that can be deployed at once."),
+        "doctor": VerbEntry("begin", "Show what this machine can run, and check an ensemble."),
+        "completion": VerbEntry("begin", "Make your shell complete words of commands."),
     },
     "Describe a service": {
         "validate": VerbEntry("validate", "Check a service and its inputs; needs no ensemble."),
@@ -38,7 +38,7 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
         "compile": VerbEntry("templates", "Write the resolved model of a service, for programs."),
         "package": VerbEntry("templates", "Pack a service into an archive (CSAR)."),
         "unpackage": VerbEntry("templates", "Unpack an archive into a folder."),
-        "spec": VerbEntry("templates", "Show what your part of ensemble.yaml comes to."),
+        "spec": VerbEntry("templates", "Show the result of your part of ensemble.yaml."),
     },
     "Deploy and change it": {
         "plan": VerbEntry("plan", "Show what a deployment, or another job, would do, and why."),
@@ -52,31 +52,31 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
     },
     "Operate what runs": {
         "run": VerbEntry("operate", "Run one operation on all instances, or on chosen ones."),
-        "workflow": VerbEntry("workflows", "Look at the workflows of the template, and run them."),
+        "workflow": VerbEntry("workflows", "Show the workflows of the template, and run them."),
         "stop": VerbEntry("operate", "Stop instances, and what depends on them."),
         "start": VerbEntry("operate", "Start instances that are stopped."),
         "restart": VerbEntry("operate", "Stop and start instances, and what depends on them."),
-        "notify": VerbEntry("policies", "Tell that something has happened; triggers act on it."),
+        "notify": VerbEntry("policies", "Report that something has happened; triggers act on it."),
     },
     "Look at it": {
-        "status": VerbEntry("look", "Show what exists and how it is."),
-        "describe": VerbEntry("look", "Show all that is known of a node or an instance."),
+        "status": VerbEntry("look", "Show what exists, and its status."),
+        "describe": VerbEntry("look", "Show all that is known about a node or an instance."),
         "output": VerbEntry("look", "Show the outputs of the service, or one of them."),
-        "check": VerbEntry("check", "Look whether what exists is as it was recorded."),
+        "check": VerbEntry("check", "Check whether what exists is as recorded."),
         "discover": VerbEntry("check", "Find out what exists, and record it."),
-        "policy": VerbEntry("policies", "Look at policies: what triggers wait for, and did."),
+        "policy": VerbEntry("policies", "Show policies: what triggers wait for, and did."),
     },
     "Repair it": {
         "heal": VerbEntry("heal", "Check and repair an instance, or replace it and its host."),
-        "jobs": VerbEntry("jobs", "Look at jobs; resume, retry, cancel and replay them."),
-        "state": VerbEntry("state", "Look at the records, and change them by hand."),
+        "jobs": VerbEntry("jobs", "Show jobs; resume, retry, cancel and replay them."),
+        "state": VerbEntry("state", "Show the records, and change them by hand."),
         "forget": VerbEntry("state", "Drop the records of deleted instances."),
     },
     "Provide what it needs": {
-        "hosts": VerbEntry("hosts", "Look at the hosts of the inventory, and check them."),
+        "hosts": VerbEntry("hosts", "Show the hosts of the inventory, and check them."),
         "secrets": VerbEntry("secrets", "Keep secrets that ensemble.yaml names."),
-        "blocks": VerbEntry("blocks", "Look at the blocks of lifecycle steps, and try them."),
-        "lifecycle": VerbEntry("blocks", "Take lifecycle steps over from modules in CUE."),
+        "blocks": VerbEntry("blocks", "Show the blocks of lifecycle steps, and try them."),
+        "lifecycle": VerbEntry("blocks", "Import lifecycle steps from modules in CUE."),
     },
 }
 """The verbs by what they are for, in the order in which they are needed."""
@@ -98,21 +98,21 @@ JOBS_VERBS: Mapping[str, VerbEntry] = {
     "list": VerbEntry("jobs", "List all jobs, the latest first."),
     "show": VerbEntry("jobs", "Show one job: what it did, task by task."),
     "logs": VerbEntry("jobs", "Read what the operations of a job printed."),
-    "cancel": VerbEntry("jobs", "End a job that runs, or close one that was interrupted."),
+    "cancel": VerbEntry("jobs", "End a running job, or close one that was interrupted."),
     "resume": VerbEntry("jobs", "Continue a job that was interrupted."),
     "retry": VerbEntry("jobs", "Do what a failed job has left undone."),
     "skip": VerbEntry("jobs", "The same, with one of its steps counted as done by hand."),
     "replay": VerbEntry("jobs", "Rebuild what exists from the records of all jobs."),
-    "unlock": VerbEntry("jobs", "Take away the lock that clones share, from one that was killed."),
+    "unlock": VerbEntry("jobs", "Remove the lock that clones share, if its holder was killed."),
 }
 
 
 STATE_VERBS: Mapping[str, VerbEntry] = {
-    "show": VerbEntry("state", "Show what is recorded of instances."),
-    "mv": VerbEntry("state", "Follow a node that the template calls otherwise now."),
+    "show": VerbEntry("state", "Show the records of instances."),
+    "mv": VerbEntry("state", "Follow a node that was renamed in the template."),
     "rm": VerbEntry("state", "Forget instances, whether they exist or not."),
     "adopt": VerbEntry("state", "Record something that exists already as an instance."),
-    "renew": VerbEntry("state", "Put back files that were deployed and changed since."),
+    "renew": VerbEntry("state", "Put back deployed files that were changed since."),
     "export": VerbEntry("state", "Write everything that is recorded, for programs."),
 }
 
@@ -128,9 +128,9 @@ WORKFLOW_VERBS: Mapping[str, VerbEntry] = {
 }
 
 HOSTS_VERBS: Mapping[str, VerbEntry] = {
-    "list": VerbEntry("hosts", "List the hosts: what they have, and who has them."),
+    "list": VerbEntry("hosts", "List the hosts: what they have, and who uses them."),
     "check": VerbEntry("hosts", "Connect to hosts, and compare them with the inventory."),
-    "release": VerbEntry("hosts", "Take hosts back from an ensemble that is not there any more."),
+    "release": VerbEntry("hosts", "Take hosts back from an ensemble that no longer exists."),
 }
 
 BLOCKS_VERBS: Mapping[str, VerbEntry] = {
@@ -140,14 +140,14 @@ BLOCKS_VERBS: Mapping[str, VerbEntry] = {
 }
 
 LIFECYCLE_VERBS: Mapping[str, VerbEntry] = {
-    "import": VerbEntry("blocks", "Take over the steps of a module in CUE."),
+    "import": VerbEntry("blocks", "Import the steps of a module in CUE."),
 }
 
 SECRETS_VERBS: Mapping[str, VerbEntry] = {
     "set": VerbEntry("secrets", "Keep a secret."),
     "get": VerbEntry("secrets", "Show a secret."),
     "list": VerbEntry("secrets", "List the names of all secrets."),
-    "rm": VerbEntry("secrets", "Forget secrets."),
+    "rm": VerbEntry("secrets", "Delete secrets."),
 }
 
 
@@ -199,9 +199,9 @@ class VerbGroup(click.Group):
 
     def _meant(self, name: str) -> str:
         if name == "help":
-            return "; --help, at the end of any command, says what it takes"
+            return "; --help at the end of any command shows how to use it"
         if self._verbs is VERBS and name in OTHER_WORDS:
-            return f"; what other tools call so is here: {OTHER_WORDS[name]}"
+            return f"; for what other tools call so, use: {OTHER_WORDS[name]}"
         return did_you_mean(nearest(name, [*self._verbs, *self._aliases]))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

@@ -68,11 +68,11 @@ class CliOnlooker:
         if isinstance(report, JobReport):
             self._ended(report)
         else:
-            self._refused("who knows what has changed cannot be told of it", report)
+            self._refused("the instances that depend on a change cannot be told about it", report)
 
     def refused(self, entry: InboxEntry, firing: Firing, refusal: Refusal) -> None:
         """Say why the actions of a trigger were not carried out."""
-        self._refused(f"trigger {firing.name} wanted what cannot be done, and nothing of it was", refusal)
+        self._refused(f"trigger {firing.name} asked for what cannot be done, so nothing was done", refusal)
 
     def _refused(self, said: str, refusal: Refusal) -> None:
         session = self._session

@@ -104,7 +104,7 @@ def _finish(result: WorkflowResult, conversation: CliConversation, session: Sess
             session.note(warning)  # It says itself that it is a warning.
     code = end_job(result.report, conversation.ledger, session, nothing="Nothing to do.")
     if result.report is not None and workflow_of(result.report.workflow).looks:
-        session.next(NextCommand(session.settings.command("status"), "see how everything was found to be"))
+        session.next(NextCommand(session.settings.command("status"), "see the status of everything"))
     return code
 
 
@@ -123,7 +123,7 @@ def finishing(already: str) -> Finish:
     def finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
         from ordito.cli.job_view import end_job
 
-        nothing = f"Nothing to do: by the record all that was asked for is {already}."
+        nothing = f"Nothing to do: according to the records, everything named is {already}."
         return end_job(result.report, conversation.ledger, session, nothing=nothing)
 
     return finish

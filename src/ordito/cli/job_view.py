@@ -65,10 +65,10 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     # What a healing does not find out, or repair in place, it makes again itself.
     heals = workflow_of(report.workflow).heals
     if report.status == "degraded" and not heals and report.counts.failed and (others or not report.failures):
-        again = "the next deployment tries it again" if report.after.lacks else "what came after it has made it good"
+        again = "the next deployment tries it again" if report.after.lacks else "later operations have repaired it"
         session.warn(f"what failed is optional: the rest is done, and {again}")
     if report.causes.handled:
-        channel.line("The failure was handled: what the workflow has for it (on_failure) went well.")
+        channel.line("The failure was handled: the steps that the workflow has for it (on_failure) succeeded.")
     _write_gone(report, session)
     _write_taken_back(report, session)
     if report.files.crashes:
@@ -81,8 +81,8 @@ def _warn_of_changed_files(report: JobReport, session: Session) -> None:
     """Say that operations have changed what later ones are run from."""
     if report.files.changed:
         session.warn(
-            f"files that were deployed were changed while the job ran: {listed(report.files.changed, MOST_NAMED)};"
-            " operations may write to their copies of artifacts, and to nothing else of the service"
+            f"deployed files were changed while the job ran: {listed(report.files.changed, MOST_NAMED)};"
+            " operations may write to their copies of artifacts, but to nothing else of the service"
         )
         words, purpose = ("state", "renew"), "put back what was deployed"
         session.next(NextCommand(session.settings.command(*words), purpose))
@@ -109,8 +109,8 @@ def _write_left(ledger: Ledger, session: Session) -> None:
 def _write_gone(report: JobReport, session: Session) -> None:
     """Say of what could not be stopped, and was removed all the same, that it may still be there."""
     for failed in report.causes.gone[:MOST_NAMED]:
-        what = f"{failed.instance} was removed though its stop failed ({printable(failure(failed.outcome))})"
-        session.warn(f"{what}: look whether something of it still runs")
+        what = f"{failed.instance} was removed although its stop failed ({printable(failure(failed.outcome))})"
+        session.warn(f"{what}: check whether something of it still runs")
     if len(report.causes.gone) > MOST_NAMED:
         command = session.settings.command("jobs", "show", report.job)
         session.warn(f"so were {len(report.causes.gone) - MOST_NAMED} more: {command}")
@@ -150,7 +150,7 @@ def _write_taken_back(report: JobReport, session: Session) -> None:
     """Say what became of what the job did, where it did not come to its end."""
     if report.causes.stands:
         named = printable(listed(report.causes.stands, MOST_NAMED))
-        session.err.line(f"Lifecycle steps that were carried out, and are not undone: {named}")
+        session.err.line(f"Lifecycle steps that were carried out and not undone: {named}")
     if report.rollback.outcome:
         _write_rollback(report, session)
 
@@ -158,7 +158,9 @@ def _write_taken_back(report: JobReport, session: Session) -> None:
 def _write_rollback(report: JobReport, session: Session) -> None:
     if report.rollback.outcome == ROLLED_BACK:
         session.err.line(
-            "What it did was taken back, save for this:" if report.rollback.again else "All that it did was taken back."
+            "What it did was rolled back, except for this:"
+            if report.rollback.again
+            else "Everything that it did was rolled back."
         )
         _write_again(report, session)
         return
@@ -178,8 +180,8 @@ def _write_again(report: JobReport, session: Session) -> None:
     """Say what was made again, where something was: what it held went when it was removed."""
     if report.rollback.again:
         named, single = listed(report.rollback.again, MOST_NAMED), len(report.rollback.again) == 1
-        made, held = ("was", "it") if single else ("were", "they")
-        session.err.line(f"  {printable(named)} {made} made again, and what {held} held is not back, {UNLESS}")
+        made, held = ("was", "its") if single else ("were", "their")
+        session.err.line(f"  {printable(named)} {made} created again, and {held} data is lost, {UNLESS}")
 
 
 def report_data(report: JobReport) -> dict[str, object]:
@@ -257,10 +259,10 @@ def check_locked(locked: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
     names, places = list(locked), list(dict.fromkeys(locked.values()))
     where = listed(places, 3)
     what = "the host, or its key or password" if len(names) == 1 else "the hosts, or the keys or passwords for them"
-    is_right, them = ("is put right", "it lets") if len(names) == 1 else ("are put right", "they let")
+    is_right, them = ("is corrected", "it lets") if len(names) == 1 else ("are corrected", "they let")
     return (
         ("hosts", "check", *(names if len(names) <= MOST_NAMED else ())),
-        f"once {what} in {where}, {is_right}: see that {them} you in",
+        f"once {what} in {where}, {is_right}: check that {them} you in",
     )
 
 
@@ -275,24 +277,24 @@ def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     away = [failed for failed in away if not failed.outcome.refused]
     hosts = dict.fromkeys(failed.instance for failed in away if failed.operation in OF_HOSTS)
     if hosts and not report.rollback.outcome:
-        yield ("heal", *hosts), "where a host stays away: have its provider replace it"
+        yield ("heal", *hosts), "if a host stays unreachable: have its provider replace it"
 
 
 def _next(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
     """The words of commands that make sense after a workflow that did not end well, each with what it does."""
     workflow = workflow_of(report.workflow)
     if report.written:
-        again = (("jobs", "retry"), "carry on: what ended well is not done again")
+        again = (("jobs", "retry"), "continue: what succeeded is not done again")
         yield from ([] if report.rollback.outcome else [again])
         yield ("status",), "see how everything is now"
     elif not workflow.applies:
         yield ("status",), "see how everything is now"
     elif not workflow.continues:
-        yield ("status",), f"see what the {report.workflow} came to, and give it again"
+        yield ("status",), f"see the result of the {report.workflow}, and give the command again"
     elif not workflow.removes:
         yield from _after_making(report, session)
     elif report.after.left:
-        yield ("undeploy",), "try again to remove what is left, by the scripts as deployed last"
+        yield ("undeploy",), "try again to remove what is left, with the scripts as deployed last"
         yield ("status",), "see what is left"
     else:
         yield ("status", "--all"), "see that no instance is left"
@@ -301,13 +303,13 @@ def _next(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...]
 def _after_upgrading(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
     if report.after.is_untouched and not report.rollback.outcome:
         # Of what is new nothing is known to the ensemble yet, so that the same command without it means the old.
-        yield ("jobs", "retry"), f"carry on: {'no instance' if report.causes.stands else 'nothing'} was changed so far"
+        yield ("jobs", "retry"), f"continue: {'no instance' if report.causes.stands else 'nothing'} was changed so far"
         yield from _back(report, session) if report.causes.stands else ()
     elif report.rollback.outcome != ROLLED_BACK:
-        yield ("upgrade", *report.steps), "carry on: only what is still different is changed"
+        yield ("upgrade", *report.steps), "continue: only what is still different is changed"
         yield from _back(report, session)
     else:
-        yield ("diff",), "see that what runs is what it was"
+        yield ("diff",), "check that what runs is what ran before"
 
 
 def _back(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -323,22 +325,22 @@ def _unmended(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
     found = [f for f in report.failures if f.operation == SETTLE and f.outcome.ending not in OUT_OF_REACH]
     if found and not report.rollback.outcome:
         instances = list(dict.fromkeys(failed.instance for failed in found))
-        yield ("heal", *instances[:MOST_NAMED]), "repair what nothing else repairs, before you carry on"
+        yield ("heal", *instances[:MOST_NAMED]), "repair what nothing else repairs, before you continue"
 
 
 def _after_making(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
     """The same of workflows that make or change what is there."""
     yield from _unmended(report)
     if report.workflow == DEPLOY:
-        yield ("deploy", *report.steps), "carry on: what is done is not done again"
+        yield ("deploy", *report.steps), "continue: what is done is not done again"
         yield from _back(report, session) if report.causes.stands else ()
         if report.after.left:
-            yield ("undeploy",), "take everything down, what is half made too"
+            yield ("undeploy",), "remove everything, also what is incomplete"
         return
     if report.workflow == UPGRADE:
         yield from _after_upgrading(report, session)
     elif workflow_of(report.workflow).goes_back:
-        yield ("jobs", "retry"), "carry on with going back"
+        yield ("jobs", "retry"), "continue the rollback"
     elif not report.rollback.outcome:
         if report.counts.skipped or len(report.causes.gone) < len(report.failures) or not report.failures:
             yield ("jobs", "retry"), "do what it has left undone"
@@ -357,15 +359,15 @@ def suggest_looking(proposal: Proposal, session: Session) -> None:
         return
     command = session.settings.command
     session.next(
-        NextCommand(command("check"), "look at what runs"),
-        NextCommand(command("deploy", "--check"), "look, and repair what is not ok"),
+        NextCommand(command("check"), "check what runs"),
+        NextCommand(command("deploy", "--check"), "check, and repair what is not ok"),
     )
 
 
 def warn_of_changed_inputs(names: Sequence[str], session: Session) -> None:
     """Say of inputs that have other values now why nothing is done about them."""
     session.warn(
-        f"these inputs changed, and no operation depends on them: {', '.join(names)}; "
+        f"these inputs changed, but no operation depends on them: {', '.join(names)}; "
         "outputs keep their values until something is deployed"
     )
 
@@ -373,7 +375,7 @@ def warn_of_changed_inputs(names: Sequence[str], session: Session) -> None:
 def warn_of_orphans(instances: Sequence[str], session: Session) -> None:
     """Say which instances are kept because nothing says how to remove them, and what to do about that."""
     named = listed(instances, MOST_NAMED)
-    session.warn(f"kept, because their nodes are not in the service that was deployed: {named}")
+    session.warn(f"kept, because their nodes are not in the deployed service: {named}")
     session.next(
         NextCommand(session.settings.command("deploy"), "once their nodes are in the service again; then undeploy"),
         NextCommand(session.settings.command("status"), "see what is kept"),
@@ -395,7 +397,7 @@ def show_kept(kept: Sequence[Change], session: Session) -> None:
 def write_outputs(outputs: Mapping[str, object], channel: Channel, *, complete: bool = True) -> None:
     """Outputs by name, one a line; marked where what they tell of is not ``complete``, as after a failure."""
     if outputs and not complete:
-        channel.line("Outputs, which hold once all is there:")
+        channel.line("Outputs, valid once everything is deployed:")
     longest = max(map(width, outputs), default=0)
     for name, value in outputs.items():
         shown = channel.paint("faint", "(no value)") if value is None else printable(as_text(value))

@@ -82,18 +82,18 @@ class Meaning(msgspec.Struct, frozen=True):
 MEANINGS: Mapping[ExitCode, Meaning] = {
     ExitCode.DONE: Meaning(
         "Done, nothing to do, or done with warnings.",
-        "Read the warnings, if there are any. A job that is *degraded* ends so too: what failed was optional.",
+        "Read the warnings, if there are any. A *degraded* job ends with it too: only optional operations failed.",
     ),
     ExitCode.JOB_FAILED: Meaning(
         "The job ran and failed.",
         "`ordito jobs show` says which steps failed, `ordito jobs logs` what they printed. Repair the cause, then"
-        " `ordito upgrade` or `ordito deploy` where you changed the service (mostly a script of it), and"
-        " `ordito jobs retry` where you did not: what ended well is not done again. Where the result could not be"
+        " `ordito upgrade` or `ordito deploy` if you changed the service (mostly a script of it), and"
+        " `ordito jobs retry` if you did not: what succeeded is not done again. If the result could not be"
         " written (a full disk), the code is 1 too, and one line says so.",
     ),
     ExitCode.CHANGES: Meaning(
         "There are changes, or an instance is not ok; only with `--detailed-exitcode`.",
-        "Look at what was shown; `ordito deploy` or `ordito upgrade` carries changes out, and `ordito describe` says"
+        "Read what was shown; `ordito deploy` or `ordito upgrade` carries out changes, and `ordito describe` says"
         " what can be done about an instance.",
     ),
     ExitCode.REFUSED: Meaning(
@@ -102,11 +102,11 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
         " Nothing was changed.",
     ),
     ExitCode.UNREACHABLE: Meaning(
-        "The job failed, and every failure was a target that could not be reached; or what was to be healed could not"
-        " be, because its host lets nobody in or is away.",
-        "`ordito hosts check` says which hosts answer, and why one does not. Where one lets nobody in, put the key"
-        " right in the inventory or on the host. Once they answer, `ordito jobs retry`; where a host stays away,"
-        " `ordito heal INSTANCE` has it replaced.",
+        "The job failed, and every failure was a target that could not be reached; or an instance could not be"
+        " healed, because its host refuses the login or cannot be reached.",
+        "`ordito hosts check` says which hosts answer, and why others do not. If one refuses the login, correct the"
+        " key in the inventory or on the host. Once they answer, `ordito jobs retry`; if a host stays unreachable,"
+        " `ordito heal INSTANCE` replaces it.",
     ),
     ExitCode.BUSY: Meaning(
         "Another command works on the ensemble, or an interrupted job must be resumed first.",
@@ -114,21 +114,20 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
         " continued by `ordito jobs resume`, or closed by `ordito jobs cancel`.",
     ),
     ExitCode.TIMED_OUT: Meaning(
-        "The time that `--timeout` gave was over before the job was done.",
+        "The time of `--timeout` was over before the job was done.",
         "Running steps were ended, what was done is recorded. `ordito jobs retry` does the rest.",
     ),
     ExitCode.ROLLED_BACK: Meaning(
-        "The job failed, and all that it had done was taken back.",
+        "The job failed, and everything that it had done was rolled back.",
         "What runs is what ran before. Repair the cause (`ordito jobs logs`), then give the command again.",
     ),
     ExitCode.ROLLBACK_INCOMPLETE: Meaning(
-        "The job failed, and not all that it had done could be taken back.",
-        "`ordito jobs show` lists what remains, `ordito diff` what is different. Repair it by hand where that is"
-        " needed,"
+        "The job failed, and not everything that it had done could be rolled back.",
+        "`ordito jobs show` lists what remains, `ordito diff` what is different. Repair it by hand if needed,"
         " then `ordito deploy` or `ordito rollback`.",
     ),
     ExitCode.USAGE: Meaning(
-        "The command line is wrong, or an answer was needed and there is nobody to ask.",
+        "The command line is wrong, or an answer was needed and nobody could be asked.",
         "The message names the option that is meant; `ordito VERB --help` shows all. In scripts give `--yes`.",
     ),
     ExitCode.INTERNAL: Meaning(
@@ -138,7 +137,7 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
     ),
     ExitCode.INTERRUPTED: Meaning(
         "Interrupted, cancelled, or answered with no.",
-        "Where a job was cut off, `ordito jobs resume` continues it; one that was cancelled is taken up by"
-        " `ordito jobs retry`.",
+        "`ordito jobs resume` continues a job that was interrupted; `ordito jobs retry` does the rest of one that"
+        " was cancelled.",
     ),
 }

@@ -93,7 +93,7 @@ def _write_sharing(plan: Plan, channel: Channel) -> None:
     if workflow_of(plan.workflow).heals:
         others = [c.instance for c in plan.changes if c.symbol == "-/+" and c.cause is not ChangeCause.TO_HEAL]
         if others:
-            channel.line(f"Replaced with it, where that is needed: {listed(others, MOST_IN_WAVE)}.")
+            channel.line(f"Replaced with it, if needed: {listed(others, MOST_IN_WAVE)}.")
     if not workflow_of(plan.workflow).removes:  # Which tells in the end what it has left alone.
         write_kept(plan.summary.kept, channel)
 
@@ -106,13 +106,13 @@ def shown_of(proposal: Proposal) -> Preview:
 def totals(shown: Preview, *, full: bool = False) -> str:
     """The plan in one sentence; ``full`` counts what does nothing too, where that is shown."""
     found = shown.totals
-    parts = [f"{found.made} to make", f"{found.changed} to change", f"{found.removed} to remove"]
+    parts = [f"{found.made} to create", f"{found.changed} to change", f"{found.removed} to remove"]
     if workflow_of(shown.workflow).calls:
         parts = [f"runs on {plural(found.changed, 'instance')}"]
     if found.replaced:
-        parts.insert(2, f"{found.replaced} to make again")
+        parts.insert(2, f"{found.replaced} to replace")
     if found.looked_at:
-        parts.append(f"{found.looked_at} to look at")
+        parts.append(f"{found.looked_at} to check")
     if found.unchanged:
         parts.append(f"{found.unchanged} unchanged")
     operations = plural(found.operations + found.delegated, "operation")
@@ -141,13 +141,13 @@ def write_left_out(plan: Plan, channel: Channel) -> None:
     if not plan.summary.is_part:
         return
     if not plan.summary.left_out:
-        channel.line("Left out: all else. What a plan for everything would do besides cannot be told: it is refused.")
+        channel.line("Left out: everything else. What it would need is not known: a plan for everything is refused.")
         return
     if workflow_of(plan.workflow).removes:
         named = listed([change.instance for change in plan.summary.left_out], MOST_LEFT_OUT)
-        channel.line(f"Stays, as it is no part of this: {named}")
+        channel.line(f"Stays, as it is not part of this: {named}")
         return
-    channel.line("Left out, as it is no part of this")
+    channel.line("Left out, as it is not part of this")
     rows = (
         list(map(_row, plan.summary.left_out))
         if len(plan.summary.left_out) <= MOST_LEFT_OUT
@@ -189,7 +189,7 @@ def _write_losing(proposal: Proposal, channel: Channel) -> None:
         channel.line(channel.paint("bad", f"data of {listed(names, MOST_IN_WAVE)} {is_lost}"))
     if lost := proposal.risks.lost:
         words = words_of_losing(lost) if len(lost) <= MOST_IN_WAVE else words_of_losing(["NAME, for each of them"])
-        channel.line(f"    nobody has permitted that yet: {' '.join(words)}")
+        channel.line(f"    not permitted yet: {' '.join(words)}")
 
 
 def _write_outages(outages: Sequence[Outage], channel: Channel) -> None:
@@ -207,7 +207,7 @@ def _write_outages(outages: Sequence[Outage], channel: Channel) -> None:
 def _write_drifted(plan: Plan, channel: Channel) -> None:
     if plan.summary.drifted:
         named = listed(plan.summary.drifted, MOST_IN_WAVE)
-        channel.line(f"{channel.paint('warning', 'warning')}: found to be other than they were made: {named}")
+        channel.line(f"{channel.paint('warning', 'warning')}: found to differ from how they were created: {named}")
 
 
 # ---------------------------------------------------------------------------------------------------------- changes

@@ -52,7 +52,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # (not generic when 
         """The seconds."""
         seconds = value if isinstance(value, float) else seconds_of(str(value))
         if seconds is None or not 0 < seconds <= MOST_SECONDS:
-            self.fail(f'"{value}" is no time of at most a week, such as 90, 90s, 10m or 1h30m', param, ctx)
+            self.fail(f'"{value}" is not a time of at most a week, such as 90, 90s, 10m or 1h30m', param, ctx)
         return seconds
 
 
@@ -264,18 +264,18 @@ def _saved_plan(request: DescriptionRequest, session: Session) -> Request:
 # How a job runs: the same options for every verb that begins one.
 
 ON_FAILURE = {
-    "on_failure": "After a failure: carry on with what does not depend on it, or start nothing more"
+    "on_failure": "After a failure: continue with what does not depend on it, or start nothing more"
     " (default: continue).",
     "on_failure_values": "[continue|abort]",
 }
 ON_FAILURE_MAKING = {
-    "on_failure": "After a failure: carry on with what does not depend on it, start nothing more, or also take back"
+    "on_failure": "After a failure: continue with what does not depend on it, start nothing more, or also undo"
     " what was done (default: rollback for a scale-out, else continue).",
     "on_failure_values": "[continue|abort|rollback]",
 }
-"""The same of jobs that make something, so that what they did can be taken back."""
+"""The same for jobs that create something, which can be rolled back."""
 IN_GIT = "auto: if the ensemble is kept in git"
-AS_BEGUN = "as the job was told when it began"
+AS_BEGUN = "as given when the job began"
 
 
 def job_options(wording: Wording = ON_FAILURE) -> Decorator:
@@ -316,5 +316,5 @@ def wait_lock_option(function: F) -> F:
         type=Seconds(),
         metavar="SECONDS",
         default=0.0,
-        help="Wait so long for another command that works on the ensemble.",
+        help="How long to wait for another command that works on the ensemble.",
     )(function)

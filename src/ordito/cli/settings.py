@@ -136,4 +136,4 @@ def refused_value(text: str) -> str:
     """What is wrong with a value of a command line that is the mark of a proposed command, "" where nothing is."""
     if text.strip() != NOT_REPEATED:
         return ""
-    return f"{NOT_REPEATED} stands for a value that is not repeated: write the value itself in its place"
+    return f"{NOT_REPEATED} means a value that is not repeated here: write the value itself instead"

@@ -109,7 +109,7 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
         channel.line(f"{plural(found.waiting, 'notice')} waiting to be handled")
     if found.failed:
         named = listed(found.failed, MOST_NAMED)
-        channel.line(f"  failed: {printable(named)}; what it has left may be no state that the lifecycle knows")
+        channel.line(f"  failed: {printable(named)}; this may have left a state that the lifecycle does not know")
 
 
 def attempt_line(found: StatusResult) -> str:
@@ -187,7 +187,7 @@ def _said(row: AgreeingRow, channel: Channel) -> str:
         note,
         "orphaned: no longer in the service" if found.orphaned else "",
         f"still as in {found.form}" if found.form else "",
-        "changed since it was made" if found.drifted and not note else "",
+        "changed since it was created" if found.drifted and not note else "",
         f"failed: {', '.join(failing)}" if failing else "",
     ]
     special = "; ".join(filter(None, notes))

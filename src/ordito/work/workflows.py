@@ -143,7 +143,7 @@ _ALL = (
     Workflow("heal", Aim.HEALTH, _ADJUSTS, "Put an instance right that is not ok."),
     Workflow(SCALE, Aim.COUNT, _ADJUSTS, "Have more or fewer instances of a node.", continues=True),
     Workflow(RUN, Aim.CALL, summary="Run one operation on all instances, or on chosen ones."),
-    Workflow("check", Aim.KNOWLEDGE, summary="Look whether what exists is as it was recorded."),
+    Workflow("check", Aim.KNOWLEDGE, summary="Check whether what exists is as recorded."),
     Workflow("discover", Aim.KNOWLEDGE, summary="Find out what exists, and record it."),
     Workflow("tell", Aim.NOTICE),
     Workflow("notify", Aim.NOTICE),

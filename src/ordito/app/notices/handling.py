@@ -232,7 +232,7 @@ class _Handler:
         if proposal.unapproved:
             raise Refused(
                 "changed-meanwhile",
-                f"changed since they were made: {listed(proposal.unapproved)}; nothing was removed",
+                f"changed since they were created: {listed(proposal.unapproved)}; nothing was removed",
                 "look at them; they are removed only by a command that says so",
                 next_words=("describe", proposal.unapproved[0]),
                 purpose="see what was done to it",

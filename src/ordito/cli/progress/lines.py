@@ -122,7 +122,7 @@ class LineProgress:
         self._untold.discard(event.step)
         again = f"attempt {event.next} of {event.attempts} in {brief(event.seconds)}"
         if is_many and event.next == FIRST_ATTEMPTS:
-            again += "; not every one is told from here on"
+            again += "; from here on, not every attempt is shown"
         self._line(event.at, *named, self._channel.paint("warning", f"{failure(event.outcome)}; {again}"))
 
     def _begin(self, event: JobStarted) -> None:

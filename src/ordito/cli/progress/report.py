@@ -70,7 +70,7 @@ def write_failures(failures: Sequence[StepFailed], channel: Channel) -> None:
         for line in _failure(first, channel):
             channel.line(line)
         if others:
-            channel.line(f"   and so {printable(listed(map(_named, others), MOST_ALIKE))}")
+            channel.line(f"   likewise: {printable(listed(map(_named, others), MOST_ALIKE))}")
     if len(blocks) > MOST_FAILURES:
         left = sum(map(len, blocks[MOST_FAILURES:]))
         channel.line(f"... and {plural(left, 'more failure')}")

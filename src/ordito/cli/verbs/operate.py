@@ -70,7 +70,7 @@ def start_command(session: Session, request: WorkflowRequest) -> ExitCode:
     return carry_out(session, request, finish_start)
 
 
-finish_restart = finishing("as it should be")
+finish_restart = finishing("as described")
 
 
 @job_verb(RestartRequest)
