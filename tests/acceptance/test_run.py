@@ -177,6 +177,6 @@ def test_workflows_that_are_made_are_commands_of_their_own(tmp_path: Path) -> No
     for name, command in (("scale", "scale --help"), ("install", "deploy --help")):
         refused = ordito(tmp_path, "workflow", "run", name, "--yes")
         assert refused.code == 3
-        assert f'"{name}" is made for every service' in refused.err
+        assert f'"{name}" is generated for every service' in refused.err
         assert command in refused.err
     assert "one of the template: workflow NAME" in ordito(tmp_path, "graph", "--workflow", "backup").err

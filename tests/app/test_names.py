@@ -54,7 +54,7 @@ def test_a_text_that_means_both_is_refused_with_both_spellings() -> None:
         ("node:web_2", 'no node "web_2"', "web"),
         ("instance:web", 'no instance "web"', "web_"),
         ("web_3", 'instance "web_3" of "web" was deleted', ""),
-        ("db", 'no node or instance "db"', "a topology stands for it: db/inner"),
+        ("db", 'no node or instance "db"', "it is substituted by a topology with db/inner"),
         ("zzz", 'no node or instance "zzz"', ""),
     ],
 )

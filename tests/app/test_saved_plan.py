@@ -79,7 +79,7 @@ def test_what_this_program_has_not_written_is_no_plan_even_with_the_right_digest
     file.write_bytes(head + b'\n"digest":"' + digest + b'",\n' + body)
     with pytest.raises(Refused) as refused:
         read_saved_plan(str(file))
-    assert "no plan that this program has written" in refused.value.message
+    assert "not a plan that this program has written" in refused.value.message
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"tosca_definitions_version: tosca_simple_yaml_1_3\n", b'{"format":'])

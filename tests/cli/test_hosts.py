@@ -391,7 +391,7 @@ def test_labels_that_nobody_heeds_are_told_with_the_place_of_their_node(run: Run
     assert told.code == 0
     assert "unused-labels" in told.err
     assert "service.yaml:7:5" in told.err
-    assert "box asks for a host of a pool (label zone=a), and gets none" in told.err
+    assert "box asks for a host of a pool (label zone=a), but no pool is used" in told.err
     assert "name hosts in an inventory" in told.err
     (place / "hosts.yaml").write_text(HOSTS + "provide: { box: localhost }\n")
     told = run("validate")

@@ -135,14 +135,14 @@ def remove_ensemble(_: Run, folder: Path) -> None:
 
 STALE: dict[str, tuple[Callable[[Run, Path], None], str]] = {
     "another job": (another_job, r"job \w{12} \(deploy\) has run since"),
-    "the status": (edit_status, "the status in ensemble.yaml is another one"),
+    "the status": (edit_status, "the status in ensemble.yaml has changed"),
     "the user's part": (edit_user_part, "your part of ensemble.yaml was changed"),
-    "no ensemble": (remove_ensemble, "it was made for an ensemble, and here is none"),
+    "no ensemble": (remove_ensemble, "it was made for an ensemble, and there is none here"),
     "a script": (edit("scripts/configure.sh"), "scripts/configure.sh was changed"),
     "another file beside it": (edit("scripts/more.sh"), "scripts/more.sh is new"),
     "a file that is gone": (lambda _, f: (f / "scripts" / "unused.sh").unlink(), "scripts/unused.sh is gone"),
     "the definitions": (edit("service.yaml"), "service.yaml was changed"),
-    "who may run a script": (lambda _, f: (f / "scripts" / "unused.sh").chmod(0o755), "may be executed otherwise"),
+    "who may run a script": (lambda _, f: (f / "scripts" / "unused.sh").chmod(0o755), "have other permissions"),
     "an input that stands in a file": (other_input, 'input "size" has another value'),
 }
 

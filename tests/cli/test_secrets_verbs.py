@@ -60,7 +60,7 @@ def test_a_file_is_taken_byte_for_byte(tmp_path: Path) -> None:
     [
         (("get", "db-pv"), None, 3, "db-pw"),
         (("rm", "db-pw", "db-pv"), None, 3, 'no secret "db-pv"'),
-        (("set", "1x"), b"x", 3, "is no name"),
+        (("set", "1x"), b"x", 3, "is not a valid name"),
         (("set", "empty"), b"", 3, "is empty"),
         (("set", "binary"), b"\xff\xfe", 3, "UTF-8"),
         (("set", "short"), b"abc", 0, "so short"),

@@ -59,7 +59,7 @@ def test_what_was_read_is_not_overwritten(run: Run, service: Path, words: tuple[
     os.link("s.yaml", "hard.json")
     done = run(*words, service, "--out", out)
     assert done.code == 3
-    assert f"error[exists]: {out} is what was read, and would be overwritten" in done.err
+    assert f"error[exists]: {out} was read by this command and would be overwritten" in done.err
     assert (service.read_text(), Path("types.yaml").read_text()) == (MAIN, TYPES)
     assert run(*words, service, "--out", "new.json").code == 0
 

@@ -1,8 +1,8 @@
 """Names on the command line: of nodes and their instances, and of operations.
 
-An instance is written by its id (`web_1`), a node template by its name (`web`). Where a text is both, it is refused
-with both spellings: `node:web_1`, `instance:web_1`. An operation is `Interface.operation`, or its name alone if one
-interface only has it.
+An instance is written by its id (`web_1`), a node template by its name (`web`). A text that is both is refused; the
+hint has both spellings: `node:web_1`, `instance:web_1`. An operation is `Interface.operation`, or its name alone if
+only one interface has it.
 """
 
 from __future__ import annotations
@@ -23,18 +23,15 @@ MOST_NAMED = 12
 
 
 class NamedInstances(msgspec.Struct, frozen=True):
-    """What a text on the command line means: a node, or an instance; the other one is ""."""
+    """The meaning of a text on the command line: a node or an instance; the other one is ""."""
 
     node: str = ""
     instance: str = ""
 
 
 class InstanceNames:
-    """The nodes and instances that there are, by what people call them.
-
-    ``service`` is None where it cannot be read: then nodes are those that instances are recorded of. Deleted instances
-    count only with ``deleted``.
-    """
+    """The nodes and instances by their names on the command line. ``service`` is None if it cannot be read: then the
+    nodes are those with recorded instances. Deleted instances count only with ``deleted``."""
 
     def __init__(self, service: Service | None, snapshot: Snapshot, *, deleted: bool = False) -> None:
         self._snapshot = snapshot
@@ -43,7 +40,7 @@ class InstanceNames:
         self._nodes.update(dict.fromkeys(snapshot.instances[i].node for i in sorted(self._instances)))
 
     def find(self, text: str) -> NamedInstances:
-        """What a text means. Raises ``Refused`` where it means nothing, or two things."""
+        """The meaning of a text. Raises ``Refused`` if it has none or two."""
         if text.startswith(NODE):
             return NamedInstances(node=self._known(text.removeprefix(NODE), self._nodes, "node"))
         if text.startswith(INSTANCE):
@@ -52,7 +49,7 @@ class InstanceNames:
         if is_node and is_instance:
             raise Refused(
                 "ambiguous-name",
-                f'"{text}" is a node, and an instance of "{self._snapshot.instances[text].node}"',
+                f'"{text}" is both a node and an instance of "{self._snapshot.instances[text].node}"',
                 f'write "{NODE}{text}" for the node, or "{INSTANCE}{text}" for the instance',
             )
         if is_node:
@@ -60,7 +57,7 @@ class InstanceNames:
         return NamedInstances(instance=self._known(text, self._instances, "node or instance"))
 
     def instances(self, texts: Iterable[str]) -> list[Instance]:
-        """The instances that texts name, each once: those of a node in the order of their slots. Raises ``Refused``."""
+        """The named instances, each once; those of a node in the order of their numbers. Raises ``Refused``."""
         found: dict[str, Instance] = {}
         for text in texts:
             named = self.find(text)
@@ -80,11 +77,11 @@ class InstanceNames:
                 "unknown-name",
                 f'instance "{name}" of "{record.node}" was deleted',
                 next_words=("status", "--all"),
-                purpose="see all that there is and was",
+                purpose="see all instances, also deleted ones",
             )
         stands_in = [n for n in self._nodes if n.startswith(f"{name}/")]
         if stands_in:
-            hint = f"a topology stands for it: {listed(stands_in, MOST_NAMED)}"
+            hint = f"it is substituted by a topology with {listed(stands_in, MOST_NAMED)}"
         else:
             near = nearest(name, sorted({*known, *(self._nodes if "node" in kind else ())}))
             hint = f"did you mean {' or '.join(near)}?" if near else ""
@@ -93,7 +90,7 @@ class InstanceNames:
             f'there is no {kind} "{name}"',
             hint,
             next_words=("status",),
-            purpose="see what there is",
+            purpose="see what exists",
         )
 
 
@@ -102,13 +99,13 @@ def _slot(instance: Instance) -> tuple[int, int]:
 
 
 def operation_named(text: str, interfaces: Iterable[Interface]) -> tuple[str, str]:
-    """The interface and the operation that a text means: ``Interface.operation``, or the operation's name alone where
-    one of the interfaces only has it. Raises ``Refused`` where it means nothing, or several."""
+    """The interface and the operation that a text means: ``Interface.operation``, or the operation's name alone if only
+    one interface has it. Raises ``Refused`` if there is none, or several."""
     return _member_named(text, [(i, i.operations) for i in interfaces], "operation")
 
 
 def notification_named(text: str, interfaces: Iterable[Interface]) -> tuple[str, str]:
-    """The same of a notification."""
+    """The interface and the notification that a text means, as ``operation_named``."""
     return _member_named(text, [(i, i.notifications) for i in interfaces], "notification")
 
 

@@ -19,8 +19,7 @@ from ordito.instances.topology_outputs import topology_outputs
 
 
 class OutputRequest(msgspec.Struct, frozen=True):
-    """Which ensemble, and which output; "" for all. Of one output its sensitive value is given where ``reveal`` asks
-    for it."""
+    """The ensemble, and an output, "" for all. With ``reveal`` the sensitive value of a single output is given."""
 
     directory: str
     name: str = ""
@@ -28,15 +27,15 @@ class OutputRequest(msgspec.Struct, frozen=True):
 
 
 class OutputResult(msgspec.Struct, frozen=True):
-    """The outputs asked for, by name; None for those without a value. ``caveat`` says why they are those of the last
-    job, and not evaluated now."""
+    """The wanted outputs by name; None for those without a value. ``caveat`` says why they are those of the last job,
+    and not evaluated now."""
 
     outputs: Mapping[str, object]
     caveat: str = ""
 
 
 def output(request: OutputRequest) -> OutputResult:
-    """Look at the outputs. Raises ``Refused`` where there is no ensemble or no such output, and ``EnsembleError``."""
+    """Show outputs. Raises ``Refused`` if there is no ensemble or no such output, and ``EnsembleError``."""
     place = place_of(request.directory)
     if not place.layout.exists:
         raise no_ensemble(place.shown)
@@ -67,7 +66,7 @@ def output(request: OutputRequest) -> OutputResult:
 
 
 def _outputs(place: Place, ensemble: Ensemble) -> tuple[Mapping[str, object], Mapping[str, str], str]:
-    """The outputs as things are, why some could not be evaluated, and why none could: then they are the last job's."""
+    """The present outputs, why some could not be evaluated, and why none could: then they are those of the last job."""
     used, caveat = service_as_it_runs(place, ensemble)
     if used is None:
         return ensemble.status.outputs, {}, caveat

@@ -1,4 +1,4 @@
-"""Writing the file that a command was told to write; and why it cannot be written, and what to do about it."""
+"""Writing the file that a command was asked to write; and if it cannot be written, why, and what to do about it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _HINTS = {
     errno.EROFS: "the file system is read-only: write it elsewhere",
     errno.EACCES: "write it where this user may, or give this user the right to write there",
     errno.EPERM: "write it where this user may, or give this user the right to write there",
-    errno.EEXIST: "a file stands where a folder is needed: name another place",
-    errno.ENOTDIR: "a file stands where a folder is needed: name another place",
+    errno.EEXIST: "there is a file where a folder is needed: name another place",
+    errno.ENOTDIR: "there is a file where a folder is needed: name another place",
     errno.EISDIR: "there is a folder of that name: name a file",
     errno.ENAMETOOLONG: "give it a shorter name",
     errno.ELOOP: "the link leads back to itself: remove it, or name another place",
@@ -30,7 +30,8 @@ _HINTS = {
 
 
 def cannot_write(name: str, error: OSError) -> Refused:
-    """What the operating system says about writing a file or folder, which people call ``name``."""
+    """The refusal for a file or folder (``name`` in the message) that cannot be written, with the reason of the
+    operating system."""
     return Refused("cannot-write", f"cannot write {name}: {error.strerror or error}", _HINTS.get(error.errno or 0, ""))
 
 
@@ -39,8 +40,8 @@ _STANDARD_ERROR = "/dev/stderr"
 
 
 def write_document(out: str, document: bytes, sources: Iterable[str]) -> None:
-    """Write a document whole or not at all; into a device or a FIFO it is simply written. A link stays a link. Raises
-    ``Refused``, also where the file is one of the ``sources`` that the document was made from."""
+    """Write a document completely or not at all; into a device or a FIFO it is simply written. A link stays a link.
+    Raises ``Refused``, also if the file is one of the ``sources`` from which the document was made."""
     try:
         handle = _stream(out)
         if handle is None:
@@ -56,8 +57,8 @@ def write_document(out: str, document: bytes, sources: Iterable[str]) -> None:
 
 
 def _stream(out: str) -> int | None:
-    """A handle of what is no ordinary file, which nothing may take the place of; None for an ordinary file or one that
-    is not there yet. Raises ``OSError``."""
+    """A handle of something that is no regular file, which must not be replaced; None for a regular file, or if there
+    is none yet. Raises ``OSError``."""
     numbered = _DESCRIPTOR.fullmatch(os.path.normpath(out))
     if numbered is not None or out == _STANDARD_ERROR:
         return os.dup(int(numbered[1]) if numbered is not None else 2)
@@ -76,7 +77,9 @@ def _refuse_source(out: str, sources: Iterable[str]) -> None:
     for source in sources:
         if Path(source).exists() and Path(source).samefile(out):
             raise Refused(
-                "exists", f"{out} is what was read, and would be overwritten", "name another file with --out FILE"
+                "exists",
+                f"{out} was read by this command and would be overwritten",
+                "name another file with --out FILE",
             )
 
 
@@ -84,7 +87,7 @@ _ENDING = ".saving"
 
 
 def write_private(out: str, document: bytes, is_replaceable: Callable[[Path], bool]) -> None:
-    """Write a document that only its owner may read, whole or not at all. What is there already must be replaceable.
+    """Write a document that only its owner may read, completely or not at all. An existing file must be replaceable.
     Raises ``Refused``."""
     path = Path(os.path.realpath(out))
     if path.exists() and not is_replaceable(path):

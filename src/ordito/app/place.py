@@ -13,25 +13,25 @@ from ordito.instances.records import Snapshot
 
 
 class Place(msgspec.Struct, frozen=True):
-    """An ensemble's directory, and how the user calls it, which is what messages should show. With ``as_it_is`` files
-    that were deployed are used though somebody has changed them since."""
+    """An ensemble's directory, and the path by which the user and messages name it. With ``as_it_is``, deployed files
+    are used even if they were changed since."""
 
     layout: Layout
     shown: str
     as_it_is: bool = False
 
     def path(self, relative: str) -> str:
-        """A path that is relative to the ensemble's directory, as seen from here."""
+        """A path inside the ensemble's directory, relative to the current directory."""
         return os.path.normpath(Path(self.shown) / relative)
 
     @property
     def manifest(self) -> str:
-        """How its file is called in messages."""
+        """The name of its file in messages."""
         return os.path.normpath(Path(self.shown) / MANIFEST)
 
 
 class EnsembleState(msgspec.Struct, frozen=True):
-    """An ensemble as it was read: where it is, what exists, and what was deployed last."""
+    """An ensemble as it was read: its place, what exists, and what was deployed last."""
 
     place: Place
     snapshot: Snapshot
@@ -44,5 +44,5 @@ def place_of(directory: str) -> Place:
 
 
 def relative_to(layout: Layout, path: str) -> str:
-    """A path that is seen from here, as seen from the ensemble's directory."""
+    """A path relative to the current directory, as a path relative to the ensemble's directory."""
     return os.path.relpath(Path(path).absolute(), layout.root)

@@ -19,18 +19,24 @@ from ordito.work.workflows import workflow_of
 
 
 class PlanRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble, what a command would ask for, and in which environment: None where it names none. ``out`` is
-    the file in which the plan is saved, "" for none; ``hosts`` the inventory, None where the command names none."""
+    """The plan of a command."""
 
     directory: str
     wanted: Request
+    """The request of the command."""
+
     environment: str | None = None
+    """The environment, None if the command names none."""
+
     out: str = ""
+    """The file in which the plan is saved, "" for none."""
+
     hosts: str | None = None
+    """The inventory, None if the command names none."""
 
 
 class PlanResult(msgspec.Struct, frozen=True):
-    """The plan; ``proposal`` is None where nothing was ever deployed. ``unfinished`` names a job that runs, or was
+    """The plan; ``proposal`` is None if nothing was ever deployed. ``unfinished`` is a job that runs, or was
     interrupted, and changes what exists."""
 
     proposal: Proposal | None
@@ -38,8 +44,8 @@ class PlanResult(msgspec.Struct, frozen=True):
 
 
 def plan(request: PlanRequest) -> PlanResult:
-    """Plan things as they are. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``; and
-    ``JobUnfinished`` where the plan is to be saved, since it would be stale as soon as that job goes on."""
+    """Plan with the present state. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``; and,
+    if the plan is to be saved, ``JobUnfinished``, because the plan would be stale as soon as that job goes on."""
     place = place_of(request.directory)
     if not place.layout.exists and not request.wanted.makes_ensemble:
         raise no_ensemble(place.shown)
@@ -59,5 +65,5 @@ def plan(request: PlanRequest) -> PlanResult:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Whether a saved plan may take the place of what is there: of another one only."""
+    """Whether a saved plan may replace an existing file: only another saved plan."""
     return is_saved_plan(str(path))

@@ -1,4 +1,4 @@
-"""What planning is told of the machine and of a service's files, whatever is planned."""
+"""The options for planning about the machine and the files of a service, which do not depend on the workflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who carries out operations, makes nodes and reaches hosts: what comes with the program, and what is added to it."""
+"""The executors, providers and connectors: those that come with the program, and those of plug-ins."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ordito.work.targets import CONTAINER, SSH, Hands, HostTarget, Ran, Unreacha
 # Who reaches hosts: each protocol has hands of its own, and each provider knows the hosts that it has made.
 
 THIS_MACHINE = ""
-"""The place of the hands of this machine among those of protocols."""
+"""The key of the access to this machine among those of protocols."""
 
 Settings = Mapping[str, object]
 
@@ -39,7 +39,7 @@ def _no_settings() -> Settings:
 
 
 class AllHands:
-    """Hands that reach whatever one of others does, by protocol; each is made when it is first asked for something."""
+    """Access to hosts of all protocols; the one of each protocol is made when it is first used."""
 
     def __init__(self, makers: Mapping[str, Callable[[], Hands]]) -> None:
         self._makers = makers
@@ -71,7 +71,7 @@ class AllHands:
 
 
 class KnownTargets:
-    """How hosts are reached, by what their providers and the inventory say now (see ``work.targeting.FindsTargets``).
+    """How hosts are reached, by their providers and the inventory (see ``operations.targeting.FindsTargets``).
 
     ``defaults`` gives the settings for hosts that are in no inventory.
     """
@@ -85,13 +85,13 @@ class KnownTargets:
         found = self._providers.named(provider)
         if found is None:
             raise Unreachable(
-                f'{instance} was made by the provider "{provider}", which is not there: give the inventory that it was'
-                " made with (--hosts)"
+                f'{instance} was made by the provider "{provider}", which is not available: give the inventory'
+                " with which it was made (--hosts)"
             )
         return found.target(instance, attributes)
 
     def at(self, instance: str, node: str, address: str, port: int | None) -> HostTarget:
-        """By SSH, with the settings of the inventory for all hosts, else with those of the user. Raises
+        """The target by SSH, with the settings of the inventory for all hosts, else with those of the user. Raises
         ``Unreachable``."""
         own: dict[str, object] = {"address": address} if port is None else {"address": address, "port": port}
         return HostTarget(SSH, instance, {**self._defaults(), **own})
@@ -100,11 +100,11 @@ class KnownTargets:
 SCRATCH = "scratch"
 
 PROTOCOLS = ("", SSH, CONTAINER)
-"""By which hosts may be reached, this machine first; those of further providers come to them."""
+"""The protocols by which hosts can be reached, this machine first; plug-ins may add more."""
 
 
 class Plugins(msgspec.Struct, frozen=True):
-    """The executors, providers and hands of one ensemble, and how its hosts are reached."""
+    """The executors, providers and host access of one ensemble."""
 
     executors: tuple[Executor, ...]
     providers: Providers
@@ -114,24 +114,24 @@ class Plugins(msgspec.Struct, frozen=True):
     connectors: tuple[Connector, ...]
 
     def accepts(self, kinds: Sequence[str], protocol: str | None = None) -> bool:
-        """Whether some executor processes an artifact of these types on hosts that are reached by a protocol ("": on
-        this machine; None: by any)."""
+        """Whether an executor runs an artifact of these types on hosts with this protocol ("": this machine; None:
+        any)."""
         if protocol is not None:
             return any(executor.accepts(kinds, protocol) for executor in self.executors)
         protocols = dict.fromkeys((*PROTOCOLS, *(provider.protocol for provider in self.providers.all)))
         return any(self.accepts(kinds, one) for one in protocols)
 
     def provides(self, node: str, kinds: Sequence[str]) -> bool:
-        """Whether some provider makes a node template, whose types are ``kinds``."""
+        """Whether a provider makes a node template with these types."""
         return self.providers.provides(node, kinds)
 
     def takes(self, node: str, kinds: Sequence[str], artifact: Sequence[str]) -> bool:
-        """Whether the provider of a node template does something with an artifact of such and such types."""
+        """Whether the provider of a node template uses artifacts of these types."""
         provider = self.providers.of(node, kinds)
         return provider is not None and (not isinstance(provider, TakesArtifacts) or provider.takes(artifact))
 
     def maker(self, node: str, kinds: Sequence[str]) -> Maker:
-        """Who makes a node template, and how what it makes is reached."""
+        """The provider of a node template, and how its instances are reached."""
         provider = self.providers.of(node, kinds)
         if provider is None:
             return Maker()
@@ -140,7 +140,7 @@ class Plugins(msgspec.Struct, frozen=True):
         )
 
     def remember(self, ensemble: str, snapshot: Snapshot) -> None:
-        """Have providers that keep books of their own write down what exists. Raises ``Refused``."""
+        """Let providers with a database of their own store what exists. Raises ``Refused``."""
         for provider in self.providers.all:
             if not isinstance(provider, KeepsBooks):
                 continue
@@ -150,9 +150,9 @@ class Plugins(msgspec.Struct, frozen=True):
                 raise Refused("broken-pool", str(failed), "give this user the right to use it") from failed
 
     async def leave(self, ensemble: str, job: str, before: Sequence[HostTarget]) -> None:
-        """Take away what the job has on other hosts, and from hosts that the ensemble has given back all that is there,
-        and end the connections to them: to be awaited where they were used, when every outcome is written down.
-        ``before`` are the hosts on which the job was before it was cut off."""
+        """Remove the files of the job on other hosts, and all files of the ensemble on hosts that it has given back,
+        and close the connections; to be awaited on the loop that used them, when all outcomes are recorded. ``before``
+        are the hosts on which the job ran before it was interrupted."""
         given_back: list[tuple[Lends, Sequence[HostTarget]]] = []
         for provider in self.providers.all:
             if isinstance(provider, Lends):
@@ -166,7 +166,7 @@ class Plugins(msgspec.Struct, frozen=True):
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
-        """Connections that are made meanwhile are closed at the end, whatever happens, on the same loop."""
+        """Close at the end, on the same loop, all connections that were made inside of the ``with`` statement."""
         try:
             yield
         finally:
@@ -174,16 +174,15 @@ class Plugins(msgspec.Struct, frozen=True):
                 await connector.close()
 
     def close(self) -> None:
-        """Let go of what was kept for further operations."""
+        """Release what was kept for further operations."""
         for executor in self.executors:
             executor.close()
 
 
 def plugins_of(layout: Layout, inventory: HostInventory, area: str = "") -> Plugins:
-    """What is at hand for an ensemble; nothing is made on disk before an operation runs, and nothing is connected.
-    ``area`` is the word that tells what this deployment has on other hosts from what others have there.
-
-    Raises ``InvalidDocument`` with all that is wrong with the inventory."""
+    """The plug-ins for an ensemble; nothing is written to disk or connected before an operation runs. ``area`` is the
+    name below which this deployment keeps its files on other hosts. Raises ``InvalidDocument`` with all errors of the
+    inventory."""
     connectors: tuple[Connector, ...] = (SshConnector(), ContainerConnector())
     by_protocol = {connector.protocol: partial(RemoteHands, connector) for connector in connectors}
     hands = AllHands({THIS_MACHINE: LocalHands, **by_protocol})

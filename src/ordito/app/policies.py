@@ -1,4 +1,4 @@
-"""Look at the policies of what is deployed: what they are about, what their triggers wait for, and what came of it."""
+"""Show the policies of what is deployed: their targets, what their triggers wait for, and what these have done."""
 
 from __future__ import annotations
 
@@ -21,31 +21,35 @@ from ordito.work.evaluations import Evaluation, period_of, wanted_of
 
 
 class PoliciesRequest(msgspec.Struct, frozen=True):
-    """Which ensemble, and which policy by its name, "" for all."""
+    """The ensemble, and the name of a policy, "" for all."""
 
     directory: str
     name: str = ""
 
 
 class NoticeHandled(msgspec.Struct, frozen=True):
-    """What a trigger made of a notice, and whether its actions wait or are being carried out."""
+    """What a trigger did because of a notice, and whether its actions wait or are running."""
 
     entry: InboxEntry
     firing: Firing
 
 
 class TriggerView(msgspec.Struct, frozen=True):
-    """A trigger: ``hits`` are by entity in how many evaluations its condition has held that count now, out of
-    ``wanted``; ``remembered`` those evaluations; ``made`` what came of the notices that it heard, the latest first."""
+    """A trigger."""
 
     trigger: Trigger
     wanted: int
+    """In how many evaluations its condition must hold."""
+
     remembered: dict[str, tuple[Evaluation, ...]]
+    """The remembered evaluations, by entity."""
+
     made: tuple[NoticeHandled, ...]
+    """What it did because of notices, the latest first."""
 
     @property
     def hits(self) -> dict[str, int]:
-        """By entity, in how many of the evaluations that are remembered the condition held."""
+        """By entity, in how many of the remembered evaluations the condition held."""
         period = period_of(self.trigger)
         found: dict[str, int] = {}
         for entity, kept in self.remembered.items():
@@ -56,12 +60,12 @@ class TriggerView(msgspec.Struct, frozen=True):
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What it does, in words."""
+        """Its actions, for people."""
         return tuple(map(_action, self.trigger.actions))
 
 
 class PolicyView(msgspec.Struct, frozen=True):
-    """A policy, whether this program heeds it, and its triggers; its properties as they may be shown, as plain data."""
+    """A policy, whether this program obeys it, its triggers, and its properties as plain data without secrets."""
 
     policy: Policy
     is_heeded: bool
@@ -77,8 +81,8 @@ class PoliciesView(msgspec.Struct, frozen=True):
 
 
 def policies(request: PoliciesRequest) -> PoliciesView:
-    """Look at policies. Raises ``Refused``, ``EnsembleError``, and ``InvalidDocument`` where the files of what is
-    deployed were changed."""
+    """Show policies. Raises ``Refused``, ``EnsembleError``, and ``InvalidDocument`` if the deployed files were
+    changed."""
     place = ensemble_place(request.directory)
     with read_ensemble(request.directory) as ensemble:
         service = service_in_use(place, ensemble).service

@@ -1,7 +1,7 @@
-"""Proposals: what a command would do, as a plan with all that is needed to show it and to carry it out.
+"""Proposals: what a command would do, as a plan with everything that is needed to show it and to carry it out.
 
-What may be asked of each workflow stands in `requests.py`, and how a plan comes of that in a file of its own in
-`proposals/`. Who shows plans and who carries them out knows nothing else of workflows.
+The requests of workflows are in `requests.py`, and each workflow has a file in `proposals/` that plans its request.
+Code that shows plans or carries them out knows nothing else of workflows.
 """
 
 from __future__ import annotations
@@ -33,22 +33,28 @@ from ordito.work.workflows import workflow_of
 
 
 class Grounds(msgspec.Struct, frozen=True):
-    """What a plan is made from besides what exists: the digest of the service's files and those of each of them, by
-    their places in its pin; all topology inputs; and what was chosen where the service leaves a choice."""
+    """What a plan is made from besides what exists."""
 
     measured: str
+    """The digest of the service's files together."""
+
     contents: Mapping[str, str]
+    """The digest of each file, by its path in the pin."""
+
     inputs: Mapping[str, object]
+    """All topology inputs."""
+
     choices: Choices
+    """What was chosen where the service leaves a choice."""
 
 
 def _any(_: Grounds) -> None:
-    """Whatever a plan is made from is right."""
+    """Accept everything."""
 
 
 class PlanningContext(EnsembleState, frozen=True):
-    """What is known when a proposal is made: the ensemble, and what the user's part says in the environment that is
-    chosen (``spec``). ``examine`` looks at what the plan will be made from, and may raise ``Refused``."""
+    """What is known when a proposal is made: the ensemble, and the user's part in the chosen environment (``spec``).
+    ``examine`` is called with what the plan will be made from, and may raise ``Refused``."""
 
     spec: UsedSpec
     examine: Callable[[Grounds], None] = _any
@@ -57,8 +63,8 @@ class PlanningContext(EnsembleState, frozen=True):
 def known_of(
     place: Place, snapshot: Snapshot, status: Status, environment: str | None, hosts: str | None = None
 ) -> PlanningContext:
-    """What is known; ``environment`` is the one that a command names, None where it names none, "" for none at all,
-    and ``hosts`` the inventory, None where it names none, "" for that of the environment.
+    """The context of a command; ``environment`` is the one that it names (None if it names none, "" for no
+    environment), ``hosts`` the inventory (None if it names none, "" for that of the environment).
 
     Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``.
     """
@@ -66,34 +72,34 @@ def known_of(
 
 
 class Risks(msgspec.Struct, frozen=True):
-    """The instances whose data a plan loses, and of which nobody has said yet that they may be. They are
-    ``is_unforeseen`` where the command has not named all of them by itself: then it takes more than an answer."""
+    """The instances whose data a plan loses, without permission so far. ``is_unforeseen`` says that the command has not
+    named all of them itself: then confirming is not enough."""
 
     lost: tuple[str, ...] = ()
     is_unforeseen: bool = False
 
 
 class ProposedSource(msgspec.Struct, frozen=True):
-    """The service that a plan is about, and where its files come from."""
+    """The service of a plan, and where its files come from."""
 
     read: ReadService
     """The service as it was read."""
     whole: ServiceWithOrphans
-    """The same with the nodes that it has lost and that still have instances."""
+    """The same with orphans: nodes that it has lost and that still have instances."""
     measured: str
-    """The digest of the files that the plan was made for."""
+    """The digest of the files for which the plan was made."""
     contents: Mapping[str, str] = {}
-    """The digest of each of these, by its place in the pin."""
+    """The digest of each of these, by its path in the pin."""
     pinned: PinnedService | None = None
-    """The service's pin, None where it is still to be made."""
+    """The pin of the service, None if it is still to be made."""
     files: ReadFiles = ReadFiles()
     """Further files that were read."""
     earlier: Mapping[str, ReadService] = {}
-    """Earlier forms of the service that were read for the plan, by the jobs that deployed them."""
+    """Earlier deployed versions of the service that were read for the plan, by the jobs that deployed them."""
     named: GivenService | None = None
-    """The service that the ensemble is to remember in the place of the one that the user's part names."""
+    """The service that the ensemble remembers instead of the one that the user's part names."""
     user_part: bytes | None = None
-    """The user's part of the ensemble's file, where the ensemble has none yet."""
+    """The user's part for an ensemble that has none yet."""
 
 
 class ProposedInputs(msgspec.Struct, frozen=True):
@@ -104,7 +110,7 @@ class ProposedInputs(msgspec.Struct, frozen=True):
     before: Mapping[str, object] = {}
     """Those of the last deployment."""
     given: dict[str, GivenValue] = {}
-    """Those that are to be remembered."""
+    """Those that are remembered."""
     changed: tuple[str, ...] = ()
     """The names of those that have other values than before."""
     asked: Mapping[str, object] = {}
@@ -112,39 +118,39 @@ class ProposedInputs(msgspec.Struct, frozen=True):
 
 
 class ProposedSetting(msgspec.Struct, frozen=True):
-    """What a plan is carried out in."""
+    """The surroundings in which a plan is carried out."""
 
     environment: str = ""
     """The name of the environment, "" for none."""
     variables: dict[str, object] = {}
-    """Those that the environment gives to operations, once the plan is to be carried out."""
+    """The variables that the environment gives to operations; set when the plan is to be carried out."""
     inventory: HostInventory = NO_INVENTORY
     """The hosts that there are."""
     on_host: int = 1
-    """How many operations may run at one time on a host of which the plan says nothing."""
+    """How many operations may run at one time on a host, by default."""
 
 
 class ProposedJob(msgspec.Struct, frozen=True):
-    """What the job that carries out a plan is besides its steps."""
+    """The job that carries out a plan, apart from its steps."""
 
     retries: str = ""
     """The job whose remaining steps these are, "" for none."""
     on_failure: str = "continue"
-    """What a failure does where the command does not say it."""
+    """What a failure causes, by default."""
     cause: str = ""
-    """What began it where no command did."""
+    """What has caused it, if it was not a command."""
     told: dict[str, object] = {}
-    """What is kept with it of what the command has said."""
+    """The options of the command that are recorded with it."""
     renews: bool = False
-    """Whether it takes over the service's files, which are others than those that were deployed last, without steps."""
+    """Whether it takes over changed files of the service without steps."""
     completes: bool = False
-    """Whether it completes the last attempt, which did not end well though nothing is left to be done."""
+    """Whether it completes the last attempt, which failed although nothing is left to do."""
     back_to: int = 0
-    """The number of the revision to which it goes back; 0 for all else."""
+    """The number of the revision to which it goes back; 0 if it does not."""
 
 
 class Proposal(msgspec.Struct, frozen=True):
-    """A plan with all that is needed to show it and to carry it out."""
+    """A plan with everything that is needed to show it and to carry it out."""
 
     workflow: str
     """The name of the workflow."""
@@ -157,23 +163,22 @@ class Proposal(msgspec.Struct, frozen=True):
     inputs: ProposedInputs
     """The topology inputs."""
     setting: ProposedSetting = ProposedSetting()
-    """What it is carried out in."""
+    """The surroundings in which it is carried out."""
     job: ProposedJob = ProposedJob()
-    """What its job is besides its steps."""
+    """Its job, apart from the steps."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Warnings and notes."""
     unapproved: tuple[str, ...] = ()
-    """The instances that are to be removed, were found to be other than they were made, and of which nobody has said
-    yet that they may go all the same."""
+    """The instances to be removed that were found to be changed, without permission so far."""
     risks: Risks = Risks()
-    """The instances whose data it would lose without anybody having said that they may be lost."""
+    """The instances whose data it would lose without permission."""
 
     def with_job(self, **changed: object) -> Proposal:
         """The same with other fields of its job (``ProposedJob``)."""
         return msgspec.structs.replace(self, job=msgspec.structs.replace(self.job, **changed))
 
     def with_setting(self, **changed: object) -> Proposal:
-        """The same with other fields of what it is carried out in (``ProposedSetting``)."""
+        """The same with other fields of its setting (``ProposedSetting``)."""
         return msgspec.structs.replace(self, setting=msgspec.structs.replace(self.setting, **changed))
 
     @property
@@ -183,7 +188,7 @@ class Proposal(msgspec.Struct, frozen=True):
 
     @property
     def can_be_taken_back(self) -> bool:
-        """Whether a job that fails can take back what it did: what only makes instances."""
+        """Whether a failed job can take back what it did: a plan that only creates instances."""
         return workflow_of(self.workflow).describes or self.job.on_failure == "rollback"
 
     @property
@@ -193,17 +198,17 @@ class Proposal(msgspec.Struct, frozen=True):
 
     @property
     def service(self) -> Service:
-        """The service that the plan is about, with what it has left behind."""
+        """The service of the plan, with orphans."""
         return self.source.whole.service
 
     @property
     def existing(self) -> list[str]:
-        """The ids of the instances that there are before the plan is carried out."""
+        """The ids of the instances that exist before the plan is carried out."""
         return [i.id for i in self.snapshot.instances.values() if i.exists]
 
     @property
     def orphans(self) -> tuple[str, ...]:
-        """The instances that exist and whose nodes are not in the service, by id."""
+        """The instances whose nodes are not in the service, by id."""
         nodes = self.service.nodes
         return tuple(i.id for i in self.snapshot.instances.values() if i.exists and i.node not in nodes)
 
@@ -212,16 +217,16 @@ Proposer = Callable[[Request, PlanningContext], Proposal | None]
 
 
 def proposer(request: Request) -> Proposer:
-    """What plans a request, and nothing else: it gives None where nothing was ever deployed that the request could be
-    about, and raises what ``propose`` raises."""
+    """The function that plans a request: it returns None if nothing was ever deployed that the request could be about,
+    and raises what ``propose`` raises."""
     module = importlib.import_module(f"ordito.app.{request.planned_by}")
     found: Proposer = module.propose
     return found
 
 
 def propose(request: Request, known: PlanningContext, plan_it: Proposer | None = None) -> Proposal | None:
-    """The plan, with the environment that it is made in, and what is to be said of that; None where nothing was ever
-    deployed that it could be about. Nothing is changed. ``plan_it`` plans in the place of who plans such requests.
+    """The proposal for a request, with its environment and the warnings about that; None if nothing was ever deployed
+    that it could be about. Changes nothing. ``plan_it`` replaces the function that plans such requests.
 
     Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``.
     """
@@ -243,19 +248,19 @@ def propose(request: Request, known: PlanningContext, plan_it: Proposer | None =
 
 
 def takes_changed_files(request: Request) -> bool:
-    """Whether what is asked for goes on with files that were deployed and changed since: what removes everything, and
-    what is forced."""
+    """Whether a request goes on even if deployed files were changed since: one that removes everything, and one with
+    ``force``."""
     return workflow_of(request.workflow).removes or bool(getattr(request, "force", False))
 
 
 def pins_in_use(status: Status) -> tuple[str, ...]:
-    """The digests of the pins that what exists was made from, the last one first."""
+    """The digests of the pins that existing instances were made from, the last one first."""
     forms = (form.service for form in known_forms(status).values())
     return tuple(dict.fromkeys(digest for digest in (status.service, *forms) if digest))
 
 
 def _changed_files(known: PlanningContext) -> tuple[Diagnostic, ...]:
-    """That files which were deployed are used as they are, though they were changed."""
+    """The warning that deployed files are used although they were changed."""
     layout = known.place.layout
     found: list[str] = []
     for digest in pins_in_use(known.status):

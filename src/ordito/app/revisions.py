@@ -1,4 +1,4 @@
-"""The revisions of an ensemble, as people ask for them."""
+"""The list of the revisions of an ensemble."""
 
 from __future__ import annotations
 
@@ -17,37 +17,54 @@ from ordito.work.forms import is_same_there
 
 
 class RevisionLine(msgspec.Struct, frozen=True):
-    """A revision in the list: its number, the job that has made it, with its workflow and when it ended (UTC), the
-    digest of the service and its entry definitions file there, and the inputs that had other values than in the
-    revision before, as they may be shown. ``is_current`` marks the one that is deployed, ``was_removed`` one by which
-    everything was removed."""
+    """A revision in the list."""
 
     revision: int
+    """Its number."""
+
     job: str
+    """The job that has made it."""
+
     workflow: str
     ended: str
+    """When that ended, in UTC."""
+
     status: str
     service: str
+    """The digest of the service."""
+
     main: str
+    """The entry definitions file of the service."""
+
     inputs: Mapping[str, object]
+    """The inputs whose values differ from the revision before, without secrets."""
+
     is_current: bool = False
+    """Whether it is deployed."""
+
     was_removed: bool = False
+    """Whether it has removed everything."""
 
 
 class RevisionList(msgspec.Struct, frozen=True):
-    """The revisions, the newest first. ``is_partial`` says that something was begun after the current one and not
-    completed: by ``partial``, the job; one that ``repairs`` was to deploy the same as the current one once more. Then
-    ``back`` is the revision to which `rollback` leads, 0 where it leads to none."""
+    """The revisions, the newest first."""
 
     revisions: tuple[RevisionLine, ...]
     is_partial: bool = False
+    """Whether something was begun after the current revision and not completed."""
+
     partial: str = ""
+    """The job that has begun it."""
+
     repairs: bool = False
+    """Whether that job was to deploy the current revision again."""
+
     back: int = 0
+    """The revision to which `rollback` leads then, 0 for none."""
 
 
 def list_revisions(directory: str) -> RevisionList:
-    """All revisions. Raises ``Refused`` where there is no ensemble, and ``EnsembleError``."""
+    """All revisions. Raises ``Refused`` if there is no ensemble, and ``EnsembleError``."""
     place = ensemble_place(directory)
     with read_ensemble(directory) as ensemble:
         status, snapshot = ensemble.status, ensemble.snapshot
@@ -90,23 +107,30 @@ def _line(one: Revision, before: Revision | None, base: str) -> RevisionLine:
 
 
 class IncompleteRevision(msgspec.Struct, frozen=True):
-    """A job that was to make a ``revision`` and has not: its id, its workflow, and how it has ended (`failed`,
-    `cancelled`). ``complete`` is the last revision that is complete, 0 where there is none since everything was
-    removed; an attempt that ``repairs`` was to deploy the same as that once more. ``back`` is the revision to which
-    `rollback` leads, 0 where it leads to none."""
+    """A job that was to make a revision and has not."""
 
     job: str
     workflow: str
     status: str
+    """How it ended: `failed` or `cancelled`."""
+
     revision: int
+    """The revision that it was to make."""
+
     complete: int = 0
+    """The last complete revision, 0 if there is none since everything was removed."""
+
     repairs: bool = False
+    """Whether the job was to deploy that revision again."""
+
     back: int = 0
+    """The revision to which `rollback` leads, 0 for none."""
 
 
 def incomplete_revision(ensemble: EnsembleState) -> IncompleteRevision | None:
-    """The attempt that is deployed; None where what is deployed is a revision, that by which all was removed save what
-    is kept included, or was written by a version of the program that did not say so. Raises ``EnsembleError``."""
+    """The incomplete attempt that is deployed; None if a complete revision is deployed (also one that has removed
+    everything except what is kept), or if it was written by a version of the program that did not record this. Raises
+    ``EnsembleError``."""
     status, snapshot = ensemble.status, ensemble.snapshot
     base = stable_form(status, snapshot)
     if not status.form or status.form == base or status.removed:

@@ -14,7 +14,7 @@ from ordito.work.workflows import ROLLBACK
 
 
 def leftovers(directory: str) -> tuple[str, ...]:
-    """What is other than it was deployed last, for people, and of which instance. Raises ``Refused`` and
+    """What differs from the last deployment, for people, with the instance. Raises ``Refused`` and
     ``EnsembleError``."""
     place = place_of(directory)
     with paused_collector(), read_ensemble(directory) as ensemble:

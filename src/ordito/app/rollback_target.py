@@ -1,4 +1,4 @@
-"""To which revision going back leads, and what lifecycle steps have done since."""
+"""The revision to which a rollback leads, and what lifecycle steps have done since."""
 
 from __future__ import annotations
 
@@ -25,24 +25,32 @@ from ordito.work.workflows import workflow_of
 
 
 class RollbackTarget(msgspec.Struct, frozen=True):
-    """Where a rollback leads: the number of the revision, the job that has made it, and its form; the lifecycle steps
-    that were carried out since and not undone, in that order; and those that were carried out for the revision, have
-    been undone since, and will not be carried out again, by their ids. ``began`` is the first job of what is taken
-    back, where none of it was completed; else ""."""
+    """Where a rollback leads."""
 
     number: int
+    """The number of the revision."""
+
     job: str
+    """The job that has made it."""
+
     form: Form
+    """The deployed version."""
+
     done: tuple[DoneHook, ...] = ()
+    """The lifecycle steps that were carried out since and not undone, in order."""
+
     lost: tuple[str, ...] = ()
+    """The ids of lifecycle steps of the revision that have been undone since, and will not run again."""
+
     began: str = ""
+    """The first job that is taken back, if none of them was completed; else ""."""
 
 
 def target_of(known: EnsembleState, number: int) -> RollbackTarget:
-    """The revision of that number; for 0 the last complete one where something else was begun since, else the last one
-    before it of another service: what repairs what is deployed goes nowhere else.
+    """The revision with a number; for 0 the last complete one if something else was begun since, else the last one
+    before it of another service. An attempt that only repairs what is deployed does not count.
 
-    Raises ``Refused`` where there is none to which one can go back, and ``EnsembleError``.
+    Raises ``Refused`` if there is no revision to go back to, and ``EnsembleError``.
     """
     layout = known.place.layout
     base = stable_form(known.status, known.snapshot)
@@ -64,15 +72,14 @@ def target_of(known: EnsembleState, number: int) -> RollbackTarget:
         return _with_hooks(layout, _last_complete(known, base, deployed))
     raise Refused(
         "no-revision",
-        "there is no revision before the one that is deployed in which anything else was",
+        "no revision before the deployed one has anything else",
         next_words=("revisions",),
         purpose="see which there are",
     )
 
 
 def back_to(ensemble: EnsembleState) -> int:
-    """The number of the revision to which `rollback` leads where none is named; 0 where it leads to none, or where that
-    cannot be found out."""
+    """The number of the revision to which `rollback` without a number leads; 0 if there is none, or it is not known."""
     try:
         return target_of(ensemble, 0).number
     except (Refused, EnsembleError):
@@ -80,28 +87,28 @@ def back_to(ensemble: EnsembleState) -> int:
 
 
 def led_back_to(directory: str) -> int:
-    """``back_to`` of the ensemble in a directory. Raises ``Refused`` where there is none, and ``EnsembleError``."""
+    """``back_to`` of the ensemble in a directory. Raises ``Refused`` if there is none, and ``EnsembleError``."""
     place = place_of(directory)
     with read_ensemble(directory) as ensemble:
         return back_to(EnsembleState(place, ensemble.snapshot, ensemble.status))
 
 
 def _last_complete(known: EnsembleState, base: str, deployed: Form) -> RollbackTarget:
-    """What is deployed completely, where what was begun or tried since is taken back."""
+    """The last complete revision, to which a rollback leads if something was begun or tried since."""
     lines = job_lines(known.place.layout)
     began = min((line.id for line in lines if line.id > base and workflow_of(line.workflow).revises), default="")
     return RollbackTarget(deployed.revision or known.status.revision, base, deployed, began=began)
 
 
 def _is_tried(known: EnsembleState, base: str) -> bool:
-    """Whether anything was begun after the last complete revision, or tried in vain."""
+    """Whether anything was begun after the last complete revision, or tried without success."""
     last = _last_line(known)
     return _is_begun(known, base) or (last is not None and last.outcome not in WELL)
 
 
 def _is_unfinished(known: EnsembleState, base: str, deployed: Form) -> bool:
-    """Whether anything else than what is deployed was begun after the last complete revision, or tried in vain. To
-    repair what is deployed is not: that leaves nothing to be taken back, unless lifecycle steps were carried out."""
+    """Whether anything other than what is deployed was begun or tried after the last complete revision. A repair of
+    what is deployed does not count, because it leaves nothing to take back, unless lifecycle steps were carried out."""
     forms, layout = known_forms(known.status), known.place.layout
     if not all(is_same_there(forms.get(form), deployed) for form in _begun_forms(known)):
         return True
@@ -120,7 +127,7 @@ def _is_begun(known: EnsembleState, base: str) -> bool:
 
 
 def _begun_forms(known: EnsembleState) -> frozenset[str]:
-    """The forms in which instances are, that of what was deployed last among them."""
+    """The deployed versions of instances, including the last one."""
     return forms_in_use(known.snapshot.instances) | {current_form(known.status)}
 
 
@@ -131,8 +138,8 @@ def _last_line(known: EnsembleState) -> JobLine | None:
 
 
 def _before(layout: Layout, there: Iterable[Revision]) -> Revision | None:
-    """The last revision in which something else was deployed than now: another service, or what lifecycle steps have
-    done since was not done yet. What going back has made counts as the one to which it went. None where none is."""
+    """The last revision that differs from what is deployed now: by its service, or because lifecycle steps have run
+    since. A revision made by a rollback counts as the one to which it went. None for none."""
     deployed: Revision | None = None
     other: Revision | None = None
     alike: list[Revision] = []
@@ -187,8 +194,8 @@ def _with_hooks(layout: Layout, target: RollbackTarget) -> RollbackTarget:
 
 
 def made_again_since(known: EnsembleState, target: RollbackTarget) -> tuple[str, ...]:
-    """The instances that existed at the revision to which it leads and were removed and made again since, by id: what
-    they held then is gone already. Raises ``EnsembleError``."""
+    """The ids of the instances that existed at that revision and were replaced since: what they held then is lost
+    already. Raises ``EnsembleError``."""
     records = known.snapshot.instances.values()
     made = {record.id for record in records if record.exists and job_of(record.created) > target.job}
     if not made:
@@ -204,8 +211,8 @@ def made_again_since(known: EnsembleState, target: RollbackTarget) -> tuple[str,
 
 
 def _undone_since(layout: Layout, job: str) -> Iterator[str]:
-    """The lifecycle steps of a job, and of those before it, that jobs after it have undone. What was undone without
-    anything being changed is as it was."""
+    """The lifecycle steps of a job, and of those before it, that later jobs have undone. A step whose undoing has
+    changed nothing does not count."""
     undone: dict[str, dict[str, bool]] = {}
     for line in job_lines(layout):
         record = read_job(layout, line.id) if line.id > job and workflow_of(line.workflow).revises else None

@@ -1,8 +1,8 @@
-"""Saved plans: a plan as a file, with all that it depends on, so that exactly that plan is carried out or none.
+"""Saved plans: a plan as a file with everything that it depends on, so that exactly this plan is carried out or none.
 
-The file is one JSON object that begins with its format and a digest of what follows. It holds no secret: sensitive
-values that a command gave are sealed, those that come from elsewhere are read again. Whoever carries it out plans once
-more and compares, so that nothing runs that nobody has seen.
+The file is one JSON object that begins with its format and a digest of the rest. It contains no secrets: sensitive
+values of the command are sealed, those from other places are read again. To carry it out, the plan is made again and
+compared, so that nothing runs that nobody has seen.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ OLDEST = 1
 """The oldest version that can be read."""
 
 BEGINNING = f'{{"format":"{FORMAT}'.encode()
-"""How every saved plan begins, whatever its version."""
+"""The beginning of every saved plan, of any version."""
 
 _HEAD = re.compile(rb'\{"format":"ordito\.saved-plan/([0-9]{1,6})",\n"digest":"([0-9a-f]{64})",\n')
 
@@ -57,29 +57,41 @@ MOST_NAMED = 12
 
 
 class PlanBasis(msgspec.Struct, frozen=True):
-    """What a plan depends on, by digests.
-
-    ``state`` is that of all that is recorded of the ensemble ("" for none), ``job`` the job that wrote it; ``user``
-    that of the user's part and of what is merged into it, ``environment`` the name of the one that was chosen;
-    ``service`` is that of the service's files and ``contents`` those of each of them; ``inputs`` are those of the
-    topology inputs by name, ``choices`` that of what was chosen. ``hosts`` is the inventory that the command named, as
-    seen from the ensemble ("" for none), ``inventory`` the digest of the one that was used.
-    """
+    """What a plan depends on, mostly as digests."""
 
     state: str
+    """Of all records of the ensemble, "" for none."""
+
     job: str
+    """The job that wrote these records."""
+
     user: str
+    """Of the user's part and everything merged into it."""
+
     environment: str
+    """The name of the chosen environment."""
+
     service: str
+    """Of the service's files together."""
+
     contents: Mapping[str, str]
+    """Of each of these files."""
+
     inputs: Mapping[str, str]
+    """Of the topology inputs, by name."""
+
     choices: str
+    """Of what was chosen where the service leaves a choice."""
+
     hosts: str = ""
+    """The path of the inventory that the command named, relative to the ensemble, "" for none."""
+
     inventory: str = ""
+    """Of the inventory that was used."""
 
 
 class SavedPlan(msgspec.Struct, frozen=True):
-    """A plan with what it depends on; ``made_with`` is the version of Ordito, ``asked`` what the command asked for, as
+    """A plan with what it depends on; ``made_with`` is the version of Ordito, ``asked`` the request of the command, as
     plain data in which sensitive values are sealed."""
 
     made_with: str
@@ -90,7 +102,7 @@ class SavedPlan(msgspec.Struct, frozen=True):
 
 
 class SavedPlanRequest(Request, frozen=True):
-    """To carry out a saved plan, and nothing else; ``path`` is how its file is called."""
+    """The request to carry out exactly a saved plan; ``path`` is its file."""
 
     planned_by = "saved_plan"
     # Whether a directory that is no ensemble is right is seen when the plan is compared with what there is.
@@ -106,17 +118,17 @@ class SavedPlanRequest(Request, frozen=True):
 
     @property
     def environment(self) -> str:
-        """The environment that it was made in, "" for none."""
+        """The environment for which it was made, "" for none."""
         return self.saved.basis.environment
 
     def hosts(self, place: Place) -> str | None:
-        """The inventory that the command named with which it was made, as seen from here; None where it named none."""
+        """The inventory that its command named, relative to the current directory; None if it named none."""
         return place.path(self.saved.basis.hosts) if self.saved.basis.hosts else None
 
 
 def propose(request: SavedPlanRequest, known: PlanningContext) -> Proposal | None:
-    """The proposal that was saved. Raises ``Refused`` where anything that it depends on is different now, and what
-    planning again raises."""
+    """The saved proposal. Raises ``Refused`` if anything that it depends on has changed, and what planning again
+    raises."""
     basis, layout = request.saved.basis, known.place.layout
     now = state_digest(layout), _user_digest(known)
     if now != (basis.state, basis.user):
@@ -141,10 +153,10 @@ def _stale(request: SavedPlanRequest, different: Sequence[str]) -> Refused:
     words = (request.workflow,) if request.workflow != "deploy" else ()
     return Refused(
         "stale-plan",
-        f"{request.path} is a plan for what is no longer so: {listed(different, MOST_NAMED, between='; ')}",
-        "nothing was done; plan again, look at it, and carry out that plan",
+        f"{request.path} is a plan for another state: {listed(different, MOST_NAMED, between='; ')}",
+        "nothing was done; plan again, check the new plan, and carry it out",
         next_words=("plan", *words, "--out", request.path),
-        purpose="make the plan again, with the arguments it was made with",
+        purpose="make the plan again, with the same arguments",
     )
 
 
@@ -161,8 +173,7 @@ def is_saved_plan(path: str) -> bool:
 
 
 def read_saved_plan(path: str) -> SavedPlan:
-    """The plan in a file. Raises ``Refused`` where it cannot be read, is damaged, or has a format that only a newer
-    version knows."""
+    """The plan in a file. Raises ``Refused`` if it cannot be read, is damaged, or has a format of a newer version."""
     try:
         content = read_regular(path)
     except OSError as error:
@@ -180,7 +191,7 @@ def read_saved_plan(path: str) -> SavedPlan:
     try:
         return _decoded(b"{" + content[head.end() :], int(head[1]))
     except msgspec.DecodeError as error:
-        raise Refused("damaged-plan", f"{path} is no plan that this program has written: {error}", again) from error
+        raise Refused("damaged-plan", f"{path} is not a plan that this program has written: {error}", again) from error
 
 
 def _decoded(body: bytes, version: int) -> SavedPlan:
@@ -194,7 +205,7 @@ def _decoded(body: bytes, version: int) -> SavedPlan:
 
 
 def encoded(saved: SavedPlan) -> bytes:
-    """The bytes of the file. Raises ``Refused`` for names that no such file can hold."""
+    """The bytes of the file. Raises ``Refused`` for names that it cannot contain."""
     try:
         body = msgspec.json.encode(saved)[1:] + b"\n"
     except UnicodeEncodeError as error:
@@ -207,7 +218,8 @@ def encoded(saved: SavedPlan) -> bytes:
 
 
 def saved_plan(known: PlanningContext, request: Request, proposal: Proposal) -> SavedPlan:
-    """A proposal to be saved. Raises ``Refused`` for a workflow whose plans are not saved, and ``EnsembleError``."""
+    """A proposal as a saved plan. Raises ``Refused`` for a workflow whose plans cannot be saved, and
+    ``EnsembleError``."""
     if request_type(request.workflow) is not type(request):
         raise Refused("cannot-save", f"a plan of {request.workflow} cannot be saved", "carry it out directly")
     sealing = Sealing(known.place.layout)
@@ -219,7 +231,8 @@ def saved_plan(known: PlanningContext, request: Request, proposal: Proposal) -> 
 
 
 def _to_keep(known: PlanningContext, request: Request, proposal: Proposal) -> Request:
-    """The same request with values in the place of files of inputs, and with paths as seen from the ensemble."""
+    """The same request with the values of input files instead of their names, and with paths relative to the
+    ensemble."""
     layout, replace = known.place.layout, msgspec.structs.replace
     match request:
         case DescriptionRequest():
@@ -235,7 +248,7 @@ def _to_keep(known: PlanningContext, request: Request, proposal: Proposal) -> Re
 
 
 def restored_request(saved: SavedPlan, known: PlanningContext) -> Request:
-    """What the command had asked for, as seen from here."""
+    """The request of the command, with paths relative to the current directory."""
     kind = request_type(saved.workflow)
     if kind is None:
         raise Refused("unknown-workflow", f'this version of ordito knows no workflow "{saved.workflow}"')
@@ -243,7 +256,7 @@ def restored_request(saved: SavedPlan, known: PlanningContext) -> Request:
     try:
         request = msgspec.convert(sealing.opened(saved.asked), kind)
     except msgspec.ValidationError as error:
-        raise Refused("damaged-plan", f"the saved plan is none of this version: {error}") from error
+        raise Refused("damaged-plan", f"the saved plan is not of this version: {error}") from error
     return with_paths(request, known.place.path)
 
 
@@ -266,8 +279,8 @@ def basis_of(known: PlanningContext, grounds: Grounds) -> PlanBasis:
 
 
 def _comparable(plan: Plan) -> Plan:
-    """A plan without the places in files, which are called by the way that leads to them from here, and without what
-    the words say as well: the version before knew no causes."""
+    """A plan without places in files, which depend on the current directory, and without causes, which an earlier
+    version did not have and which the texts also tell."""
     calls = tuple(msgspec.structs.replace(call, declared="") for call in plan.calls)
     changes = tuple(Change(change.symbol, change.instance, change.reason) for change in plan.changes)
     kept = tuple(msgspec.structs.replace(change, cause=ChangeCause.NONE) for change in plan.summary.kept)
@@ -277,8 +290,8 @@ def _comparable(plan: Plan) -> Plan:
 
 
 def _with_given(plan: Plan, change: Callable[[object], object]) -> Plan:
-    """A plan in which the inputs that are given for single calls, or for a workflow, are sealed, or opened, and what
-    lifecycle steps to be undone were carried out with."""
+    """A plan in which the inputs of single calls and of workflows, and the configs of lifecycle steps to be undone, are
+    sealed or opened."""
     if any(scope.inputs for scope in plan.scopes):
         scopes = tuple(msgspec.structs.replace(s, inputs=change(dict(s.inputs))) for s in plan.scopes)
         plan = msgspec.structs.replace(plan, scopes=scopes)
@@ -291,7 +304,7 @@ def _with_given(plan: Plan, change: Callable[[object], object]) -> Plan:
 
 
 def _undone(done: DoneHook, change: Callable[[object], object]) -> DoneHook:
-    """A lifecycle step that is to be undone, with what it was carried out with sealed, or opened."""
+    """A lifecycle step to be undone, with its config sealed or opened."""
     values = {name: change(dict(getattr(done.result, name))) for name in done.result.__struct_fields__}
     return msgspec.structs.replace(done, result=msgspec.structs.replace(done.result, **values))
 
@@ -307,12 +320,12 @@ def _user_digest(known: PlanningContext) -> str:
 
 def _other_steps(made_with: str) -> str:
     if made_with != __version__:
-        return f"it was made with ordito {made_with}, and planned with {__version__} other steps come of it"
-    return "planned again, other steps come of it"
+        return f"it was made with ordito {made_with}, and planning with {__version__} gives other steps"
+    return "planning again gives other steps"
 
 
 def _of_ensemble(basis: PlanBasis, known: PlanningContext, state: str, user: str) -> list[str]:
-    """What has become different of an ensemble."""
+    """What has changed in an ensemble."""
     different: list[str] = []
     last = known.status.last_job
     if state != basis.state:
@@ -320,9 +333,9 @@ def _of_ensemble(basis: PlanBasis, known: PlanningContext, state: str, user: str
         if ran and ran != basis.job:
             different.append(f"job {ran} has run since")
         elif not state:
-            different.append("it was made for an ensemble, and here is none")
+            different.append("it was made for an ensemble, and there is none here")
         else:
-            different.append(f"the status in {known.place.manifest} is another one")
+            different.append(f"the status in {known.place.manifest} has changed")
     if user != basis.user and (basis.user or not different):
         merged = ", or what is merged into it," if known.spec.user.files else ""
         different.append(f"your part of {known.place.manifest}{merged} was changed")
@@ -330,11 +343,11 @@ def _of_ensemble(basis: PlanBasis, known: PlanningContext, state: str, user: str
 
 
 def _differences(before: PlanBasis, now: PlanBasis) -> Iterator[str]:
-    """What has become different besides the ensemble, in words."""
+    """What has changed besides the ensemble, for people."""
     if before.service != now.service:
         yield from _files(before.contents, now.contents)
     if before.environment != now.environment:
-        yield f'it was made in environment "{before.environment}", and this is "{now.environment}"'
+        yield f'it was made in environment "{before.environment}", but this is "{now.environment}"'
     for name in dict.fromkeys((*before.inputs, *now.inputs)):
         if before.inputs.get(name) != now.inputs.get(name):
             yield f'input "{name}" has another value'
@@ -351,7 +364,7 @@ def _files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
             said = True
             yield f"{Path(name)} {'is new' if name not in before else 'is gone' if name not in now else 'was changed'}"
     if not said:
-        yield "the files of the service may be executed otherwise, or lie elsewhere"
+        yield "files of the service have other permissions or other paths"
 
 
 # What a saved plan holds of values, and by what they are compared: sensitive ones sealed with the ensemble's key.
@@ -364,20 +377,20 @@ class Sealing:
         self._vault = Vault(layout)
 
     def sealed(self, data: object) -> object:
-        """Plain data of a ``msgspec.Struct`` in which sensitive values are sealed. Raises ``EnsembleError``."""
+        """A ``msgspec.Struct`` as plain data in which sensitive values are sealed. Raises ``EnsembleError``."""
         return msgspec.to_builtins(data, enc_hook=self._vault.sealed)
 
     def opened(self, data: object) -> object:
-        """What was sealed, from plain data; values are unsealed when they are needed."""
+        """Sealed data, read from plain data; values are unsealed when they are needed."""
         return restored(data, self._vault.open)
 
     def digest(self, value: object) -> str:
-        """A digest by which to tell whether a value is the same; of what is sensitive in it with the ensemble's key, so
-        that nobody else can try values out."""
+        """A digest that shows whether a value has changed; sensitive parts are hashed with the ensemble's key, so that
+        nobody else can try out values."""
         plain = replaced(value, lambda found: ["sensitive", found.digest(self._vault.digest_key())])
         text = json.dumps(plain, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def keep(self) -> None:
-        """Keep the key that digests were made with, so that they can be compared. Raises ``EnsembleError``."""
+        """Store the key with which digests were made, so that they can be compared. Raises ``EnsembleError``."""
         self._vault.keep()

@@ -15,8 +15,7 @@ from ordito.ensemble.vault import MOST_BYTES, NAME, SecretsFile
 
 
 class KeptSecret(msgspec.Struct, frozen=True):
-    """What became of a secret that was set: whether it is another than before, and whether it is too short to be taken
-    out of what operations print."""
+    """The result of setting a secret: whether it has changed, and whether it is too short to be masked in output."""
 
     changed: bool
     is_short: bool
@@ -27,7 +26,7 @@ def set_secret(directory: str, name: str, value: bytes) -> KeptSecret:
     if not NAME.fullmatch(name):
         raise Refused(
             "bad-name",
-            f'"{name}" is no name for a secret',
+            f'"{name}" is not a valid name for a secret',
             "a name begins with a letter or _, and goes on with letters, digits, _, . and -",
         )
     if not value:
@@ -40,14 +39,14 @@ def set_secret(directory: str, name: str, value: bytes) -> KeptSecret:
         text = value.decode("utf-8")
     except UnicodeDecodeError:
         raise Refused(
-            "encoding", f'the value of secret "{name}" is no text in UTF-8', "encode it, with base64 perhaps"
+            "encoding", f'the value of secret "{name}" is not UTF-8 text', "encode it, for example with base64"
         ) from None
     changed = SecretsFile(place_of(directory).layout).put(name, text)
     return KeptSecret(changed, len(text) < LEAST)
 
 
 def read_value(path: str) -> bytes:
-    """A secret from a file, as it is. Raises ``EnsembleError``."""
+    """A secret from a file, unchanged. Raises ``EnsembleError``."""
     from pathlib import Path
 
     from ordito.source.new_files import read_regular

@@ -1,4 +1,4 @@
-"""Show what the user's part of an ensemble comes to now, in the environment that is worked in."""
+"""Show the evaluated user's part of an ensemble, in the chosen environment."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ REMEMBERED = "given with an earlier command"
 
 
 class SpecRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble, and in which environment; None where the command names none."""
+    """The ensemble, and the environment, None if the command names none."""
 
     directory: str
     environment: str | None = None
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """A value as it may be seen, and where it comes from."""
+    """A value without secrets, and where it comes from."""
 
     value: object
     origin: str
 
 
 class SpecResult(msgspec.Struct, frozen=True):
-    """What the user's part comes to. ``variables`` are those of operations, properties of connections among them, and
-    ``files`` what was merged in. ``found`` are the diagnostics: with errors among them a part is missing."""
+    """The evaluated user's part. ``variables`` are those of operations, including properties of connections, ``files``
+    the merged files. ``found`` are the diagnostics: if there are errors, a part is missing."""
 
     service: str
     environment: str
@@ -61,7 +61,7 @@ class SpecResult(msgspec.Struct, frozen=True):
 
 
 def show_spec(request: SpecRequest) -> SpecResult:
-    """Evaluate the user's part; nothing is changed. Secrets, and inputs that are declared sensitive, are masked.
+    """Evaluate the user's part; changes nothing. Secrets, and inputs that are declared sensitive, are masked.
 
     Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``.
     """
@@ -95,7 +95,7 @@ def show_spec(request: SpecRequest) -> SpecResult:
 
 
 def _service(used: UsedSpec, gathered: GatheredInputs) -> Service | None:
-    """The service, where it can be read: only it knows which inputs are sensitive."""
+    """The service, if it can be read: only it says which inputs are sensitive."""
     if used.user.service:
         with suppress(InvalidDocument):
             path = used.user.service_path(used.place.layout, used.place.shown)
@@ -106,7 +106,7 @@ def _service(used: UsedSpec, gathered: GatheredInputs) -> Service | None:
 
 
 def _hidden(gathered: GatheredInputs, service: Service | None) -> Collection[str]:
-    """The inputs that are not shown: secret ones; and all that do not simply stand there, if nobody knows better."""
+    """The inputs that are not shown: secret ones; without a service, all that are not written literally."""
     if service is None:
         return {name for name in gathered.values if not _stands(gathered.written.get(name))}
     declared = {name for name, definition in service.inputs.items() if is_sensitive(definition)}
@@ -114,7 +114,7 @@ def _hidden(gathered: GatheredInputs, service: Service | None) -> Collection[str
 
 
 def _typed(gathered: GatheredInputs, service: Service | None) -> Mapping[str, object]:
-    """The inputs that are as they are declared, typed, with what is sensitive by its type wrapped."""
+    """The inputs that fit their declarations, with their types, and with sensitive parts wrapped."""
     if service is None:
         return {}
     bound = bind_inputs(service, gathered.values, Diagnostics(), quiet=secret_inputs(service, gathered))
@@ -122,7 +122,7 @@ def _typed(gathered: GatheredInputs, service: Service | None) -> Mapping[str, ob
 
 
 def _stands(node: Node | None) -> bool:
-    """Whether a value stands in the file as it is."""
+    """Whether a value is written literally in the file."""
     if node is None or kind_of(node):
         return False
     if isinstance(node, Scalar):

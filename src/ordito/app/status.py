@@ -1,4 +1,4 @@
-"""Show what exists and how it is. Changes nothing, needs no lock, and works while a job runs."""
+"""Show what exists, with its status. Changes nothing, needs no lock, and works while a job runs."""
 
 from __future__ import annotations
 
@@ -28,43 +28,51 @@ from ordito.work.workflows import is_written, workflow_of
 
 
 class StatusRequest(msgspec.Struct, frozen=True):
-    """Which ensemble; ``all`` also shows deleted instances."""
+    """The ensemble; ``all`` also shows deleted instances."""
 
     directory: str
     all: bool = False
 
 
 class InstanceStatus(msgspec.Struct, frozen=True):
-    """One instance: what is recorded of it, its effective status, its type, its attributes, whether its node is no
-    longer in the service (``orphaned``), whether others can do without it (``optional``), and in which earlier ``form``
-    of the service it still is: that of a revision, or of a job that made none ("" for the one that is deployed)."""
+    """The status of one instance."""
 
     instance: Instance
+    """Its record."""
+
     effective: str
+    """Its effective status."""
+
     type: str
     attributes: dict[str, object]
     orphaned: bool
+    """Whether its node is no longer in the service."""
+
     optional: bool = False
+    """Whether others can work without it."""
+
     form: str = ""
+    """The earlier deployed version that it still has: a revision, or a job that made none; "" for the present version.
+    """
 
     @property
     def made_by(self) -> tuple[str, str]:
-        """The provider that has made it and what it is called there; empty texts where nothing says so."""
+        """The provider that has made it, and its name there; empty texts if they are not known."""
         return made_by(self.attributes)
 
     @property
     def counts(self) -> bool:
-        """Whether the instance is there, or is missed: what the service does not have any more is not."""
+        """Whether the instance exists, or is missing: an instance of a node that the service no longer has is not."""
         return self.instance.exists or (self.instance.is_missed and not self.orphaned)
 
     @property
     def drifted(self) -> bool:
-        """Whether it was found to be other than it was left."""
+        """Whether drift was found."""
         return bool(self.instance.drift)
 
 
 def made_by(attributes: Mapping[str, object]) -> tuple[str, str]:
-    """The provider that has made an instance and what it is called there, as its attributes say it."""
+    """The provider that has made an instance, and its name there, by its attributes."""
     found = shown(attributes.get(HOST))
     if not isinstance(found, Mapping):
         return "", ""
@@ -72,8 +80,7 @@ def made_by(attributes: Mapping[str, object]) -> tuple[str, str]:
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """What is wrong with the files of an ensemble, what to do about it, and whether a job that waits can go on only
-    after that."""
+    """Damage of the files of an ensemble, what to do about it, and whether a waiting job can go on only after that."""
 
     message: str
     hint: str
@@ -81,36 +88,45 @@ class Damage(msgspec.Struct, frozen=True):
 
 
 class StatusResult(msgspec.Struct, frozen=True):
-    """What exists. ``effective`` is the status of the whole; ``caveat`` says why effective statuses are not known.
-    ``failed`` are the steps that have failed of the last job, where that was a workflow of the template. ``waiting`` is
-    how many notices wait to be handled. ``attempt`` is what was begun after the last revision and did not complete;
-    ``is_half_removed`` says that all was to be removed, and something is there because that has not ended well.
-    ``damage`` says what is wrong with the files of the ensemble; while a job waits, what is shown is what the journal
-    knows."""
+    """The status of an ensemble."""
 
     service: str
     effective: str
+    """The effective status of the whole service."""
+
     status: Status
     instances: tuple[InstanceStatus, ...]
     job: OpenJob | None
+    """The job that runs or was interrupted, if any; then the rest is what its journal says."""
+
     caveat: str = ""
+    """Why effective statuses are not known, "" if they are."""
+
     failed: tuple[str, ...] = ()
+    """The failed steps of the last job, if that was a workflow of the template."""
+
     waiting: int = 0
+    """How many notices wait to be handled."""
+
     attempt: IncompleteRevision | None = None
+    """The incomplete attempt after the last revision, if any."""
+
     is_half_removed: bool = False
+    """Whether everything was to be removed, and something still exists because that has failed."""
+
     damage: Damage | None = None
+    """The damage of the files of the ensemble, if any."""
 
     @property
     def is_well(self) -> bool:
-        """Whether every instance is ok, and nothing that was begun waits to be completed. A job that is at work is left
-        to say itself how it ends."""
+        """Whether every instance is ok, and nothing waits to be completed. A running job does not count."""
         is_cut = self.job is not None and self.job.outcome == INTERRUPTED
         unfinished = is_cut or self.attempt is not None or self.is_half_removed
         return not unfinished and all(i.effective == OK for i in self.instances if i.counts)
 
 
 def status(request: StatusRequest) -> StatusResult:
-    """Look at an ensemble. Raises ``Refused`` where there is none, and ``EnsembleError``."""
+    """The status of an ensemble. Raises ``Refused`` if there is none, and ``EnsembleError``."""
     place = place_of(request.directory)
     if not place.layout.exists:
         raise no_ensemble(place.shown)
@@ -155,7 +171,7 @@ def status(request: StatusRequest) -> StatusResult:
 
 
 def _is_all_of(job: OpenJob | None, snapshot: Snapshot) -> bool:
-    """Whether all that exists was begun by the job that is open, which says itself how far it is."""
+    """Whether everything that exists was begun by the open job."""
     if job is None:
         return False
     existing = (i for i in snapshot.instances.values() if i.exists)
@@ -167,8 +183,8 @@ def _called(name: str, form: Form) -> str:
 
 
 def _damage(ensemble: Ensemble, job: OpenJob | None) -> Damage | None:
-    """What is wrong with the files, which are not read while a job waits: the journal tells what exists then. A job
-    that is at work may be writing them just now."""
+    """The damage of the files. They are not read while a job waits, because then the journal says what exists; a
+    running job may be writing them just now."""
     if job is None and ensemble.is_edited:
         return Damage(edited(ensemble), EDITED_CURE, blocks=False)
     if job is None or job.outcome != INTERRUPTED:
@@ -194,8 +210,8 @@ def _waiting(place: Place) -> int:
 
 
 def _failed(place: Place, ensemble: Ensemble) -> tuple[str, ...]:
-    """The steps that failed of the last job, where that was a workflow of the template (§7.3.7): what it has left need
-    not be a state that anybody knows."""
+    """The failed steps of the last job, if that was a workflow of the template (§7.3.7), which may have left an unknown
+    state."""
     last = ensemble.status.last_job
     if last is None or last.status != "failed" or not is_written(last.workflow):
         return ()
@@ -216,7 +232,7 @@ NO_OUTLINE = Outline("", {})
 
 
 def outline_in(place: Place, ensemble: Ensemble) -> tuple[Outline | None, str]:
-    """The outline of the service as it is being deployed, or was last; and why it cannot be read."""
+    """The outline of the service that is being deployed, or was deployed last; and why it cannot be read."""
     header, last = ensemble.unfinished.header if ensemble.unfinished else None, ensemble.status.last_job
     job = header.id if header else last.id if last else ""
     kept = kept_outline(place.layout, job) if job else None
@@ -233,18 +249,16 @@ def outline_in(place: Place, ensemble: Ensemble) -> tuple[Outline | None, str]:
 # Follow the status of an ensemble: what other commands do to it is seen as it happens.
 
 PAUSE = 0.25
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 SHARE = 4
-"""Reading takes at most one part in so many of the time."""
+"""Reading takes at most this fraction (1/SHARE) of the time."""
 
 Seen = tuple[object, ...]
 
 
 def watch(request: StatusRequest) -> Iterator[StatusResult]:
-    """The status as it is, and again each time something has changed; it never ends by itself.
-
-    Raises ``Refused`` where there is no ensemble, and ``EnsembleError``.
-    """
+    """The present status, and again each time something has changed; it never ends by itself. Raises ``Refused`` if
+    there is no ensemble, and ``EnsembleError``."""
     layout = place_of(request.directory).layout
     seen: Seen = ()
     while True:
@@ -261,7 +275,7 @@ def watch(request: StatusRequest) -> Iterator[StatusResult]:
 
 
 def _look(layout: Layout) -> Seen:
-    """What is other when anything that the status shows is."""
+    """A value that changes when anything that the status shows may have changed."""
     journal = layout.journal
     files = (layout.manifest, journal, journal.with_name(f"{journal.name}-wal"))
     owner = holder(layout) if layout.exists else None

@@ -1,4 +1,4 @@
-"""What triggers ask for, looked at before anything is deployed: nobody is there to repair it when they act."""
+"""Checks of triggers before anything is deployed, because nobody can correct them when they act."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ordito.work.triggers import heard_nodes
 DELTA, COMPUTE = "delta", "scale_compute"
 OF_SCALING = (DELTA, COMPUTE)
 INPUTS: Mapping[str, tuple[str, ...]] = dict.fromkeys((SCALE, SCALE_OUT, SCALE_IN), OF_SCALING)
-"""The inputs of the workflows to which actions may delegate as a whole; the others take none."""
+"""The inputs of the workflows to which actions may delegate as a whole; other workflows have none."""
 
 
 def check_triggers(service: Service, diagnostics: Diagnostics) -> None:
-    """Refuse actions that could never be carried out, and warn of events that nothing raises."""
+    """Report actions that could never be carried out, and warn about events that nothing raises."""
     for policy in service.policies.values():
         for trigger in policy.triggers.values():
             if (trigger.evaluations or 0) > MOST_REMEMBERED:
@@ -40,12 +40,12 @@ def check_triggers(service: Service, diagnostics: Diagnostics) -> None:
 
 
 def is_driven(action: Activity) -> bool:
-    """Whether an action is a workflow as a whole."""
+    """Whether an action delegates to a workflow as a whole."""
     return action.kind == "delegate" and action.name in DRIVEN
 
 
 def check_driven(policy: Policy, action: Activity) -> None:
-    """See that such an action makes sense. Raises ``Refused``."""
+    """Raise ``Refused`` if such an action makes no sense."""
     name, inputs = action.name, INPUTS.get(action.name, ())
     if not policy.targets:
         raise Refused(
@@ -63,8 +63,8 @@ def check_driven(policy: Policy, action: Activity) -> None:
 
 
 def _warn_of_unheard(service: Service, diagnostics: Diagnostics) -> None:
-    """Warn of events that are no notification of the nodes that a trigger hears, nor of their relationships: only
-    somebody who names the event raises it, and it may be misspelt."""
+    """Warn about events that are no notifications of the trigger's nodes or of their relationships: they are raised
+    only by name, and may be misspelt."""
     known: dict[int, frozenset[str]] = {}
     for policy in service.policies.values():
         for trigger in policy.triggers.values():
@@ -89,7 +89,8 @@ def _warn_of_unheard(service: Service, diagnostics: Diagnostics) -> None:
 
 
 def _raised(interfaces: Iterable[Interface], known: dict[int, frozenset[str]]) -> set[str]:
-    """The names by which triggers may wait for the notifications of interfaces; templates of one type share these."""
+    """The names by which triggers may wait for the notifications of interfaces; ``known`` caches them, because
+    templates of one type share interfaces."""
     found: set[str] = set()
     for interface in interfaces:
         if id(interface) not in known:

@@ -1,4 +1,4 @@
-"""What a service asks for and this version does not carry out: said before anything runs, never passed over."""
+"""What a service asks for and this version does not support: reported before anything runs."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ordito.planning.placement import container_type
 from ordito.planning.policy_targets import SCALING
 
 DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
-"""The names of workflows that take the place of the generated ones (§7.1)."""
+"""The names of workflows that replace the generated ones (§7.1)."""
 
 PORT = "tosca.nodes.network.Port"
 
 ENFORCED = frozenset({SCALING, LIFECYCLE_STEP})
-"""The types of policies that are heeded without triggers."""
+"""The types of policies that have an effect without triggers."""
 
 
 def is_heeded(service: Service, policy: Policy) -> bool:
-    """Whether anything is done about a policy: its type says what, or its triggers act."""
+    """Whether a policy has an effect: by its type, or by its triggers."""
     return bool(policy.triggers) or not ENFORCED.isdisjoint(policy.kinds) or bool(container_type(service, policy))
 
 
 def check_supported(service: Service, diagnostics: Diagnostics) -> None:
-    """Refuse what would make a deployment another one than the service describes; warn of what only adds to it."""
+    """Report as errors what would make a deployment differ from the service, and warn about what only adds to it."""
     called = {target for s in service.substituted.values() for target in s.operations.values()}
     for name, workflow in service.workflows.items():
         if "/" in name and name not in called and name.rpartition("/")[2] in DEPLOYMENT_WORKFLOWS:
@@ -45,8 +45,8 @@ def check_supported(service: Service, diagnostics: Diagnostics) -> None:
         if template.instance_count is not None or template.occurrences not in {None, (1, 1)}:
             diagnostics.error(
                 "not-supported-yet",
-                f'"{name}" is to have several instances, which a node that {substituted.file} substitutes cannot have '
-                "in this version",
+                f'"{name}" should have several instances, which this version does not support for a node that '
+                f"{substituted.file} substitutes",
                 template.span,
                 hint="remove occurrences and instance_count, or give them to the nodes inside of the topology",
             )
@@ -57,7 +57,7 @@ def check_supported(service: Service, diagnostics: Diagnostics) -> None:
             "not-enforced",
             f'policy "{policy.name}" ({policy.type}) is kept and not enforced',
             policy.span,
-            hint="what it asks for must be seen to by other means",
+            hint="what it asks for must be ensured by other means",
         )
     _warn_of_default_ports(service, diagnostics)
     check_triggers(service, diagnostics)
@@ -65,22 +65,22 @@ def check_supported(service: Service, diagnostics: Diagnostics) -> None:
 
 
 def _warn_of_default_ports(service: Service, diagnostics: Diagnostics) -> None:
-    """Warn of ports that are to be the default ones (§8.5.2) and that no operation sets up: providers set no routes."""
+    """Warn about ports with is_default (§8.5.2) that no operation sets up: providers set no routes."""
     for node in service.nodes.values():
         asks = PORT in node.kinds and node.properties.get("is_default") not in (None, False)
         operations = (o for interface in node.interfaces.values() for o in interface.operations.values())
         if asks and not any(operation.implementation for operation in operations):
             diagnostics.warning(
                 "not-enforced",
-                f'is_default of port "{node.name}" is not heeded: which port is the default one is what the system of'
-                " its Compute makes of their order",
+                f'is_default of port "{node.name}" has no effect: the operating system of its Compute chooses'
+                " the default port by their order",
                 node.span,
                 hint="set the route in an operation on the Compute, or remove is_default",
             )
 
 
 def _warn_of_second_workflows(service: Service, diagnostics: Diagnostics) -> None:
-    """Say which workflow is meant where two would take the place of one that is made."""
+    """Warn if two workflows would replace the same generated one, and say which is used."""
     for made, names in OVERRIDES.items():
         both = [service.workflows[name] for name in names if name in service.workflows]
         for other in both[1:]:
@@ -97,13 +97,13 @@ def _warn_of_second_workflows(service: Service, diagnostics: Diagnostics) -> Non
 
 
 def warn_of_unprocessed(service: Service, diagnostics: Diagnostics) -> None:
-    """Warn of workflows that nobody can run here; all others are none the worse for them (R-7.3.8-2)."""
+    """Warn about workflows that cannot be run here; other workflows are not affected (R-7.3.8-2)."""
     for workflow in service.workflows.values():
         artifact = workflow.implementation
         if artifact is not None and not processor_of(artifact, lambda kinds: command_for(kinds[0]) is not None):
             diagnostics.warning(
                 "no-processor",
-                f'nothing here carries out workflow "{workflow.name}": {artifact.file} is of type {artifact.kinds[0]}',
+                f'no processor carries out workflow "{workflow.name}": {artifact.file} is of type {artifact.kinds[0]}',
                 workflow.span,
                 hint=f"install a processor for it (entry point group {GROUP}), or write it in steps or as a script",
             )

@@ -1,4 +1,4 @@
-"""The workflows that can be run: those that are made for every service, and those of the template."""
+"""The workflows that can be run: those generated for every service, and those of the template."""
 
 from __future__ import annotations
 
@@ -21,19 +21,25 @@ from ordito.syntax.expressions import as_written
 
 
 class ListedWorkflow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One workflow: ``command`` are the words that run it, ``place`` is where it is written ("" for those that are
-    made), ``inputs`` name what it takes, ``replaces`` the one that is made otherwise."""
+    """A workflow in the list."""
 
     name: str
     command: tuple[str, ...]
+    """The words that run it."""
+
     description: str = ""
     inputs: tuple[str, ...] = ()
+    """The names of its inputs."""
+
     place: str = ""
+    """Where it is written, "" for a generated one."""
+
     replaces: str = ""
+    """The generated workflow that it replaces, "" for none."""
 
 
 class ShownInput(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An input of a workflow; ``default`` is how it is written, None where there is none, or none that may be shown."""
+    """An input of a workflow; ``default`` is as written, None if there is none, or if it must not be shown."""
 
     name: str
     type: str
@@ -43,7 +49,7 @@ class ShownInput(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ShownStep(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A step of a workflow, as people read it."""
+    """A step of a workflow, for people."""
 
     name: str
     target: str = ""
@@ -56,7 +62,7 @@ class ShownStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ShownWorkflow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A workflow of the template, in full; ``implementation`` is the file of what carries it out instead of steps."""
+    """A workflow of the template, in full; ``implementation`` is the file that carries it out instead of steps."""
 
     name: str
     description: str = ""
@@ -70,8 +76,8 @@ class ShownWorkflow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def list_workflows(directory: str) -> tuple[ListedWorkflow, ...]:
-    """The workflows of the service that is deployed, the template's own ones first. Raises ``Refused``,
-    ``InvalidDocument`` and ``EnsembleError``."""
+    """The workflows of the deployed service, those of the template first. Raises ``Refused``, ``InvalidDocument`` and
+    ``EnsembleError``."""
     service = _deployed(place_of(directory))
     own = tuple(_listed(service, workflow) for workflow in service.workflows.values())
     made = (
@@ -83,7 +89,7 @@ def list_workflows(directory: str) -> tuple[ListedWorkflow, ...]:
 
 
 def show_workflow(directory: str, name: str) -> ShownWorkflow:
-    """A workflow of the service that is deployed. Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``."""
+    """A workflow of the deployed service. Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``."""
     service = _deployed(place_of(directory))
     workflow = workflow_named(service, name)
     marks = Marks(service.data_types)
@@ -121,7 +127,7 @@ def _listed(service: Service, workflow: Workflow) -> ListedWorkflow:
 
 
 def _replaced(service: Service, workflow: Workflow) -> str:
-    """The workflow that one of the template takes the place of, "" for none."""
+    """The generated workflow that one of the template replaces, "" for none."""
     return next((made for made in OVERRIDES if overriding(service, made) is workflow), "")
 
 
@@ -158,7 +164,7 @@ def _about(target: str, relationship: str) -> str:
 
 
 def said(condition: Condition) -> str:
-    """A condition in words."""
+    """A condition, for people."""
     parts = list(_parts(condition))
     if condition.operator == "not":
         return f"not ({' and '.join(parts)})"

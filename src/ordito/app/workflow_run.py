@@ -1,4 +1,4 @@
-"""Plan a workflow, ask, and carry it out: what all verbs that begin a job do."""
+"""Plan a workflow, ask, and carry it out: what all commands that begin a job do."""
 
 from __future__ import annotations
 
@@ -27,33 +27,37 @@ ROLLBACK = "rollback"
 
 
 class WorkflowRequest(msgspec.Struct, frozen=True):
-    """A request, with the ensemble that it is about, and how its job is to run."""
+    """A request, with its ensemble, and the options of its job."""
 
     directory: str
     """The ensemble's directory."""
     wanted: Request
-    """What is asked of a workflow."""
+    """The request."""
     options: JobOptions = JobOptions()
-    """How the job runs."""
+    """The options of the job."""
     wait_lock: float = 0.0
     """How many seconds to wait for another command that works on the ensemble."""
     environment: str | None = None
-    """The environment that the command names, None where it names none."""
+    """The environment that the command names, None if it names none."""
     hosts: str | None = None
-    """The inventory that the command names, None where it names none."""
+    """The inventory that the command names, None if it names none."""
 
 
 class WorkflowResult(msgspec.Struct, frozen=True):
-    """What came of it. ``report`` is None where there was nothing to do, and nothing was written; ``proposal`` is None
-    where nothing was ever deployed. ``before`` is what was deployed before."""
+    """The result."""
 
     proposal: Proposal | None
+    """None if nothing was ever deployed."""
+
     before: Status
+    """What was deployed before."""
+
     report: JobReport | None = None
+    """None if there was nothing to do; then nothing was written."""
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """The inputs that were given and are not remembered, since nothing was done, by name."""
+        """The names of given inputs that are not remembered, because nothing was done."""
         given = self.proposal.inputs.given if self.proposal is not None and self.report is None else {}
         return tuple(name for name, value in given.items() if self.before.given.get(name) != value)
 
@@ -61,7 +65,7 @@ class WorkflowResult(msgspec.Struct, frozen=True):
 def run_workflow(
     request: WorkflowRequest, conversation: Conversation, plan_it: Proposer | None = None
 ) -> WorkflowResult:
-    """Plan, ask, and carry out. ``plan_it`` plans in the place of who plans such requests.
+    """Plan, ask, and carry out. ``plan_it`` replaces the function that plans such requests.
 
     Raises ``InvalidDocument``, ``PlanRefused``, ``Refused``, ``Locked``, ``JobUnfinished``, ``EnsembleError`` and
     ``Declined``; then no operation has run.
@@ -85,7 +89,7 @@ def run_workflow(
 def _run_new(
     place: Place, request: WorkflowRequest, conversation: Conversation, plan_it: Proposer | None
 ) -> WorkflowResult:
-    """Nothing is made on disk before the plan is there and approved, not even the file that is locked."""
+    """Run in a new directory: nothing is written, not even the lock file, before the plan is approved."""
     if not request.wanted.makes_ensemble:
         raise no_ensemble(place.shown)
     known = known_of(place, Snapshot(), Status(), request.environment, request.hosts)
@@ -110,7 +114,7 @@ def _opened(request: WorkflowRequest) -> Ensemble:
 def _propose(
     request: WorkflowRequest, known: PlanningContext, conversation: Conversation, plan_it: Proposer | None
 ) -> Proposal | None:
-    """A proposal that is approved, or has nothing to do."""
+    """A proposal that is approved, or empty."""
     proposal = propose(request.wanted, known, plan_it)
     if proposal is None:
         return None

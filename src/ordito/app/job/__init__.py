@@ -1,1 +1,1 @@
-"""One job: carried out from its first step to its files, resumed, cancelled, rolled back."""
+"""One job: running it from its first step to its files, resuming, cancelling and rolling it back."""

@@ -1,4 +1,4 @@
-"""End a job: ask the process that runs it, or close it where there is none."""
+"""Cancel a job: ask the process that runs it, or close the job if none does."""
 
 from __future__ import annotations
 
@@ -16,27 +16,32 @@ from ordito.ensemble.store import Ensemble, open_ensemble
 
 
 class CancelRequest(msgspec.Struct, frozen=True):
-    """Which ensemble and which job (its id or the beginning of it, "" for the one that is not closed); ``now`` ends its
-    running steps. ``wait_lock`` is how many seconds to wait for another command; ``commit`` wins over what the job was
-    told about committing when it began, where nobody runs it any more."""
+    """The job of an ensemble to cancel."""
 
     directory: str
     job: str = ""
+    """Its id or the beginning of it, "" for the one that is not closed."""
+
     now: bool = False
+    """Whether its running steps are ended."""
+
     wait_lock: float = 0.0
+    """Seconds to wait for another command."""
+
     commit: str = ""
+    """Overrides the job's own setting for committing, if no process runs it any more."""
 
 
 class CancelResult(msgspec.Struct, frozen=True):
-    """What came of it: no ``job`` where there was none to cancel; no ``report`` where the process that runs it was
-    asked, which is at work on that."""
+    """The result: ``job`` is "" if there was none to cancel; ``report`` is None if the process that runs it was asked
+    to end it."""
 
     job: str = ""
     report: JobReport | None = None
 
 
 def cancel(request: CancelRequest, conversation: Conversation) -> CancelResult:
-    """Cancel a job, whoever runs it.
+    """Cancel a job, whether or not a process runs it.
 
     Raises ``Refused``, ``Locked``, ``EnsembleError``, and ``InvalidDocument`` where the pinned service was changed.
     """
@@ -64,8 +69,8 @@ def _opened(request: CancelRequest) -> Ensemble:
     except Locked as locked:
         if locked.owner is not None and locked.owner.pid:
             locked.hint = (
-                "its process hears no requests: it begins or ends just now, or the file system knows no named pipes; "
-                f"try again, or `kill -INT {locked.owner.pid}` on {locked.owner.machine}, which is Ctrl-C from afar"
+                "its process takes no requests: it is just beginning or ending, or the file system has no named pipes; "
+                f"try again, or `kill -INT {locked.owner.pid}` on {locked.owner.machine}, which is the same as Ctrl-C"
             )
         raise
 

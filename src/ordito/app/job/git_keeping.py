@@ -1,4 +1,5 @@
-"""Keeping a job's files in git: what it was made from, and whether that can be done, before it begins."""
+"""Keeping a job's files in git: the files that it was made from, and checking before it begins that they can be
+committed."""
 
 from __future__ import annotations
 
@@ -17,15 +18,15 @@ from ordito.work.records import JobHeader, JobSources
 
 
 def keeper_of(layout: Layout, header: JobHeader, service: str, mode: str = "") -> Keeper:
-    """Who keeps the files of a job; ``mode`` wins over what the job was told when it began."""
+    """The keeper of a job's files; ``mode`` overrides the job's own setting for committing."""
     if (mode or header.options.commit) == NEVER:
         return KeepsNothing()
     return GitKeeper(layout, header, service, mode=mode)
 
 
 def with_inventory(sources: JobSources, inventory: HostInventory) -> JobSources:
-    """The same with the inventory of hosts, which decides where things are made. One that git does not know is added,
-    unless a credential is written out in it."""
+    """The sources with the inventory of hosts, which decides where things are made. An inventory that git does not
+    track is added, unless it contains a credential."""
     path = inventory.file.path
     stamp = stamp_of(path) if path is not None else ""
     if path is None or not stamp:
@@ -35,7 +36,7 @@ def with_inventory(sources: JobSources, inventory: HostInventory) -> JobSources:
 
 
 def shared_options(options: JobOptions) -> JobOptions:
-    """How a job runs whose state other clones need: its files are always committed. Raises ``Refused``."""
+    """The options of a job whose state other clones need: its files are always committed. Raises ``Refused``."""
     if options.commit == NEVER:
         raise Refused(
             "cannot-commit",
@@ -49,8 +50,7 @@ NO_FILES = JobFiles("", JobSources())
 
 
 def refuse_uncommittable(layout: Layout, options: JobOptions, files: JobFiles = NO_FILES) -> None:
-    """See that the files of a job that must be committed can be, as far as they are known: raises ``Refused`` where
-    they cannot."""
+    """Raise ``Refused`` if files of a job must be committed and cannot be, as far as they are known."""
     if options.commit != ALWAYS:
         return
     try:

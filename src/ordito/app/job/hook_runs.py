@@ -1,4 +1,4 @@
-"""Who carries out the lifecycle steps of a job: with the pinned copies of their blocks, and of the service."""
+"""Running the lifecycle steps of a job, with the pinned copies of their blocks and of the service."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from ordito.work.records import JobHeader
 
 
 def _removed(place: Place, header: JobHeader, plan: Plan, snapshot: Snapshot) -> RemembersRemoved:
-    """What remembers what a job removes, for the lifecycle steps that come after that: what there is when it begins;
-    where something is gone already, since the job goes on or an earlier attempt has removed it, what the records of
-    the jobs before give."""
+    """Gives the snapshot before anything was removed, for lifecycle steps that come after a removal: the one at the
+    beginning of the job, or, if something was removed before (the job is resumed, or an earlier attempt has removed
+    it), the one that the records of earlier jobs give."""
     if not any((hook.transition, hook.moment) == (Transition.DELETE, Moment.AFTER) for hook in plan.hooks):
         return nothing_removed
     began = attempts(place.layout).since or header.id
@@ -59,8 +59,8 @@ def hook_runs(  # noqa: PLR0913  (what a job is)
     counts: Mapping[str, int],
     root: str,
 ) -> HookRuns:
-    """Who carries out the lifecycle steps of a job; ``root`` is the absolute folder of its pinned service, ``counts``
-    are the wanted numbers of instances of nodes about which the plan says nothing."""
+    """The port that runs the lifecycle steps of a job; ``root`` is the absolute folder of its pinned service,
+    ``counts`` are the wanted numbers of instances of nodes for which the plan has none."""
     evaluator = Evaluator(service, snapshot, header.inputs, root=root)
 
     def before() -> DeployedBefore | None:
@@ -96,7 +96,7 @@ def hook_runs(  # noqa: PLR0913  (what a job is)
 
 
 def decide(text: str, context: Mapping[str, object]) -> Decided:
-    """What becomes of a condition, given as its text, in a context that has all names it may begin a path with."""
+    """Decide a condition, given as text, in a context that has all names with which its paths may begin."""
     try:
         tree = parse(text)
     except NotACondition as wrong:

@@ -1,4 +1,4 @@
-"""Look at the jobs of an ensemble: the list of them, the record of one, and what its operations printed."""
+"""Show the jobs of an ensemble: the list, the record of one, and the output of its operations."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ from ordito.work.invocation import Ending
 from ordito.work.plan import Action
 
 WELL = frozenset({"", NO_OP, str(Ending.SUCCEEDED), str(Ending.BY_HAND)})
-"""How the ConfigChange of a step says that it ended well, or that none has ended."""
+"""The values by which the ConfigChange of a step says that it has succeeded, or has not ended."""
 
 RUNNING = "running"
 INTERRUPTED = "interrupted"
 
 
 class JobsRequest(msgspec.Struct, frozen=True):
-    """Which ensemble."""
+    """A request about all jobs of an ensemble."""
 
     directory: str
 
 
 class JobRequest(msgspec.Struct, frozen=True):
-    """Which ensemble and which job: its id or the beginning of it, "" for the latest; ``step`` narrows a log."""
+    """A request about one job of an ensemble: its id or the beginning of it, "" for the latest; ``step`` restricts a
+    log to one step."""
 
     directory: str
     job: str = ""
@@ -46,31 +47,39 @@ class JobRequest(msgspec.Struct, frozen=True):
 
 
 class OpenJob(msgspec.Struct, frozen=True):
-    """A job whose end is not recorded: it runs, or it was interrupted. ``holder`` says who runs it, "" for nobody;
-    ``done`` of ``steps`` have ended. One that is ``rolling_back`` has failed, and takes back what it did."""
+    """A job whose end is not recorded: it runs, or was interrupted."""
 
     job: str
     workflow: str
     began: float
+    """When it began, in seconds since the epoch."""
+
     done: int
+    """How many of its steps have ended."""
+
     steps: int
+    """How many steps it has."""
+
     holder: str
+    """The command that runs it, "" for none."""
+
     rolling_back: bool = False
+    """Whether it has failed and is being rolled back."""
 
     @property
     def outcome(self) -> str:
-        """Whether somebody is at work on it."""
+        """Whether it runs or was interrupted, in one word."""
         return RUNNING if self.holder else INTERRUPTED
 
     @property
     def line(self) -> JobLine:
-        """The job as the list of jobs shows it."""
+        """Its row in the list of jobs."""
         summary = f"{self.done} of {self.steps} steps ended{', rolling back' if self.rolling_back else ''}"
         return JobLine(self.job, self.workflow, self.outcome, moment(self.began), None, summary)
 
 
 def list_jobs(request: JobsRequest) -> JobList:
-    """All jobs, the latest first. Raises ``Refused`` where there is no ensemble, and ``EnsembleError``."""
+    """All jobs, the latest first. Raises ``Refused`` if there is no ensemble, and ``EnsembleError``."""
     place = ensemble_place(request.directory)
     listed = all_jobs(place.layout)
     lines = {line.id: line for line in listed.jobs}
@@ -81,7 +90,7 @@ def list_jobs(request: JobsRequest) -> JobList:
 
 
 def show_job(request: JobRequest) -> RecordedJob | OpenJob:
-    """The record of a closed job, or what is known of one that is not. Raises ``Refused`` and ``EnsembleError``."""
+    """The record of a closed job, or what is known of an open one. Raises ``Refused`` and ``EnsembleError``."""
     place = ensemble_place(request.directory)
     found = open_job(place)
     job = find_job(place, request.job, found)
@@ -94,10 +103,8 @@ def show_job(request: JobRequest) -> RecordedJob | OpenJob:
 
 
 def job_log(request: JobRequest) -> tuple[str, Iterator[tuple[str, bytes]]]:
-    """The id of the job, and what its operations printed, in pieces of whole lines with the id of the step.
-
-    Raises ``Refused`` and ``EnsembleError``, the latter also while the pieces are read.
-    """
+    """The id of the job, and the output of its operations, in pieces of whole lines with the id of the step. Raises
+    ``Refused``, and ``EnsembleError``, also while the pieces are read."""
     place = ensemble_place(request.directory)
     found = open_job(place)
     job = find_job(place, request.job, found)
@@ -107,7 +114,7 @@ def job_log(request: JobRequest) -> tuple[str, Iterator[tuple[str, bytes]]]:
 
 
 def _check_step(place: Place, job: str, step: str) -> None:
-    """Refuse a step that the job does not have; one that printed nothing is no fault."""
+    """Raise ``Refused`` for a step that the job does not have; a step without output is allowed."""
     with read_ensemble(place.layout.root) as ensemble:
         unfinished = ensemble.unfinished
         if unfinished is not None and unfinished.header.id == job:
@@ -129,7 +136,7 @@ def steps_of(record: RecordedJob | None) -> set[str]:
 
 
 def failed_steps(place: Place, job: str) -> list[str]:
-    """The ids of the steps of a closed job that have failed; none where its record cannot be read."""
+    """The ids of the failed steps of a closed job; none if its record cannot be read."""
     try:
         record = read_job(place.layout, job)
         changes = list(record.changes()) if record is not None else []
@@ -139,12 +146,12 @@ def failed_steps(place: Place, job: str) -> list[str]:
 
 
 def step_of(change: ConfigChange) -> str:
-    """The id of the step that a ConfigChange tells of."""
+    """The id of the step of a ConfigChange."""
     return change.step or f"{change.target}.{change.operation}"
 
 
 def unknown_step(job: str, step: str, known: Collection[str]) -> Refused:
-    """That a job has no such step; the nearest are named."""
+    """The refusal for a step that a job does not have, with similar ones."""
     near = nearest(step, known) or sorted(k for k in known if k.endswith(f".{step.rpartition('.')[2]}"))[:3]
     named = " or ".join(f'"{name}"' for name in near)
     return Refused(
@@ -157,7 +164,7 @@ def unknown_step(job: str, step: str, known: Collection[str]) -> Refused:
 
 
 def open_job(place: Place) -> OpenJob | None:
-    """The job of an ensemble whose end is not recorded, if any. Raises ``EnsembleError``."""
+    """The open job of an ensemble, if any. Raises ``EnsembleError``."""
     with read_ensemble(place.layout.root) as ensemble:
         if ensemble.unfinished is None:
             return None
@@ -165,7 +172,7 @@ def open_job(place: Place) -> OpenJob | None:
 
 
 def describe(place: Place, unfinished: UnfinishedJob) -> OpenJob:
-    """What is known of a job whose end is not recorded."""
+    """What is known of an open job."""
     ended, steps = unfinished.progress
     owner = holder(place.layout)
     return OpenJob(
@@ -180,7 +187,7 @@ def describe(place: Place, unfinished: UnfinishedJob) -> OpenJob:
 
 
 def ensemble_place(directory: str) -> Place:
-    """Where an ensemble is. Raises ``Refused`` where there is none."""
+    """The place of an ensemble. Raises ``Refused`` if there is none."""
     place = place_of(directory)
     if not place.layout.exists:
         raise no_ensemble(place.shown)
@@ -188,7 +195,7 @@ def ensemble_place(directory: str) -> Place:
 
 
 def find_job(place: Place, wanted: str, found: OpenJob | None) -> str:
-    """The id of the job that is meant: by its beginning, or the latest. Raises ``Refused``."""
+    """The id of the wanted job: by its beginning, or the latest. Raises ``Refused``."""
     known = {*place.layout.job_ids(), *(line.id for line in job_lines(place.layout))}
     if found is not None:
         known.add(found.job)
@@ -214,26 +221,23 @@ def find_job(place: Place, wanted: str, found: OpenJob | None) -> str:
 
 
 class HeldLock(msgspec.Struct, frozen=True):
-    """A lock that is held: where, by whom (``lease``), and the job of this very clone that must be resumed first, ""
-    for none."""
+    """A held lock: where, by whom (``lease``), and the job of this clone that must be resumed first, "" for none."""
 
     meeting: Meeting
     lease: Lease
 
 
 def held_lock(directory: str) -> HeldLock | None:
-    """The lock of an ensemble; None where nobody holds it.
-
-    Raises ``Refused`` where there is no such lock, ``Locked`` if its holder is known to be at work, ``EnsembleError``.
-    """
+    """The shared lock of an ensemble; None if nobody holds it. Raises ``Refused`` if there is no such lock, ``Locked``
+    if its holder is known to be running, ``EnsembleError``."""
     place = place_of(directory)
     if not place.layout.exists:
         raise no_ensemble(place.shown)
     if not asks_for_lock(place.layout):
         raise Refused(
             "no-shared-lock",
-            f'{place.manifest} does not ask for a lock that clones share: it nowhere says "lock: git"',
-            "the lock of this directory needs no unlocking: it ends with its process",
+            f'{place.manifest} does not ask for a lock that clones share: it has no "lock: git"',
+            "the lock of this directory needs no unlocking: it ends with the process that holds it",
             next_words=("status",),
             purpose="see whether a command is at work",
         )
@@ -248,7 +252,7 @@ def held_lock(directory: str) -> HeldLock | None:
 
 
 def _refuse_own_job(layout: Layout, lease: Lease) -> None:
-    """A job of this clone needs no unlocking: resuming it takes the lock over."""
+    """Raise ``Refused`` for the lock of an open job of this clone: resuming the job takes it over."""
     if lease.owner.place != str(layout.root):
         return
     with read_ensemble(layout.root) as ensemble:
@@ -256,12 +260,12 @@ def _refuse_own_job(layout: Layout, lease: Lease) -> None:
             raise Refused(
                 "unfinished-job",
                 f"the lock is held for job {ensemble.unfinished.header.id} of this clone, which is not finished",
-                "resuming it takes the lock over, and gives it back at the end",
+                "resuming the job takes the lock over, and releases it at the end",
                 next_words=("jobs", "resume"),
                 purpose="continue it where it stopped",
             )
 
 
 def take_away(held: HeldLock) -> None:
-    """Take the lock away, if it is still held by who was shown. Raises ``EnsembleError``."""
+    """Remove the lock, if it still has the holder that was shown. Raises ``EnsembleError``."""
     remove(held.meeting, held.lease.id)

@@ -1,4 +1,4 @@
-"""What the steps of a job's plan mean: by the service of the job, and by earlier forms of it where calls name them."""
+"""What the steps of a job's plan mean, by the service of the job, and by earlier deployed versions that calls name."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ordito.work.workflows import workflow_of
 
 
 class JobOperations(msgspec.Struct, frozen=True):
-    """What the steps of a plan are made out from: the ensemble, the job's header, its service with what that has left
-    behind and the folder of its pinned files, earlier forms of it, and who knows how hosts are reached."""
+    """Everything that decides what the steps of a plan mean: the ensemble, the header of the job, its service with
+    orphans, the folder of its pinned files, earlier deployed versions, and the plug-ins."""
 
     ensemble: Ensemble
     header: JobHeader
@@ -33,8 +33,8 @@ class JobOperations(msgspec.Struct, frozen=True):
     plugins: Plugins
 
     def of(self, plan: Plan) -> FormedOperations | PlanOperations:
-        """What the steps of a plan mean. A rollback may lead to an earlier form, though no step does before it. Raises
-        ``EnsembleError`` and ``InvalidDocument`` where a form cannot be read by which there are steps."""
+        """What the steps of a plan mean. A rollback may lead to an earlier deployed version, even if no step before it
+        names one. Raises ``EnsembleError`` and ``InvalidDocument`` if a version cannot be read that steps need."""
         header, forms = self.header, {call.form for call in plan.calls} - {"", self.header.id}
         for form in sorted(forms):
             self.forms.read(form)
@@ -49,11 +49,11 @@ class JobOperations(msgspec.Struct, frozen=True):
 
     @property
     def _is_about_what_runs(self) -> bool:
-        """Whether the job brings nothing into another form: what its operations read is what runs."""
+        """Whether the job brings no instance to another version, so that its operations see what runs."""
         return not workflow_of(self.header.workflow).revises or workflow_of(self.header.workflow).removes
 
     def _service(self, plan: Plan) -> Service:
-        """The service of the job, as its operations see it."""
+        """The service as the operations of the job see it."""
         if not self._is_about_what_runs:
             return self.whole.service
         snapshot = self.ensemble.snapshot
@@ -63,7 +63,7 @@ class JobOperations(msgspec.Struct, frozen=True):
         return with_mixed_forms(self._own, self._own, self.forms, snapshot, keep)
 
     def _formed(self, form: str, plan: Plan, masking: Masking) -> PlanOperations:
-        """What the steps of a plan mean in an earlier form of the service."""
+        """What the steps of a plan mean by an earlier deployed version of the service."""
         service = self.forms.whole(form, self.whole, self.header.inputs, self.root)
         inputs, root = self.forms.form(form).inputs, self.forms.read(form).package.root
         if self._is_about_what_runs:

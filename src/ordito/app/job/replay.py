@@ -1,5 +1,5 @@
-"""Rebuild what exists from the records of all jobs: to see what was, to prove what is, and to repair it after a
-merge."""
+"""Rebuild the state from the records of all jobs: to see an earlier state, to verify the present one, and to repair it
+after a merge."""
 
 from __future__ import annotations
 
@@ -40,46 +40,64 @@ MOST_DIFFERENCES = 1_000
 
 
 class ReplayRequest(msgspec.Struct, frozen=True):
-    """Which ensemble, and how far: up to the job or task ``until`` (its id, or the beginning of a job's), or the
-    ``first`` so many jobs; all of them where nothing is said. ``write`` puts what was found in the place of what the
-    files say, and ``commit`` whether that is committed (auto, always, never)."""
+    """How far to replay the jobs of an ensemble, and whether to write the result."""
 
     directory: str
     until: str = ""
+    """The last job or task: its id, or the beginning of a job's id; "" for all."""
+
     first: int | None = None
+    """The number of jobs, counted from the first; None for all."""
+
     write: bool = False
+    """Whether the result replaces the content of the files."""
+
     wait_lock: float = 0.0
+    """Seconds to wait for another command."""
+
     commit: str = "auto"
+    """Whether written files are committed: auto, always or never."""
 
 
 class ReplayResult(msgspec.Struct, frozen=True):
-    """What the records say. ``differs`` are the places at which `ensemble.yaml` says something else, with ``more`` that
-    are not listed; ``unreadable`` says why it cannot be compared, and ``caveat`` why effective statuses are not.
-    ``state`` is what existed then, where it was asked for a part of the jobs; ``written`` whether files were written,
-    ``joined`` the job that has joined forks, and ``kept`` what came of it in git."""
+    """The result of a replay."""
 
     jobs: int
     problems: tuple[Problem, ...] = ()
     forks: tuple[Fork, ...] = ()
     clashes: tuple[Clash, ...] = ()
     differs: tuple[StatusDifference, ...] = ()
+    """The places where `ensemble.yaml` differs."""
+
     more: int = 0
+    """How many further differences are not listed."""
+
     unreadable: str = ""
+    """Why `ensemble.yaml` cannot be compared, "" if it can."""
+
     caveat: str = ""
+    """Why effective statuses cannot be compared, "" if they can."""
+
     state: StatusRow | None = None
+    """The state at that time, if only a part of the jobs was replayed."""
+
     written: bool = False
+    """Whether files were written."""
+
     joined: str = ""
+    """The job that has joined forks."""
+
     kept: KeptCommits = NOTHING
+    """What was committed to git."""
 
     @property
     def agrees(self) -> bool:
-        """Whether the records prove what the file says, or were put in its place."""
+        """Whether the records agree with the file, or have replaced its content."""
         return not (self.problems or self.forks or self.differs or self.unreadable)
 
 
 def replay(request: ReplayRequest, clock: Clock | None = None) -> ReplayResult:
-    """Go through the records. Raises ``Refused``, ``EnsembleError``, and where it is to write ``Locked`` and
-    ``JobUnfinished``."""
+    """Replay the records. Raises ``Refused``, ``EnsembleError``, and when writing ``Locked`` and ``JobUnfinished``."""
     place = place_of(request.directory)
     if not (place.layout.exists or place.layout.jobs.is_dir()):
         raise no_ensemble(place.shown)
@@ -91,7 +109,7 @@ def replay(request: ReplayRequest, clock: Clock | None = None) -> ReplayResult:
 
 
 def _part(place: Place, request: ReplayRequest) -> ReplayResult:
-    """What existed after a part of the jobs."""
+    """The state after a part of the jobs."""
     until = _change(place, request.until)
     rebuilt = rebuild(place.layout, until=until, first=request.first)
     if until and not rebuilt.reached and not rebuilt.problems:
@@ -104,7 +122,7 @@ def _part(place: Place, request: ReplayRequest) -> ReplayResult:
 
 
 def _change(place: Place, wanted: str) -> str:
-    """The id of the job or task that is meant."""
+    """The id of the wanted job or task."""
     if not wanted or is_change_id(wanted):
         return wanted
     found = [job for job in place.layout.job_ids() if job.startswith(wanted)]
@@ -129,7 +147,7 @@ def _compare(place: Place, rebuilt: Rebuilt) -> ReplayResult:
         return msgspec.structs.replace(result, unreadable=f"{place.manifest} has no machine part")
     last = found.last_job.change_id if found.last_job else ""
     if last and last not in rebuilt.jobs:
-        message = f"the record of job {last} is missing, which {place.manifest} calls the last one"
+        message = f"the record of job {last} is missing, which is the last one in {place.manifest}"
         return msgspec.structs.replace(result, problems=(Problem("missing", last, message),))
     effective, caveat = _effective(place, rebuilt)
     if effective is None:
@@ -145,7 +163,7 @@ def _rows(rebuilt: Rebuilt, effective: Mapping[str, str]) -> StatusRow:
 
 
 def _effective(place: Place, rebuilt: Rebuilt) -> tuple[dict[str, str] | None, str]:
-    """The effective statuses, which no record holds since they follow from the service; and why they cannot be told."""
+    """The effective statuses, which no record has, because they follow from the service; and why they are not known."""
     status = rebuilt.status
     if not status.service:
         return {}, ""
@@ -182,7 +200,7 @@ def _write(place: Place, request: ReplayRequest, clock: Clock) -> ReplayResult:
 
 
 def _keep(rebuilding: Rebuilding, rebuilt: Rebuilt, options: JobOptions) -> KeptCommits:
-    """Commit what was written, and give it to the clones that share a lock."""
+    """Commit what was written, and push it if clones share a lock."""
     job = max(rebuilt.jobs, default="")
     header = JobHeader(id=job, workflow="jobs replay", service="", main="", began=0.0, inputs={}, options=options)
     end = JobEnd(job, header.workflow, "ok", "the last one of those from whose records the status was written")

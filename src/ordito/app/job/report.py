@@ -1,4 +1,4 @@
-"""How a job ended, for who has asked for it."""
+"""How a job ended, for the caller."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ordito.work.events import StepFailed
 
 
 class RollbackReport(msgspec.Struct, frozen=True):
-    """How it went to take back what a job did."""
+    """How the rollback of a job ended."""
 
     outcome: str = ""
-    """``complete`` or ``incomplete``, "" where nothing was to be taken back."""
+    """``complete`` or ``incomplete``, "" if there was none."""
     remains: tuple[str, ...] = ()
-    """What was not taken back, in words."""
+    """What was not taken back, for people."""
     again: tuple[str, ...] = ()
-    """The instances that were removed and made again."""
+    """The instances that were replaced."""
 
 
 class FilesReport(msgspec.Struct, frozen=True):
-    """What became of the files of a job."""
+    """What happened to the files of a job."""
 
     kept: KeptCommits = NOTHING
-    """What came of them in git."""
+    """What was committed to git."""
     crashes: str = ""
-    """The file that holds what is known about faults of executors and listeners, "" where there were none."""
+    """The file with details about faults of executors and listeners, "" for none."""
     changed: tuple[str, ...] = ()
     """The files of the pinned service that were changed while the job ran."""
 
@@ -41,24 +41,24 @@ class AfterReport(msgspec.Struct, frozen=True):
     left: int = 0
     """How many instances exist."""
     is_untouched: bool = False
-    """Whether the job ended before it changed anything of what it was to change."""
+    """Whether the job ended before it changed anything that it was to change."""
     lacks: bool = False
-    """Whether an instance works without something that has failed, which the next deployment tries again."""
+    """Whether an instance works although something optional has failed, which the next deployment tries again."""
 
 
 class CausesReport(msgspec.Struct, frozen=True):
     """What explains how a job ended."""
 
     timed_out: bool = False
-    """Whether it was cancelled because the command's time was over."""
+    """Whether it was cancelled because of the command's timeout."""
     handled: bool = False
-    """Whether each failure was followed by what the workflow has for it, and that went well."""
+    """Whether the workflow has handled each failure successfully."""
     locked: Mapping[str, str] = {}
-    """The hosts of the inventory that let nobody in, each with where its key or password stands, FILE:LINE."""
+    """The hosts of the inventory that refused the login, each with the place of its key or password, FILE:LINE."""
     gone: tuple[StepFailed, ...] = ()
-    """Failures whose instance was removed all the same: what the operation was to end may run still."""
+    """Failures whose instance was removed nevertheless: what the operation was to end may still run."""
     stands: tuple[str, ...] = ()
-    """The lifecycle steps, by their ids, of a change that did not come to its end, whose work a rollback undoes."""
+    """The ids of the lifecycle steps of an incomplete change, whose work a rollback would undo."""
 
 
 class JobReport(msgspec.Struct, frozen=True):
@@ -77,16 +77,16 @@ class JobReport(msgspec.Struct, frozen=True):
     failures: tuple[StepFailed, ...] = ()
     """The steps that failed."""
     warnings: Mapping[str, tuple[str, ...]] = {}
-    """What deserved attention, by the ids of steps."""
+    """Warnings, by ids of steps."""
     rollback: RollbackReport = RollbackReport()
-    """How it went to take back what it did."""
+    """How its rollback ended."""
     files: FilesReport = FilesReport()
-    """What became of its files."""
+    """What happened to its files."""
     after: AfterReport = AfterReport()
     """How the ensemble is after it."""
     causes: CausesReport = CausesReport()
     """What explains how it ended."""
     written: bool = False
-    """Whether somebody wrote the workflow."""
+    """Whether the workflow is one of the template."""
     steps: tuple[str, ...] = ()
-    """The options that tell the next command where lifecycle steps are, and which part is meant."""
+    """The options for lifecycle steps and for the part of the service that the next command needs, too."""

@@ -1,4 +1,4 @@
-"""How a job that has failed is rolled back: planned when it is known what it has done."""
+"""The rollback of a failed job: planned when it is known what the job has done."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def way_back(  # noqa: PLR0913  (what a job is)
     forms: EarlierForms,
     done: tuple[DoneHook, ...] = (),
 ) -> WayBack:
-    """The plan that takes back what the job did, and what that cannot take back; ``new`` are the new instances of its
-    plan, ``forms`` earlier forms of its service, ``done`` the lifecycle steps that it has carried out. What it has
-    removed is not made again. What cannot be planned remains. Raises ``EnsembleError``."""
+    """The plan that takes back what the job did, and what it cannot take back; ``new`` are the new instances of the
+    job's plan, ``forms`` earlier deployed versions of its service, ``done`` the lifecycle steps that it has carried
+    out. What the job has removed is not created again. What cannot be planned remains. Raises ``EnsembleError``."""
     rolled_back = RolledBack(header.id, new)
     options = replace(
         plan_options(layout, plugins, whole, measured_files(layout, read).digests),
@@ -72,28 +72,39 @@ def way_back(  # noqa: PLR0913  (what a job is)
 
 
 def leads_to_base(header: JobHeader) -> bool:
-    """Whether a job is rolled back to what was deployed completely before it; else to nothing."""
+    """Whether a job is rolled back to what was completely deployed before it; else to nothing."""
     return workflow_of(header.workflow).describes and bool(header.base)
 
 
 class ToBase(msgspec.Struct, frozen=True):
-    """What a way back is planned from: the ensemble's place, the job's header and its service with what that has left
-    behind, earlier forms, what exists, and the status as it was when the job began. ``done`` gives the lifecycle steps
-    that the job has carried out, in that order; ``absent`` is what it was to make once more, as that was."""
+    """The rollback of a job to what was deployed before it."""
 
     place: Place
     plugins: Plugins
     header: JobHeader
+    """The header of the job."""
+
     read: ReadService
     whole: ServiceWithOrphans
+    """The job's service with orphans."""
+
     forms: EarlierForms
+    """Earlier deployed versions."""
+
     snapshot: Snapshot
+    """What exists."""
+
     status: Status
+    """The status when the job began."""
+
     done: Callable[[], tuple[DoneHook, ...]] = tuple
+    """Gives the lifecycle steps that the job has carried out, in order."""
+
     absent: tuple[Instance, ...] = ()
+    """The absent instances that the job was to create again, as they were before."""
 
     def way_back(self) -> WayBack:
-        """The plan that leads back, and what it cannot take back. What cannot be planned remains."""
+        """The rollback plan, and what it cannot take back. What cannot be planned remains."""
         try:
             with paused_collector():
                 done = self.done()
@@ -108,7 +119,7 @@ class ToBase(msgspec.Struct, frozen=True):
         return WayBack(back, cannot_be_undone(done, back))
 
     def different(self) -> tuple[str, ...]:
-        """What is other than it was, for people, once the way back is done."""
+        """What still differs from the state before, for people, after the rollback."""
         try:
             with paused_collector():
                 left = self._plan(Hooking(which="none"))
@@ -121,8 +132,9 @@ class ToBase(msgspec.Struct, frozen=True):
         )
 
     def _plan(self, hooking: Hooking, absent: tuple[Instance, ...] = (), *, spares: bool = False) -> Plan:
-        """What leads back. It ``spares`` what was found to be absent, before or meanwhile, and keeps data: nobody is
-        asked here whether that may be made once more. ``absent`` is what the job has not begun to make of it."""
+        """The rollback plan. It ``spares`` instances that keep data and were found to be absent, since nobody can be
+        asked here whether they may be created again. ``absent`` are those of them that the job has not begun to create.
+        """
         snapshot = self.snapshot
         if absent:
             snapshot = snapshot.copy()

@@ -1,4 +1,4 @@
-"""Beginning a job, and going on with one: its header says all that it needs to know from then on."""
+"""Beginning a job, and resuming one: its header has everything that it needs to know."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run_new(
     conversation: Conversation,
     begins: Callable[[str], None] = lambda _: None,
 ) -> JobReport:
-    """Carry out a proposal that is not empty and has its service pinned; ``begins`` is told the job's id before
+    """Carry out a proposal that is not empty and whose service is pinned; ``begins`` is called with the job's id before
     anything is written. Raises ``Refused`` and ``EnsembleError``."""
     pinned = proposal.source.pinned
     if pinned is None:
@@ -67,7 +67,7 @@ def run_new(
 
 
 def _options(options: JobOptions, proposal: Proposal, *, is_shared: bool) -> JobOptions:
-    """How a job runs: as the command says, else as its workflow does. Raises ``Refused``."""
+    """The options of a job: those of the command, with the defaults of the workflow. Raises ``Refused``."""
     if options.on_failure == USUAL:
         options = msgspec.structs.replace(options, on_failure=proposal.job.on_failure)
     if proposal.job.told:
@@ -82,7 +82,7 @@ def _options(options: JobOptions, proposal: Proposal, *, is_shared: bool) -> Job
 
 
 def _most_tasks(proposal: Proposal, options: JobOptions) -> int:
-    """How many ids of tasks a job needs at most: those of its plan, and those of a rollback if there may be one."""
+    """The most ids of tasks that a job can need: those of its plan, and those of a possible rollback."""
     tasks = len(proposal.plan.steps)
     if options.on_failure != ROLLBACK and all(hook.on_failure != ROLLBACK for hook in proposal.plan.hooks):
         return tasks
@@ -100,7 +100,7 @@ def _header(
     change_ids: ChangeIds,
     now: float,
 ) -> JobHeader:
-    """All that a job has to know, so that it can be resumed from its journal alone."""
+    """The header of a job, with everything that it takes to resume the job from its journal alone."""
     status, inventory = ensemble.status, proposal.setting.inventory
     return JobHeader(
         id=change_ids.job,
@@ -140,10 +140,8 @@ def run_rest(
     *,
     commit: str = "",
 ) -> JobReport:
-    """Carry on with a job that was interrupted; ``commit`` wins over what it was told when it began.
-
-    Raises ``EnsembleError``, and ``InvalidDocument`` where its service was changed since.
-    """
+    """Resume an interrupted job; ``commit`` overrides its own setting for committing. Raises ``EnsembleError``, and
+    ``InvalidDocument`` if its pinned service was changed."""
     # What the job will be written into must be readable before anything more is done that has to be written down.
     ensemble.have_files_changed()
     header = unfinished.header
@@ -161,8 +159,8 @@ def run_rest(
 
 
 class ResumeRequest(msgspec.Struct, frozen=True):
-    """Which ensemble; ``wait_lock`` is how many seconds to wait for another command, ``commit`` wins over what
-    the job was told about committing when it began."""
+    """The ensemble whose job is resumed; ``wait_lock`` is how many seconds to wait for another command, ``commit``
+    overrides the job's own setting for committing."""
 
     directory: str
     wait_lock: float = 0.0
@@ -170,13 +168,13 @@ class ResumeRequest(msgspec.Struct, frozen=True):
 
 
 class ResumeResult(msgspec.Struct, frozen=True):
-    """What came of it; ``report`` is None where no job was interrupted."""
+    """The result; ``report`` is None if no job was interrupted."""
 
     report: JobReport | None = None
 
 
 def resume(request: ResumeRequest, conversation: Conversation) -> ResumeResult:
-    """Carry on with the same job under the same id: what is completed does not run again.
+    """Resume the job under the same id: completed steps do not run again.
 
     Raises ``Refused``, ``Locked``, ``EnsembleError``, and ``InvalidDocument`` where the pinned service was changed.
     """

@@ -1,4 +1,4 @@
-"""A job that runs, from its first step or from where it was interrupted to its files: here all its parts meet."""
+"""A running job, from its first step, or from where it was interrupted, to its files: here all its parts meet."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
 
 
 class CancelLimits(msgspec.Struct, frozen=True):
-    """When a job is cancelled though nobody interrupts it: after so many seconds, or before anything starts."""
+    """When a job is cancelled automatically: after ``timeout`` seconds, or before anything starts."""
 
     timeout: float | None = None
     cancelled: bool = False
@@ -73,8 +73,8 @@ NO_LIMITS = CancelLimits()
 
 
 class JobSubject(msgspec.Struct, frozen=True):
-    """What a job is about: the service, with what it has left behind, the folder of its pinned files, and earlier forms
-    of it."""
+    """What a job is about: the service, also with orphans, the folder of its pinned files, and earlier deployed
+    versions."""
 
     read: ReadService
     whole: ServiceWithOrphans
@@ -83,7 +83,7 @@ class JobSubject(msgspec.Struct, frozen=True):
 
 
 class RunningJob:
-    """A job that is about to run, or to go on; ``limits`` say when it is cancelled though nobody interrupts it."""
+    """A job that is about to run, or to be resumed; ``limits`` say when it is cancelled automatically."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class RunningJob:
         )
 
     def _lacks(self) -> bool:
-        """Whether an instance does its work without something that has failed."""
+        """Whether an instance works although something optional has failed."""
         snapshot = self._ensemble.snapshot
         if any(is_lacking(record) for record in snapshot.instances.values()):
             return True
@@ -168,15 +168,15 @@ class RunningJob:
         return any(record is not None and record.local == DEGRADED for record in sources)
 
     def _is_gone(self, failed: StepFailed) -> bool:
-        """Whether what could not be stopped is recorded no more. What was on a host that was given up is told of where
-        that was."""
+        """Whether an instance that could not be stopped was removed from the records. Instances of a host that was
+        given up do not count: the warning about the host names them."""
         record = self._ensemble.snapshot.instances.get(failed.instance)
         is_stop = failed.operation.rpartition(".")[2] in STOPS and failed.outcome.ending not in OUT_OF_REACH
         return is_stop and not (record is not None and record.exists)
 
     def _what_stands(self, result: JobResult) -> tuple[str, ...]:
-        """The lifecycle steps whose work going back would undo, by their ids, where a job that leads to another form
-        did not come to its end, and was not taken back."""
+        """The ids of the lifecycle steps that a rollback would undo, if a job to another version is incomplete and was
+        not rolled back."""
         if result.rollback or result.status in WELL or not leads_to_base(self._header):
             return ()
         with contextlib.suppress(EnsembleError):
@@ -185,7 +185,7 @@ class RunningJob:
         return ()
 
     def _is_untouched(self) -> bool:
-        """Whether what is deployed is what was, and not what the job was to make of it."""
+        """Whether the former version is still deployed, and not the one of the job."""
         return workflow_of(self._header.workflow).revises and self._ensemble.status.form != self._header.id
 
     async def _run(
@@ -231,7 +231,7 @@ class RunningJob:
     def _hosts_before(
         self, operations: FormedOperations | PlanOperations, records: Sequence[Record]
     ) -> list[HostTarget]:
-        """The hosts on which the job had something at work before it was cut off, as far as they are known still."""
+        """The hosts on which the job ran something before it was interrupted, as far as they are still known."""
         steps = {record.step for record in records if isinstance(record, StepProcessRecord)}
         found: dict[str, HostTarget] = {}
         for compute in {self._plan.steps[index].runs_on for index in steps if index < len(self._plan.steps)}:
@@ -241,7 +241,7 @@ class RunningJob:
         return list(found.values())
 
     def _hooks(self, masking: Masking) -> HookRuns | None:
-        """Who carries out lifecycle steps, where there may be any."""
+        """The port that runs lifecycle steps, if there may be any."""
         plan, header = self._plan, self._header
         if not (plan.hooks or plan.undone or header.options.on_failure == "rollback"):
             return None
@@ -258,8 +258,8 @@ class RunningJob:
         )
 
     def _look_back(self) -> None:
-        """Know the service by which things are seen from here on, where that is not the job's own: what it did was
-        taken back, or it has changed nothing."""
+        """Load the service that is deployed after the job, if that is not the job's own: the job was rolled back, or
+        has changed nothing."""
         header, closing = self._header, self._ensemble.journal.last_record()
         if not isinstance(closing, JobClosingRecord) or not workflow_of(header.workflow).revises:
             return
@@ -291,8 +291,8 @@ class RunningJob:
         )
 
     def _done(self) -> tuple[DoneHook, ...]:
-        """The lifecycle steps that a rollback undoes: those of the job, and where it leads to what was complete last,
-        those of earlier attempts since then."""
+        """The lifecycle steps that a rollback undoes: those of the job, and if it leads to the last complete revision,
+        also those of earlier attempts since then."""
         before = attempts(self._layout).done if leads_to_base(self._header) else ()
         return done_in(self._header.id, self._plan, self._ensemble.journal.records(), before)
 
@@ -317,7 +317,7 @@ class RunningJob:
         return effective_statuses(self._outline, snapshot)
 
     def _changed_files(self) -> tuple[str, ...]:
-        """The files of the pinned service that were changed while the job ran: who is root may write to all of them."""
+        """The files of the pinned service that were changed while the job ran: root may write to all of them."""
         digest, since = self._header.service, self._header.began
         with contextlib.suppress(EnsembleError):
             folder = f"{self._layout.artifacts.name}/{digest}"
@@ -325,7 +325,7 @@ class RunningJob:
         return ()
 
     def _keep_crashes(self, result: JobResult) -> str:
-        """Write down what is known about faults of executors and providers; gives the file's path."""
+        """Write details about faults of executors and providers to a file; returns its path."""
         if not result.crashes:
             return ""
         path = self._layout.private / f"crash-{result.job}.txt"
@@ -341,9 +341,8 @@ CREDENTIALS = ("identity", "password")
 def locked_hosts(
     failures: Iterable[StepFailed], plan: Plan, snapshot: Snapshot, inventory: HostInventory
 ) -> dict[str, str]:
-    """The hosts of the pool that were tried and let nobody in, each with the place in the inventory of what says by
-    which key or password: one that is away is not among them, save where an instance keeps it since there is no
-    other."""
+    """The hosts of the pool that refused the login, each with the place of its key or password in the inventory. A host
+    that does not answer is included only if an instance keeps it because there is no other."""
     refused = {failed.step: failed.instance for failed in failures if failed.outcome.refused}
     if not refused:
         return {}
@@ -358,8 +357,8 @@ def locked_hosts(
 
 
 def place_of_credentials(inventory: HostInventory, host: str) -> str:
-    """Where the key or the password of a host stands, as ``FILE:LINE``: with the host, else in the defaults; where
-    neither names one, where the host stands."""
+    """The place of the key or password of a host, as ``FILE:LINE``: in the host's entry, else in the defaults; if
+    neither has one, the place of the host."""
     section = inventory.sections.get(POOL)
     own = section.entries.get(host) if section is not None else None
     if section is None or own is None:
@@ -375,11 +374,12 @@ def place_of_credentials(inventory: HostInventory, host: str) -> str:
 # command was given.
 
 GRACE = 10.0
-"""Seconds for which running steps may go on after the command's time is over."""
+"""Seconds for which running steps may go on after the timeout of the command."""
 
 
 class Canceller:
-    """Brings requests to the job, and tells the conversation of them. ``timed_out`` is whether the time was over."""
+    """Passes requests to cancel to the job, and tells the conversation of them. ``timed_out`` says whether the timeout
+    has passed."""
 
     def __init__(self, conversation: Conversation, timeout: float | None) -> None:
         self.control = JobControl()
@@ -389,7 +389,7 @@ class Canceller:
 
     @contextmanager
     def listening(self, door: Door) -> Iterator[None]:
-        """Listen while the context lasts, in which an event loop runs."""
+        """Listen for requests inside of the ``with`` statement, in which an event loop runs."""
         loop = asyncio.get_running_loop()
         timers: list[asyncio.TimerHandle] = []
         if self._timeout is not None:

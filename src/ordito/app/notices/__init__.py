@@ -1,1 +1,1 @@
-"""Notices from outside: written down as jobs, and what triggers do about them."""
+"""Notices (notifications from outside): recorded as jobs, and the actions of triggers because of them."""

@@ -1,11 +1,11 @@
-"""Handle what was told and waits: record it, and carry out what triggers do about it, one after the other.
+"""Handle waiting notices: record each, and carry out the actions of triggers, one after the other.
 
-The lock is taken for one small step at a time, and what is done is written into the inbox before it is done, with the
-id of the job that does it. So a step that was cut off is found by whoever comes next: its job is there, and it is done,
-or it is not, and it is done again. Nothing is lost, nothing is done twice, and other commands come in between.
+The lock is taken for one small step at a time, and each step is written into the inbox before it is done, with the id
+of its job. So the next command finds a step that was interrupted: if its job exists, the step is done; if not, it is
+done again. Nothing is lost, nothing is done twice, and other commands can run in between.
 
-Who has held the lock handles what waits after giving it back: a notice that came while the lock was held could not be
-handled by who brought it.
+A command that has held the lock handles the waiting notices after releasing it: those that came meanwhile could not be
+handled by the commands that brought them.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ from ordito.work.plan import OperationCall
 from ordito.work.triggers import Decision, decide, hearing
 
 MOST_STEPS = 10_000
-"""Steps that one command takes to handle what waits: more may come in while it does."""
+"""How many steps one command does at most: new notices may arrive meanwhile."""
 
 Refusal = Refused | InvalidDocument | PlanRefused
-"""Why the actions of a trigger are not carried out: nothing of them has run then."""
+"""Why the actions of a trigger are not carried out: then none of them has run."""
 
 
 class HandlingRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble; ``options`` are how the jobs of triggers run, ``wait_lock`` is how many seconds to wait for
-    another command."""
+    """The ensemble whose notices are handled; ``options`` are those of the jobs of triggers, ``wait_lock`` is how many
+    seconds to wait for another command."""
 
     directory: str
     options: JobOptions = JobOptions(on_failure=USUAL)
@@ -68,52 +68,58 @@ class HandlingRequest(msgspec.Struct, frozen=True):
 
 
 class Handling(msgspec.Struct, frozen=True):
-    """What came of it: the numbers of the notices that are ``handled`` now, the jobs of triggers that ran with how they
-    ended, and how many triggers were ``refused`` what they wanted. ``waiting`` notices are left, because of the job
-    ``interrupted``, which has to be resumed first, or of the one who works on the ensemble now (``holder``), or because
-    a job was cancelled."""
+    """What was handled."""
 
     handled: tuple[int, ...] = ()
+    """The numbers of the notices that are handled now."""
+
     reports: tuple[JobReport, ...] = ()
+    """How the jobs of triggers ended."""
+
     refused: int = 0
+    """How many triggers asked for something that was refused."""
+
     waiting: int = 0
+    """How many notices still wait."""
+
     interrupted: str = ""
+    """The job that must be resumed first, "" for none."""
+
     holder: str = ""
+    """The command that works on the ensemble now, "" for none."""
 
     @property
     def has_failed(self) -> bool:
-        """Whether a job of a trigger did not end well."""
+        """Whether a job of a trigger has failed."""
         return any(report.status not in WELL for report in self.reports)
 
 
 class Onlooker(Protocol):
-    """The other side of who handles what waits."""
+    """Listens to the handling of notices."""
 
     def received(self, entry: InboxEntry) -> None:
-        """A notice is recorded, or dropped (``said`` says why), and what triggers make of it is decided."""
+        """A notice was recorded, or dropped (``said`` says why), and it is decided what triggers do."""
 
     def acting(self, entry: InboxEntry, firing: Firing) -> Conversation:
-        """The actions of a trigger are about to be planned; gives who is told of that."""
+        """The actions of a trigger are about to be planned; returns the conversation for them."""
 
     def acted(self, entry: InboxEntry, firing: Firing, report: JobReport | None) -> None:
-        """Actions were carried out; ``report`` is None where there was nothing to do."""
+        """Actions were carried out; ``report`` is None if there was nothing to do."""
 
     def refused(self, entry: InboxEntry, firing: Firing, refusal: Refusal) -> None:
-        """The actions of a trigger make no sense now: none was carried out, and none will be."""
+        """The actions of a trigger were refused: none was carried out, and none will be."""
 
     def telling(self, entry: InboxEntry) -> Conversation:
-        """Instances are about to be told of what has changed by a notice, and by what triggers did about it; gives who
-        is told of that."""
+        """Instances are about to be notified of what a notice and its triggers have changed; returns the conversation
+        for that."""
 
     def told(self, entry: InboxEntry, report: JobReport | Refusal) -> None:
-        """Instances were told, or could not be."""
+        """Instances were notified, or could not be."""
 
 
 def handle_waiting(request: HandlingRequest, onlooker: Onlooker) -> Handling:
-    """Handle everything that waits, unless another command works on the ensemble, which then does it.
-
-    Raises ``EnsembleError``, and ``Refused`` where there is no ensemble.
-    """
+    """Handle all waiting notices, unless another command works on the ensemble, which will then handle them. Raises
+    ``EnsembleError``, and ``Refused`` if there is no ensemble."""
     place = ensemble_place(request.directory)
     if not place.layout.inbox.exists():
         return Handling()
@@ -122,7 +128,7 @@ def handle_waiting(request: HandlingRequest, onlooker: Onlooker) -> Handling:
 
 
 class _Handler:
-    """One command that handles what waits."""
+    """Handles the waiting notices for one command."""
 
     def __init__(self, request: HandlingRequest, place: Place, inbox: Inbox, onlooker: Onlooker) -> None:
         self._request = request
@@ -135,7 +141,7 @@ class _Handler:
         self._no_news: set[int] = set()
 
     def handle(self) -> Handling:
-        """All steps there are to take."""
+        """Do all steps."""
         interrupted = holder = ""
         for _ in range(MOST_STEPS):
             if self._inbox.next() is None:
@@ -163,7 +169,7 @@ class _Handler:
         )
 
     def _step(self, ensemble: Ensemble) -> None:
-        """The next step, as it is seen under the lock."""
+        """Find and do the next step, under the lock."""
         entry = self._inbox.next()
         if entry is None:
             # Another command was quicker.
@@ -225,7 +231,7 @@ class _Handler:
         proposal: Proposal,
         conversation: Conversation,
     ) -> JobReport | None:
-        """Carry out what a trigger wants; None where there is nothing to do."""
+        """Carry out the actions of a trigger; None if there is nothing to do."""
         if proposal.plan.is_empty:
             return None
         refuse_unasked(proposal)
@@ -233,7 +239,7 @@ class _Handler:
             raise Refused(
                 "changed-meanwhile",
                 f"changed since they were created: {listed(proposal.unapproved)}; nothing was removed",
-                "look at them; they are removed only by a command that says so",
+                "check them; they are removed only by a command that allows it",
                 next_words=("describe", proposal.unapproved[0]),
                 purpose="see what was done to it",
             )
@@ -256,7 +262,7 @@ class _Handler:
         self._handled.append(entry.number)
 
     def _tell(self, ensemble: Ensemble, entry: InboxEntry) -> None:
-        """Tell those who know something that is not so any more."""
+        """Notify the instances whose knowledge of peers is outdated."""
         try:
             known = known_of(self._place, ensemble.snapshot, ensemble.status, None)
             proposal = proposal_of(TellRequest(), known)
@@ -274,18 +280,18 @@ class _Handler:
 
 
 def _said(firing: Firing) -> str:
-    """What came of a trigger all of whose actions were carried out."""
+    """The message about a trigger whose actions were all carried out."""
     return "its actions were carried out" if firing.part else "there was nothing to do"
 
 
 # Receive a notice: write down what it changes, as a job of its own, and decide which triggers act on it.
 
 NOTIFY = "notify"
-"""The workflow's name of the jobs that record notices."""
+"""The name of the workflow of jobs that record notices."""
 
 
 class Reception(Enum):
-    """What came of a notice: it changed nothing, it is recorded, or also somebody may have to be told of it."""
+    """The result for a notice: it changed nothing, it was recorded, or peers may have to be notified as well."""
 
     DROPPED = "dropped"
     RECORDED = "recorded"
@@ -293,11 +299,9 @@ class Reception(Enum):
 
 
 def receive(place: Place, ensemble: Ensemble, inbox: Inbox, entry: InboxEntry, commit: str) -> Reception:
-    """Record a notice, whose attributes have their new values afterwards, and write down what triggers make of it.
-    What it is about may have gone while it waited; it is dropped then.
-
-    Raises ``Refused`` where the job's files must be committed and cannot, and ``EnsembleError``.
-    """
+    """Record a notice with the new values of its attributes, and what its triggers are to do. If its instance was
+    removed while it waited, it is dropped. Raises ``Refused`` if the job's files must be committed and cannot be, and
+    ``EnsembleError``."""
     notice = entry.notice
     if not ensemble.status.service:
         inbox.drop(entry.number, "nothing is deployed any more")
@@ -341,7 +345,7 @@ def _decided(entry: InboxEntry) -> list[Decision]:
 
 
 def _summary(decisions: list[Decision]) -> str:
-    """What triggers make of it, for people."""
+    """What triggers do, for people."""
     said = [f"trigger {d.policy}.{d.trigger}: {'acts' if d.acts else d.said}" for d in decisions]
     return "; ".join(said) or "no trigger waits for it"
 
@@ -357,8 +361,8 @@ FORMAT = "ordito.policy-rule/1"
 
 
 def ruled(decision: Decision, evaluator: Evaluator, notice: Notice) -> Decision:
-    """The decision, after the rule for the policy's type was asked, where there is one: nothing acts that it does not
-    permit. What does not act anyhow is not asked about."""
+    """The decision after asking the rule for the policy's type, if there is one: a trigger acts only if the rule
+    permits it. Triggers that do not act anyway are not asked about."""
     policy = evaluator.service.policies[decision.policy]
     kind = rule_for(policy.kinds) if decision.acts else ""
     if not kind:
@@ -371,7 +375,7 @@ def ruled(decision: Decision, evaluator: Evaluator, notice: Notice) -> Decision:
 
 
 def _rule_call(policy: Policy, decision: Decision, evaluator: Evaluator, notice: Notice) -> dict[str, object]:
-    """What a rule is given: plain data, and of sensitive values only that they are."""
+    """The argument of a rule: plain data, in which sensitive values are replaced by a mark."""
     return {
         "format": FORMAT,
         "policy": policy.name,
@@ -400,14 +404,15 @@ def _value(evaluator: Evaluator, value: Value) -> object:
 
 
 class TellRequest(Request, frozen=True):
-    """To call ``target_changed`` and its like wherever what an instance knows of another is not so any more."""
+    """The request to call ``target_changed`` and similar operations where the knowledge of an instance about its peers
+    is outdated."""
 
     WORKFLOW = "tell"
     planned_by = "notices.handling"
 
 
 def propose(request: TellRequest, known: PlanningContext) -> Proposal | None:
-    """The plan of that; None where nothing is deployed, or nobody listens.
+    """The plan of these calls; None if nothing is deployed, or no instance has such operations.
 
     Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
     """

@@ -1,8 +1,8 @@
-"""Tell an ensemble that something has happened to an instance: a notification from outside, or an event by its name.
+"""Tell an ensemble that something has happened to an instance: a notification of an interface, or an event by its name.
 
-What is told is checked first, so that a misspelt name or a value of another type changes nothing. Then it is kept, and
-from there on it is not lost. Who can get the ensemble's lock handles all that waits, in order; while another command
-works, its turn comes when that ends.
+A notice is checked first, so that a misspelt name or a value of a wrong type changes nothing. Then it is stored, and
+cannot be lost any more. The command that gets the ensemble's lock handles all waiting notices in order; while another
+command works, they wait until that ends.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from ordito.work.outputs import WrongValue
 from ordito.work.triggers import heard_nodes
 
 MOST_DEPTH = 10
-"""Triggers that may lead to each other, one by one: more than that is a circle."""
+"""How many triggers may cause each other: a longer chain counts as a circle."""
 
 JOB = "ORDITO_JOB"
-"""The variable by which an operation knows its job, and a notice that it gives where it came from."""
+"""The variable with the id of the job of an operation, by which a notice from an operation knows where it came from."""
 
 
 class NotifyRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble: what is told (``event``) about which node, instance or pair (``about``), with which values of
-    the notification's outputs. ``options`` and ``wait_lock`` are for what is carried out because of it."""
+    """A notice: an ``event`` about a node, instance or pair (``about``), with values of the notification's outputs.
+    ``options`` and ``wait_lock`` are for the jobs that it causes."""
 
     directory: str
     about: str
@@ -56,8 +56,8 @@ class NotifyRequest(msgspec.Struct, frozen=True):
 
 
 class NotifyResult(msgspec.Struct, frozen=True):
-    """The number of the notice, and what was handled by this command: perhaps others that waited before it, and not
-    this one if another command works on the ensemble. ``entry`` is what the inbox says of it now."""
+    """The number of the notice, and what this command has handled: perhaps others that waited before it, and not this
+    one if another command works on the ensemble. ``entry`` is its entry in the inbox now."""
 
     number: int
     handling: Handling
@@ -65,20 +65,18 @@ class NotifyResult(msgspec.Struct, frozen=True):
 
     @property
     def is_handled(self) -> bool:
-        """Whether nothing is left to do about it."""
+        """Whether it is completely handled."""
         return self.entry is None or self.entry.state == HANDLED
 
     @property
     def dropped(self) -> str:
-        """Why nothing could be made of it, "" where something could."""
+        """Why it was dropped, "" if it was not."""
         return self.entry.said if self.entry is not None else ""
 
 
 def notify(request: NotifyRequest, onlooker: Onlooker) -> NotifyResult:
-    """Keep a notice, and handle what waits if nobody else does.
-
-    Raises ``Refused``, ``InvalidDocument`` and ``EnsembleError``; then nothing was kept, or it waits.
-    """
+    """Store a notice, and handle the waiting ones unless another command does. Raises ``Refused``, ``InvalidDocument``
+    and ``EnsembleError``; then it was not stored, or waits."""
     place = ensemble_place(request.directory)
     now = SystemClock().now()
     with read_ensemble(request.directory) as ensemble:
@@ -93,7 +91,7 @@ def notify(request: NotifyRequest, onlooker: Onlooker) -> NotifyResult:
 
 
 def _checked(request: NotifyRequest, used: ServiceInUse, snapshot: Snapshot, now: float) -> Notice:
-    """The notice, if it means something. Raises ``Refused``."""
+    """The notice, if it is valid. Raises ``Refused``."""
     service = used.service
     notice = _about(request.about, service, snapshot, now)
     interfaces = interfaces_of(service, notice)
@@ -114,7 +112,7 @@ def _checked(request: NotifyRequest, used: ServiceInUse, snapshot: Snapshot, now
 
 
 def _about(text: str, service: Service, snapshot: Snapshot, now: float) -> Notice:
-    """A notice about what a text means: an instance, a node that has one, or a pair of instances."""
+    """A notice about what a text names: an instance, a node with exactly one, or a pair of instances."""
     pair = _pair(text, service, snapshot)
     if pair is not None:
         relationship, source, target = pair
@@ -128,7 +126,7 @@ def _about(text: str, service: Service, snapshot: Snapshot, now: float) -> Notic
     if not ids:
         raise Refused(
             "no-instance",
-            f'"{named.node}" has no instance that something could happen to',
+            f'"{named.node}" has no instances',
             next_words=("status",),
             purpose="see what there is",
         )
@@ -144,7 +142,7 @@ MOST_NAMED = 8
 
 
 def _pair(text: str, service: Service, snapshot: Snapshot) -> tuple[Relationship, str, str] | None:
-    """The relationship between two instances that a text means, written ``source.requirement.target``."""
+    """The pair of instances that a text names, written ``source.requirement.target``."""
     source, dot, rest = text.partition(".")
     target = rest.rpartition(".")[2]
     ends = [snapshot.instances.get(name) for name in (source, target)]
@@ -158,7 +156,7 @@ def _pair(text: str, service: Service, snapshot: Snapshot) -> tuple[Relationship
 
 
 def _named(notice: Notice, event: str, interfaces: Mapping[str, Interface], service: Service) -> Notice:
-    """The notice with what is told: a notification of what it is about, or an event that a trigger waits for."""
+    """The notice with its event: a notification of its subject, or an event that a trigger waits for."""
     waited = _waited_for(notice, service)
     try:
         interface, name = notification_named(event, interfaces.values())
@@ -174,7 +172,7 @@ def _named(notice: Notice, event: str, interfaces: Mapping[str, Interface], serv
 
 
 def _waited_for(notice: Notice, service: Service) -> set[str]:
-    """The events of what a notice is about that triggers wait for."""
+    """The events of the subject of a notice that triggers wait for."""
     nodes = {notice.node} if notice.node else set()
     if not nodes:
         ends = [r for n in service.nodes.values() for r in n.requirements if r.key == notice.relationship]
@@ -188,7 +186,7 @@ def _waited_for(notice: Notice, service: Service) -> set[str]:
 
 
 def _values(request: NotifyRequest, notice: Notice, outputs: list[str]) -> dict[str, object]:
-    """The values that were given for outputs of a notification. Raises ``Refused`` and ``InvalidDocument``."""
+    """The values for outputs of a notification. Raises ``Refused`` and ``InvalidDocument``."""
     diagnostics = Diagnostics()
     given = read_given(request.inputs, diagnostics)
     if diagnostics.has_errors:
@@ -204,8 +202,8 @@ def _values(request: NotifyRequest, notice: Notice, outputs: list[str]) -> dict[
 
 
 def _depth(inbox: Inbox, notice: Notice) -> int:
-    """How many triggers have led to a notice: those that led to the job that gives it, and that job's own. Raises
-    ``Refused`` for one that would go on for ever."""
+    """How many triggers have led to a notice: those that led to its job, and that of the job itself. Raises ``Refused``
+    for a chain without end."""
     cause = inbox.cause(os.environ.get(JOB, ""))
     if cause is None:
         return 0
@@ -215,7 +213,7 @@ def _depth(inbox: Inbox, notice: Notice) -> int:
             "endless-events",
             f"{notice.event} of {notice.entity} comes from an action of the trigger {firing.name}, and {MOST_DEPTH} "
             "triggers have led to each other already",
-            "let no action of a trigger raise the event that the trigger waits for, nor one that leads to it",
+            "no action of a trigger must raise the event that the trigger waits for, or an event that leads to it",
         )
     return before.depth + 1
 
@@ -224,7 +222,7 @@ def _depth(inbox: Inbox, notice: Notice) -> int:
 
 
 def told_value(value: object) -> object:
-    """A value from a command line or a file. A scalar stays the text that it is written as, since only its attribute
+    """A value from a command line or a file. A scalar stays the written text, because only the type of its attribute
     says what it is: ``6.10`` may be a version."""
     if isinstance(value, Scalar):
         return None if core_value(value) is None else value.text

@@ -1,1 +1,2 @@
-"""Services as commands read them: where they lie, in their pins, and with what still runs of earlier forms."""
+"""Services as commands read them: from their files, from their pins, and together with what still runs of earlier
+deployed versions."""

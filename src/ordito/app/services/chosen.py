@@ -1,4 +1,4 @@
-"""Which service a command is about: the one that is named, or that of the ensemble, or that of a directory."""
+"""The service that a command is about: the named one, or that of the ensemble, or that of a directory."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ from ordito.work.options import HookOptions
 NO_INPUTS = GivenInputs()
 
 OF_THE_WORLD = frozenset({"unset-variable", "missing-file", "missing-secret"})
-"""What stands elsewhere and is not there: no fault of a document that is only looked at."""
+"""Findings about values in other places that are missing: no errors for a document that is only inspected."""
 
 
 class InEnvironment(msgspec.Struct, frozen=True):
-    """What an ensemble says in one environment: the values of inputs, with those that the command gives, and what was
-    found in them."""
+    """The inputs in one environment of an ensemble, with those of the command, and the findings about them."""
 
     environment: Environment = Environment()
     inputs: GatheredInputs = GatheredInputs()
@@ -36,8 +35,8 @@ class InEnvironment(msgspec.Struct, frozen=True):
 
 
 class ChosenService(msgspec.Struct, frozen=True):
-    """A service's path, and what its ensemble says in the environment that is chosen. ``others`` says the same for all
-    others; ``place`` is that of the ensemble, None where a service was named."""
+    """The path of a service, and the inputs in the chosen environment of its ensemble. ``others`` gives the same for
+    all other environments; ``place`` is that of the ensemble, None if a service was named."""
 
     path: str
     chosen: InEnvironment = InEnvironment()
@@ -46,7 +45,7 @@ class ChosenService(msgspec.Struct, frozen=True):
 
     @property
     def inputs(self) -> GatheredInputs:
-        """The values of inputs in the environment that is chosen."""
+        """The values of inputs in the chosen environment."""
         return self.chosen.inputs
 
 
@@ -57,8 +56,8 @@ def chosen_service(
     inputs: GivenInputs = NO_INPUTS,
     environment: str | None = None,
 ) -> ChosenService:
-    """The service that is ``given``; without one that of the ensemble in ``directory``, or where there is none the one
-    that lies there. Raises ``InvalidDocument`` where the ensemble's file holds errors."""
+    """The ``given`` service; without one, that of the ensemble in ``directory``, or the service in that directory.
+    Raises ``InvalidDocument`` if the ensemble's file has errors."""
     found = Diagnostics()
     if given:
         asked = read_given(inputs, found)
@@ -92,7 +91,7 @@ def _within(environment: Environment, place: Place, inputs: GivenInputs) -> InEn
 
 
 def weighed(found: Diagnostic) -> Diagnostic:
-    """A finding where things are only looked at: that something is not there on this machine is no error then."""
+    """A finding for a document that is only inspected: that something is missing on this machine is no error then."""
     if found.code not in OF_THE_WORLD:
         return found
     return msgspec.structs.replace(found, severity=Severity.WARNING)
@@ -110,10 +109,9 @@ def circumstances_of(
     final: bool,
     hosts: Callable[[], Service] | None = None,
 ) -> Circumstances:
-    """What a service is resolved with: values of ``inputs`` as they are given, and choices; what was chosen ``earlier``
-    holds where the command says nothing else. Without an inventory ``hosts`` gives one.
-
-    Raises ``InvalidDocument`` where the inventory holds errors."""
+    """What a service is resolved with: given values of ``inputs``, and choices; those made ``earlier`` are valid unless
+    the command makes others. Without an inventory, ``hosts`` gives one. Raises ``InvalidDocument`` if the inventory has
+    errors."""
     return Circumstances(
         inputs=inputs,
         inventory=_inventory(given.inventory, diagnostics) if given.inventory else None,
@@ -125,8 +123,7 @@ def circumstances_of(
 
 
 def check_choices(given: ChoiceOptions, service: Service, diagnostics: Diagnostics) -> None:
-    """See that the nodes exist for which a command chooses a topology. Raises ``InvalidDocument`` where one does
-    not."""
+    """Raise ``InvalidDocument`` if a command chooses a topology for a node that does not exist."""
     known = {*service.nodes, *service.substituted}
     unknown = [name for name in given.substitutes if name not in known]
     for name in unknown:
@@ -136,7 +133,7 @@ def check_choices(given: ChoiceOptions, service: Service, diagnostics: Diagnosti
 
 
 def _inventory(path: str, diagnostics: Diagnostics) -> Service:
-    """The service at a path, as an inventory. What is only worth knowing of it is not repeated here."""
+    """The service at a path, as an inventory. Notes about it are not repeated."""
     found = Diagnostics()
     package = open_package(path, found)
     service = resolve_service(package, found) if package is not None else None
@@ -158,8 +155,8 @@ def look_at(
     fetch: bool,
     hooks: HookOptions | None = None,
 ) -> ReadService:
-    """The service that is named, or that ``chosen_service`` finds; ``hooks`` say where lifecycle steps and their blocks
-    are, None for who has nothing to do with them. Raises ``InvalidDocument``."""
+    """The named service, or the one that ``chosen_service`` finds; ``hooks`` say where lifecycle steps and their blocks
+    are, None to ignore them. Raises ``InvalidDocument``."""
     chosen = chosen_service(service, directory, diagnostics)
     circumstances = circumstances_of(choices, chosen.inputs.values, Choices(), diagnostics, final=False)
     sources = StepSources(project=directory, looked_past=True)

@@ -1,4 +1,4 @@
-"""What of a service is sensitive and not shown where its model is."""
+"""The model of a service as plain data, without what is sensitive in it."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from ordito.syntax.expressions import Call, as_written
 from ordito.work.options import HookOptions
 
 TEXT_FUNCTIONS = frozenset({"concat", "join", "token"})
-"""Functions whose arguments may be parts of what is sensitive."""
+"""Functions whose arguments may be parts of sensitive values."""
 
 
 class Hidden:
-    """Gives the fields of a service's structures whose values are not shown, as they are shown instead."""
+    """Gives replacements for the sensitive fields of a service's structures."""
 
     def __init__(self, service: Service) -> None:
         self._marks = Marks(service.data_types)
 
     def instead(self, value: msgspec.Struct) -> Mapping[str, object]:
-        """The fields of a structure that hold something sensitive, without it."""
+        """The fields of a structure that contain something sensitive, without it."""
         match value:
             case NodeTemplate():
                 return self._of_node(value)
@@ -56,7 +56,7 @@ class Hidden:
         return self._of_steps(value)
 
     def _of_steps(self, value: msgspec.Struct) -> Mapping[str, object]:
-        """The same of policies, and of lifecycle steps and their blocks."""
+        """Like ``instead``, for policies, and for lifecycle steps and their blocks."""
         match value:
             case Policy() | Group():
                 return self._properties(value)
@@ -88,7 +88,7 @@ class Hidden:
         return found
 
     def _properties(self, holder: Policy | Group) -> dict[str, object]:
-        """The properties of what has no other values."""
+        """The properties of a policy or group, without sensitive values."""
         known = {n: self._marks.of(holder.definitions.get(n)) for n in holder.properties}
         if all(mark is None for mark in known.values()):
             return {}
@@ -98,13 +98,13 @@ class Hidden:
         return {} if mark is None else {name: self._hidden(value, mark)}
 
     def _hidden(self, value: object, mark: Mark | None, marks: Marks | None = None) -> object:
-        """A value as it is shown: what refers to something sensitive is none itself."""
+        """A value as it is shown; a reference to something sensitive is not sensitive itself."""
         wrapped = replaced((marks or self._marks).wrap(value, mark), _unless_reference)
         return shown(wrapped)
 
 
 def _used_types(block: BlockType) -> dict[str, DataType]:
-    """The data types of which the config of a block is made, but for those that are part of the language."""
+    """The data types that the config of a block uses, without those of the language."""
     found: dict[str, DataType] = {}
     waiting: list[Schema | None] = [block.config.schema] if block.config is not None else []
     while waiting:
@@ -141,14 +141,13 @@ def plain_data(
 ) -> Any:
     """A value of the model as plain data. What is shared in the model is shared in the result too.
 
-    Structures of the types of ``once`` are written where they are met first, and named by this field of theirs from
-    then on. ``instead`` gives other values of fields of a structure, by name.
-    Without recursion, since services may contain each other as deep as users like.
+    A structure of a type in ``once`` is written where it is met first, and later named by the given field. ``instead``
+    gives replacements for fields of a structure, by name. There is no recursion, because services may contain each
+    other to any depth.
     """
     result: list[Any] = [None]
     known: dict[int, tuple[Any, object]] = {}
-    """What was made of each value, with the value itself: it may be there for this alone, and its id is its own as long
-    as it is kept."""
+    """The result for each value, by id, with the value itself, which must be kept so that its id stays unique."""
     todo: list[tuple[object, Any, Any]] = [(value, result, 0)]
     while todo:
         current, owner, place = todo.pop()
@@ -210,28 +209,37 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, bool], ...]:
 # The resolved model of a service as plain data, for other programs.
 
 FORMAT = 1
-"""The version of the form of what is compiled: it grows where a field changes its meaning or goes away."""
+"""The version of the format: it grows when a field changes its meaning or is removed."""
 
 DEFINITIONS = frozenset({"definitions", "attribute_definitions"})
 
 
 class CompileRequest(msgspec.Struct, frozen=True):
-    """Which service (see ``chosen_service``); whether to say where everything stands (``positions``), and whether to
-    leave out what types say about properties and attributes (``values_only``); whether what the service names by URLs
-    is fetched; what is chosen where the service leaves a choice; and where lifecycle steps and their blocks are."""
+    """The compilation of a service."""
 
     service: str = ""
+    """The service, see ``chosen_service``."""
+
     directory: str = "."
     positions: bool = False
+    """Whether the places of everything in files are included."""
+
     values_only: bool = False
+    """Whether definitions of properties and attributes are left out."""
+
     fetch: bool = False
+    """Whether URLs that the service names are fetched."""
+
     choices: ChoiceOptions = ChoiceOptions()
+    """What is chosen where the service leaves a choice."""
+
     hooks: HookOptions = HookOptions()
+    """Where lifecycle steps and their blocks are."""
 
 
 class Compiled(msgspec.Struct, frozen=True):
-    """A service without errors as plain data; ``diagnostics`` are warnings and notes, ``sources`` the files that it was
-    read from."""
+    """A service without errors as plain data; ``diagnostics`` are warnings and notes, ``sources`` the files from which
+    it was read."""
 
     data: dict[str, object]
     diagnostics: tuple[Diagnostic, ...]
@@ -239,7 +247,7 @@ class Compiled(msgspec.Struct, frozen=True):
 
 
 def compile_service(request: CompileRequest) -> Compiled:
-    """Read a service and give its resolved model as plain data. Raises ``InvalidDocument``."""
+    """Read a service, and return its resolved model as plain data. Raises ``InvalidDocument``."""
     diagnostics = Diagnostics()
     with paused_collector():
         given, fetch = request.choices, request.fetch
@@ -250,8 +258,8 @@ def compile_service(request: CompileRequest) -> Compiled:
 
 
 def compiled(service: Service, *, positions: bool = False, values_only: bool = False) -> dict[str, object]:
-    """A resolved service as plain data: ``format``, and every field of ``Service`` and of what it holds. A
-    relationship stands where its source has it; elsewhere its key does."""
+    """A resolved service as plain data: ``format``, and every field of ``Service`` and of what it holds. A relationship
+    is written at its source, and elsewhere named by its key."""
 
     def leave(name: str, places: bool) -> bool:
         return (places and not positions) or (values_only and name in DEFINITIONS)

@@ -1,5 +1,5 @@
-"""Earlier forms of a service, read from the pins that they were deployed from: by their definitions instances are
-stopped and removed that no job has brought into another form yet."""
+"""Earlier deployed versions (forms) of a service, read from their pins: instances that no job has brought to another
+version yet are stopped and removed by their definitions."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from ordito.work.records import Form
 
 
 class EarlierForms:
-    """The forms that a job, or what is to become one, has to do with, by their ids; each is read when it is first asked
-    for. ``current`` is the one that was deployed last, "" for none; ``known`` are those that were read already."""
+    """The deployed versions that a job or proposal needs, by id; each is read when it is first needed. ``current`` is
+    the one that was deployed last, "" for none; ``known`` are those that were read already."""
 
     def __init__(
         self,
@@ -44,33 +44,33 @@ class EarlierForms:
 
     @property
     def known(self) -> Mapping[str, ReadService]:
-        """Those that were read so far, and that will be."""
+        """The versions that were read so far; later ones are added."""
         return self._read
 
     def read(self, form: str) -> ReadService:
-        """A form as it was deployed. Raises ``EnsembleError`` where nothing is known of it or its files are missing,
-        and ``InvalidDocument`` where somebody has changed them."""
+        """A version as it was deployed. Raises ``EnsembleError`` if it is not known or its files are missing, and
+        ``InvalidDocument`` if its files were changed."""
         if form not in self._read:
             self._read[form] = read_pinned(self._place, self.form(form))
         return self._read[form]
 
     def form(self, form: str) -> Form:
-        """What is known of a form: by the ensemble, or where no instance is in it any more, by the record of the job.
-        Raises ``EnsembleError`` where neither knows it."""
+        """The record of a version: in the ensemble, or, if no instance has it any more, in the record of its job.
+        Raises ``EnsembleError`` if there is none."""
         if form in self.forms:
             return self.forms[form]
         if form not in self._recorded:
             found = recorded_form(self._place.layout, form)
             if found is None:
                 raise EnsembleError(
-                    f"nothing is known of the form of the service that job {form} has deployed",
+                    f"the version of the service that job {form} has deployed is not known",
                     "restore ensemble.yaml and the folder jobs from git",
                 )
             self._recorded[form] = found
         return self._recorded[form]
 
     def former(self, form: str) -> Former | None:
-        """A form as planning sees it; None where it cannot be read any more."""
+        """A version as planning needs it; None if it can no longer be read."""
         if form not in self._former:
             try:
                 read = self.read(form)
@@ -81,7 +81,7 @@ class EarlierForms:
         return self._former[form]
 
     def of_plan(self, own: Form) -> Forms:
-        """The forms as a plan has to do with them whose service is ``own``."""
+        """The versions for a plan whose service is ``own``."""
         is_own = not self.current or is_same(self.forms[self.current], own)
         return Forms(self.former, base="" if is_own else self.current)
 
@@ -93,9 +93,8 @@ class EarlierForms:
         root: str,
         only: Collection[str] | None = None,
     ) -> Service:
-        """A form together with the nodes that it does not know and the service of the job does, which is ``own``, with
-        its inputs and the folder of its pinned files; with ``only`` those of them, where others do not matter. Raises
-        as ``read``."""
+        """A version together with the nodes that only the service of the job has (``own``, with its inputs and the
+        folder of its pinned files); with ``only``, just these nodes. Raises as ``read``."""
         read = self.read(form)
         missing = frozenset(own.service.nodes) - read.service.nodes.keys()
         if only is not None:
@@ -113,8 +112,8 @@ class EarlierForms:
 
 
 class DeployedForm(msgspec.Struct, frozen=True):
-    """A form of a service: its id, "" for the one that was deployed last; the service, its inputs, and the folder of
-    its files."""
+    """A deployed version of a service: its id, "" for the last one; the service, its inputs, and the folder of its
+    files."""
 
     form: str
     service: Service
@@ -125,8 +124,9 @@ class DeployedForm(msgspec.Struct, frozen=True):
 def with_mixed_forms(
     seen: DeployedForm, last: DeployedForm, forms: EarlierForms, snapshot: Snapshot, keep: Collection[str] = ()
 ) -> Service:
-    """The service of a form with the nodes in its place whose instances are all in another one, save those that are to
-    be kept; ``last`` is the form that was deployed last. What cannot be read any more is left as it is."""
+    """The service of a version, in which nodes whose instances all have another version are replaced by their
+    definitions there, except for those in ``keep``; ``last`` is the version that was deployed last. Versions that can
+    no longer be read are ignored."""
     if seen.form == last.form and not forms_in_use(snapshot.instances):
         return seen.service
     others: list[Left] = []
@@ -145,7 +145,7 @@ def with_mixed_forms(
 
 
 def _others(seen: DeployedForm, snapshot: Snapshot, keep: Collection[str]) -> dict[str, frozenset[str]]:
-    """The nodes whose instances are all in one other form, by its id."""
+    """By id of another version, the nodes whose instances all have that version."""
     forms: dict[str, set[str]] = {}
     for record in snapshot.instances.values():
         if record.exists:
@@ -171,7 +171,7 @@ def _way(start: str, end: str) -> str:
 
 
 def linked(service: Service, calls: Iterable[OperationCall]) -> set[str]:
-    """The nodes that calls link with others, or did."""
+    """The nodes at the other ends of relationships of these calls."""
     names = {call.owner for call in calls if call.side}
     if not names:
         return set()

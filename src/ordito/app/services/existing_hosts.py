@@ -1,4 +1,4 @@
-"""The hosts of a pool as existing nodes, from which a service selects (§2.9)."""
+"""The hosts of a pool as existing nodes, from which a service can select (§2.9)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ADDRESSES = ("private_address", "public_address")
 
 
 def hosts_as_service(pool: PoolProvider, shown: str) -> Service:
-    """A service whose nodes are the hosts of a pool, those first that nobody has. Raises ``InvalidDocument``."""
+    """A service whose nodes are the hosts of a pool, free ones first. Raises ``InvalidDocument``."""
     try:
         taken, lost = pool.allocations.read()
     except PoolFailed:
@@ -49,7 +49,7 @@ def hosts_as_service(pool: PoolProvider, shown: str) -> Service:
 
 
 def _as_existing(node: NodeTemplate) -> NodeTemplate:
-    """A host that says by which provider it is reached."""
+    """A host as an existing node, with the provider by which it is reached."""
     reached: dict[str, Value] = {**node.attributes, HOST: {"provider": NAME, "id": node.name}}
     return msgspec.structs.replace(node, attributes=reached, existing=node.name)
 
@@ -73,7 +73,7 @@ def _node(host: PoolHost) -> dict[str, object]:
 
 
 class _OneFile:
-    """A tree of one file that is nowhere on disk."""
+    """A tree of one file in memory."""
 
     is_archive = False
 
@@ -82,15 +82,15 @@ class _OneFile:
         self._content = content
 
     def is_file(self, file: str) -> bool:
-        """Whether it is that file."""
+        """Whether the path is that of the file."""
         return file == FILE
 
     def is_folder(self, file: str) -> bool:
-        """There are none."""
+        """False: there are no folders."""
         return False
 
     def exists(self, file: str) -> bool:
-        """Whether it is that file."""
+        """Whether the path is that of the file."""
         return file == FILE
 
     def entries(self, folder: str) -> tuple[Sequence[str], Sequence[str]]:
@@ -98,29 +98,29 @@ class _OneFile:
         return (), (FILE,)
 
     def open(self, file: str) -> BinaryIO:
-        """The file. Raises ``OSError`` for another."""
+        """Open the file. Raises ``OSError`` for another path."""
         if file != FILE:
             raise FileNotFoundError(file)
         return io.BytesIO(self._content)
 
     def is_executable(self, file: str) -> bool:
-        """It is not."""
+        """False."""
         return False
 
 
 # What an inventory and a service say for each other, and nothing heeds.
 
-OF_OTHERS = "where it is for another service that uses this inventory, all is well"
+OF_OTHERS = "that is fine if another service uses this inventory"
 
 WITHOUT_LABELS = frozenset({"", LOCALHOST, CONTAINER, CLOUD})
-"""The providers that choose no host by its labels, nobody among them; a plug-in may do so."""
+"""The providers that choose no hosts by labels ("" means no provider); a plug-in may do so."""
 
 
 def warn_of_unheeded(
     inventory: HostInventory, providers: Providers, read: ReadService, diagnostics: Diagnostics
 ) -> None:
-    """Warn of names in the inventory that mean nothing in a service, and of what the service asks of a pool where none
-    is asked."""
+    """Warn about names in the inventory that the service does not have, and about requests for a pool if no pool is
+    used."""
     _warn_of_chosen(inventory, read, diagnostics)
     for node in read.service.nodes.values():
         if node.is_compute and node.is_concrete and (node.settings.labels or node.settings.resources):
@@ -140,7 +140,7 @@ def _warn_of_chosen(inventory: HostInventory, read: ReadService, diagnostics: Di
             continue
         diagnostics.warning(
             "unused-provider",
-            f'"{PROVIDE}" names a provider for "{name}", and the service has no node template and no type of that name',
+            f'"{PROVIDE}" names a provider for "{name}", but the service has no node template and no type of that name',
             inventory.chosen_at.get(name),
             hint=diagnostics.suggestion(name, known, note=OF_OTHERS),
         )
@@ -168,7 +168,7 @@ def _warn_of_labels(
         mend = "name hosts in an inventory, as docs/hosts.md shows"
     diagnostics.warning(
         "unused-labels",
-        f"{node.name} asks for a host of a pool ({', '.join(wanted)}), and gets none: nothing heeds that",
+        f"{node.name} asks for a host of a pool ({', '.join(wanted)}), but no pool is used: this has no effect",
         node.span,
-        hint=f"{mend}; or take the wish out of its metadata",
+        hint=f"{mend}; or remove the request from its metadata",
     )

@@ -1,4 +1,4 @@
-"""The files of a service that was read: which its definitions and artifacts name, and whether they can be used."""
+"""The files that the definitions and artifacts of a service name, and whether they can be used."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ IMPLEMENTATION = "tosca.artifacts.Implementation"
 
 
 def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) -> None:
-    """See whether the files that artifacts name can be used: errors where they are ``required`` or the service is a
-    CSAR, which holds all that it needs; else warnings."""
+    """Check the files that artifacts name: problems are errors if the files are ``required``, or the service is a CSAR,
+    which must contain everything; else warnings."""
     seen: set[tuple[str, bool]] = set()
     used: frozenset[str] | None = None
     sums: dict[tuple[str, str], str] = {}
@@ -38,7 +38,7 @@ def check_files(read: ReadService, diagnostics: Diagnostics, *, required: bool) 
             if problem and required:
                 used = _used(read.service) if used is None else used
             if problem and used is not None and not (artifact.deploy_path or artifact.file in used):
-                problem = f"{problem}, and no operation runs it or asks for it"
+                problem = f"{problem}; no operation runs or uses it"
                 diagnostics.objection(UNUSED, problem, artifact.span, hint="remove the artifact, or add its file")
             elif problem:
                 report(MISSING_FILE, problem, artifact.span, hint=hint)
@@ -50,7 +50,7 @@ RIGHT_FILE = "get the right file; if this is the right one, write its checksum"
 
 
 def _unequal(artifact: Artifact, package: Package, sums: dict[tuple[str, str], str]) -> str:
-    """What is wrong with a file by its checksum, "" where nothing is; ``sums`` are those that are known."""
+    """The problem with the checksum of a file, "" for none; ``sums`` caches checksums."""
     if not (artifact.checksum and artifact.checksum_algorithm and package.tree.is_file(artifact.file)):
         return ""
     key = artifact.file, artifact.checksum_algorithm
@@ -59,13 +59,13 @@ def _unequal(artifact: Artifact, package: Package, sums: dict[tuple[str, str], s
     if sums[key] == artifact.checksum.strip().lower():
         return ""
     return (
-        f"{package.shown(artifact.file)} is not the file that is meant: its {key[1]} checksum is "
+        f"{package.shown(artifact.file)} is not the expected file: its {key[1]} checksum is "
         f"{sums[key]}, not {artifact.checksum}"
     )
 
 
 def _used(service: Service) -> frozenset[str]:
-    """The files of artifacts that operations and workflows run or need, and of those that some value asks for."""
+    """The files of artifacts that operations and workflows run or need, and that values refer to."""
     found = {artifact.file for artifact in _run(service)}
     holders: list[NodeTemplate | Relationship] = []
     for node in service.nodes.values():
@@ -81,7 +81,8 @@ def _used(service: Service) -> frozenset[str]:
 
 
 def _warn_of_unverified(artifact: Artifact, package: Package, diagnostics: Diagnostics) -> None:
-    """Warn of a checksum that nobody verifies: that of what is no file. Of one that is not there that is said."""
+    """Warn about the checksum of an artifact that is no file, because it is not verified. A missing file is reported
+    elsewhere."""
     is_image = names_image(artifact, package)
     if is_image or package.tree.is_folder(artifact.file):
         what = "the image of a registry" if is_image else "a folder"
@@ -109,16 +110,16 @@ BLOCK = 1 << 20
 
 
 def _problem(artifact: Artifact, package: Package, *, runs: bool) -> tuple[str, str]:
-    """What stands against using an artifact's file, and what to do; ("", "") where nothing does."""
+    """Why an artifact's file cannot be used, and what to do; ("", "") if it can."""
     file = artifact.file
     if url := package.tree.url(file):
         return _problem_of_url(url, package)
     if file.startswith("/"):
-        return f"{file} is an absolute path, which belongs to no service", "put the file beside the template"
+        return f"{file} is an absolute path, outside of the service", "put the file beside the template"
     if package.is_csar and leaves_root(file):
-        return f"{file} leads out of the archive", "paths in an archive stay below its root"
+        return f"{file} leads out of the archive", "paths must stay inside the archive"
     if not package.has(file):
-        hint = "artifact files are looked for relative to the file that names them"
+        hint = "paths of artifact files are relative to the file that names them"
         return f"there is no file {package.shown(file)}", hint
     if runs and not package.tree.is_file(file):
         return f"{package.shown(file)} is a folder, and cannot be run", "name a file in it"
@@ -141,8 +142,8 @@ def names_image(artifact: Artifact, package: Package) -> bool:
 
 
 def artifacts(service: Service) -> Iterator[Artifact]:
-    """Every artifact of a service: those that nodes and relationships hold, and those that operations and workflows run
-    or need."""
+    """Every artifact of a service: those of nodes and relationships, and those that operations and workflows run or
+    need."""
     for node in service.nodes.values():
         yield from node.artifacts.values()
         for relationship in node.requirements:
@@ -166,7 +167,7 @@ def _run(service: Service) -> Iterator[Artifact]:
 
 
 def definition_files(read: ReadService) -> Iterator[str]:
-    """The files of definitions that a service is made of, and what an archive says of itself."""
+    """The definitions files of a service, and the metadata file of an archive."""
     package = read.package
     yield from map(package.stored, read.service.files)
     yield from read.steps.files

@@ -1,4 +1,4 @@
-"""The service that an ensemble is about: the one that is being deployed, or was last, with what it has left behind."""
+"""The service of an ensemble: the one that is being deployed, or was deployed last, with orphans."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from ordito.work.records import JobHeader
 
 
 class ServiceInUse(msgspec.Struct, frozen=True):
-    """A service with what it has left behind, the nodes that this is, its inputs, and the folder in which its files
-    lie."""
+    """A service with orphans, the names of the orphaned nodes (``left``), its inputs, and the folder of its files."""
 
     service: Service
     left: frozenset[str]
@@ -30,8 +29,8 @@ class ServiceInUse(msgspec.Struct, frozen=True):
 
 
 def service_in_use(place: Place, ensemble: Ensemble) -> ServiceInUse:
-    """The service as it is written. Raises ``Refused`` where nothing was ever deployed, ``EnsembleError``, and
-    ``InvalidDocument`` where its files were changed."""
+    """The service as written. Raises ``Refused`` if nothing was ever deployed, ``EnsembleError``, and
+    ``InvalidDocument`` if its files were changed."""
     said = _said(ensemble)
     if not said.service:
         raise Refused(
@@ -44,8 +43,8 @@ def service_in_use(place: Place, ensemble: Ensemble) -> ServiceInUse:
 
 
 def service_as_it_runs(place: Place, ensemble: Ensemble) -> tuple[ServiceInUse | None, str]:
-    """The service with each node in the form in which its instances are. None where nothing was ever deployed, and
-    where it cannot be read: then also why."""
+    """The service, with each node in the deployed version of its instances. None if nothing was ever deployed, or if it
+    cannot be read, and then also why."""
     said = _said(ensemble)
     if not said.service:
         return None, ""
@@ -61,7 +60,7 @@ def service_as_it_runs(place: Place, ensemble: Ensemble) -> tuple[ServiceInUse |
 
 
 def _said(ensemble: Ensemble) -> Status | JobHeader:
-    """Who says which service that is: the header of a job that is not closed, else the status."""
+    """What names the service: the header of an open job, else the status."""
     return ensemble.status if ensemble.unfinished is None else ensemble.unfinished.header
 
 

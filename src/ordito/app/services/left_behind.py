@@ -1,5 +1,5 @@
-"""What a service has lost while instances of it exist: found from the record, and read from the files it was deployed
-with."""
+"""Orphans: nodes that a service has lost while instances of them exist; found in the records, and read from the files
+with which they were deployed."""
 
 from __future__ import annotations
 
@@ -27,22 +27,28 @@ from ordito.work.records import Form, JobHeader, LeftBehind
 
 
 class ServiceWithOrphans(msgspec.Struct, frozen=True):
-    """A service with what it has left behind: ``left`` is how that was deployed, by the digest of its pinned service,
-    ``nodes`` are the names of its nodes, with those that they require and of which nothing exists any more, ``digests``
-    those of the files that they name, and ``names`` what these were called in the service that was deployed. ``blocks``
-    are those of the lifecycle steps about these nodes, by the ids of the steps."""
+    """A service with orphans."""
 
     service: Service
     left: dict[str, LeftBehind] = {}
+    """How the orphans were deployed, by the digest of their pinned service."""
+
     nodes: frozenset[str] = frozenset()
+    """The names of the orphaned nodes, with nodes that they require and that have no instances any more."""
+
     digests: Mapping[str, str] = {}
+    """The digests of the files that they name."""
+
     names: Mapping[str, str] = {}
+    """The paths of these files in the deployed service."""
+
     blocks: Mapping[str, Block] = {}
+    """The blocks of the lifecycle steps about these nodes, by ids of the steps."""
 
 
 def with_removed(service: Service, snapshot: Snapshot, status: Status) -> dict[str, LeftBehind]:
-    """What a service has left behind, and also what attempts at a revision that is not complete have removed of it:
-    lifecycle steps that come after a removal may still be missing."""
+    """The orphans of a service, with those that attempts at an incomplete revision have removed, because lifecycle
+    steps after the removal may not have run yet."""
     gone: set[str] = set()
     if not is_complete(status):
         records = snapshot.instances.values()
@@ -54,9 +60,9 @@ def with_removed(service: Service, snapshot: Snapshot, status: Status) -> dict[s
 def left_behind(
     service: Service, snapshot: Snapshot, status: Status | JobHeader, gone: frozenset[str] = frozenset()
 ) -> dict[str, LeftBehind]:
-    """The nodes that have instances and that a service does not have, by the digest of the pinned service that they
-    were deployed with; nodes of which that is not known are left out. ``status`` says what was deployed last, or is
-    being deployed; ``gone`` are nodes that count though none of their instances exists."""
+    """The nodes with instances that a service does not have, by the digest of the pinned service with which they were
+    deployed; nodes without a known one are left out. ``status`` has what was deployed last, or is being deployed;
+    ``gone`` are nodes that count even without instances."""
     missing = ({i.node for i in snapshot.instances.values() if i.exists} | gone) - set(service.nodes)
     found: dict[str, LeftBehind] = {}
     for digest, left in status.left.items():
@@ -69,8 +75,8 @@ def left_behind(
 
 
 def whole_service(place: Place, service: Service, left: Mapping[str, LeftBehind], root: str) -> ServiceWithOrphans:
-    """A service together with what it has left behind; ``root`` is the absolute folder in which its files are or will
-    be pinned. What cannot be read any more stays out: then nothing is known of it."""
+    """A service with its orphans; ``root`` is the absolute folder in which its files are or will be pinned. Orphans
+    that can no longer be read are left out."""
     forms: list[Left] = []
     digests: dict[str, str] = {}
     names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Services as they were deployed: pinned once, and read again from their pin."""
+"""Services as they were deployed: pinned once, and read again from their pins."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from ordito.work.records import Form, GivenService, JobSources
 
 
 class ReadFiles(msgspec.Struct, frozen=True):
-    """Files that were read besides those of the service: those ``merged`` into `ensemble.yaml`, as absolute paths, and
-    those with values of ``inputs``."""
+    """The absolute paths of files that were read besides those of the service: those ``merged`` into `ensemble.yaml`,
+    and those with values of ``inputs``."""
 
     merged: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
 
 
 class PinnedService(msgspec.Struct, frozen=True):
-    """A service as it was deployed: the digest of its pin, its entry definitions file relative to the pin's folder,
-    the absolute path of its root, and where its files lay if it was pinned just now."""
+    """A pinned service: the digest of its pin, its entry definitions file relative to the pin's folder, the absolute
+    path of its root, and the sources of its files if it was pinned just now."""
 
     digest: str
     main: str
@@ -49,10 +49,8 @@ class PinnedService(msgspec.Struct, frozen=True):
 
 
 def read_pinned(place: Place, form: Form) -> ReadService:
-    """A service as it was deployed. Its files are called as where it was deployed from, for all that is said of them.
-
-    Raises ``EnsembleError`` where it is missing, and ``InvalidDocument`` where somebody has changed it.
-    """
+    """A service as it was deployed. Messages name its files by the paths from which they were deployed. Raises
+    ``EnsembleError`` if it is missing, and ``InvalidDocument`` if it was changed."""
     root, diagnostics = _root(place, form.service, form.main), Diagnostics()
     copy = Path(place.shown) / root.relative_to(place.layout.root) / form.main
     package = open_package(os.path.normpath(copy), diagnostics, Network.KEPT)
@@ -66,7 +64,7 @@ def read_pinned(place: Place, form: Form) -> ReadService:
 
 
 def _original(place: Place, form: Form, root: Path) -> Original:
-    """Where the files of a form came from, as seen from here; ``root`` is the folder of its pin."""
+    """The origin of the files of a deployed version; ``root`` is the folder of its pin."""
     first = Original(revision=form.revision)
     try:
         for number, service in enumerate(_services(place, form)):
@@ -81,7 +79,7 @@ def _original(place: Place, form: Form, root: Path) -> Original:
 
 
 def _services(place: Place, form: Form) -> Iterator[str]:
-    """The services that a form may have been made from, as they are called here, the likeliest first."""
+    """The paths of the services from which a version may have been deployed, the likeliest first."""
     user = read_user_part(place.layout, place.manifest, Diagnostics())
     said = set[str]()
     for named in _named_services(place, form):
@@ -92,14 +90,14 @@ def _services(place: Place, form: Form) -> Iterator[str]:
 
 
 def _named_services(place: Place, form: Form) -> Iterator[GivenService | None]:
-    """What may have been remembered in the place of the service that the user's part names; None for nothing."""
+    """Services that may have been remembered instead of the one that the user's part names; None for none."""
     yield form.named
     yield given_service(place.layout)
     yield None
 
 
 def _root(place: Place, digest: str, main: str) -> Path:
-    """The folder of a pin; what git has left out of it is put back, if it is still where it came from."""
+    """The folder of a pin; files that git has left out are restored, if their originals still exist."""
     try:
         return pinned_root(place.layout, digest)
     except EnsembleError as error:
@@ -119,12 +117,12 @@ def kept_places(place: Place, main: str) -> Iterator[Path]:
 
 
 def _user_part(place: Place) -> UserPart:
-    """The user's part, with the service that is meant now."""
+    """The user's part, with the service that is used now."""
     return read_user_part(place.layout, place.manifest, Diagnostics()).with_given(given_service(place.layout))
 
 
 def _named(read: ReadService, place: Place) -> ReadService:
-    """A service without a name of its own, called as the archive that it was deployed from, not as its pin."""
+    """A service without a name of its own, named after the archive from which it was deployed, not after its pin."""
     user = _user_part(place)
     given = Path(user.service or read.package.main)
     name = given.stem if given.suffix.lower() in ARCHIVES or not user.service else given.name
@@ -132,17 +130,15 @@ def _named(read: ReadService, place: Place) -> ReadService:
 
 
 def pin_service(layout: Layout, read: ReadService, measured: str, files: ReadFiles) -> PinnedService:
-    """Keep a copy of a service; only for who holds the ensemble's lock. ``files`` are further ones that were read.
-
-    Raises ``Refused`` where its files are no longer those that were ``measured`` for the plan, and ``EnsembleError``.
-    """
+    """Store a copy of a service; the caller must hold the ensemble's lock. ``files`` are further files that were read.
+    Raises ``Refused`` if its files have changed since they were ``measured`` for the plan, and ``EnsembleError``."""
     package = read.package
     kept = pin(layout, package.tree, package.opener, definition_files(read), artifact_files(read))
     if kept.digest != measured:
         raise Refused(
             "changed",
             "the files of the service were changed after the plan was made",
-            "no operation was run; look at the plan for what they say now",
+            "no operation was run; check the plan for the new files",
             next_words=("plan",),
             purpose="see what would be done",
         )
@@ -152,7 +148,7 @@ def pin_service(layout: Layout, read: ReadService, measured: str, files: ReadFil
 
 
 def measured_files(layout: Layout, read: ReadService) -> Pinned:
-    """What pinning a service would give. Raises ``EnsembleError``."""
+    """The digests that pinning a service would give. Raises ``EnsembleError``."""
     package = read.package
     return measure(layout, package.tree, package.opener, definition_files(read), artifact_files(read))
 
@@ -167,20 +163,20 @@ def main_in_pin(layout: Layout, pinned: Pinned) -> str:
 
 
 class Original(msgspec.Struct, frozen=True):
-    """Where a pinned service came from: the ``root`` of its files as it is called here, a folder or an archive, ""
-    where nobody knows; ``revision`` is the number of the one that it is, 0 where it is none or nobody knows."""
+    """Where a pinned service came from: the ``root`` of its files, a folder or an archive, "" if it is not known;
+    ``revision`` is the number of its revision, 0 if it has none or it is not known."""
 
     root: str = ""
     is_archive: bool = False
     revision: int = 0
 
     def name(self, file: str) -> str:
-        """How a file is called, by its path from the root of the service."""
+        """The name of a file in messages, by its path from the root of the service."""
         return self._name(_names(file)[0][0])
 
     def titled(self, file: str, data: bytes) -> tuple[str, str]:
-        """How a file is called that was deployed with this content, and what is said of places in it: nothing where the
-        file that is called so still holds the same."""
+        """The name of a deployed file in messages, and what is added to places in it: nothing if the original file
+        still has the same content."""
         names, alone = _names(file)
         contents = {name: self._content(name, len(data)) for name in names} if self.root else {}
         for name, content in contents.items():
@@ -191,7 +187,7 @@ class Original(msgspec.Struct, frozen=True):
         return self._name(there[0]) if there else alone or self._name(file), f" (as deployed{revision})"
 
     def holds(self, pin: Path, main: str) -> bool:
-        """Whether the file is still there, with the same content, by which a service is opened whose copy is a pin."""
+        """Whether the entry file of the pinned service still exists with the same content."""
         content = (pin / main).read_bytes()
         return bool(self.root) and self._content(_opener(main), len(content)) == content
 
@@ -201,7 +197,7 @@ class Original(msgspec.Struct, frozen=True):
         return posixpath.normpath(posixpath.join(self.root, file))
 
     def _content(self, file: str, size: int) -> bytes | None:
-        """What a file holds now, or one byte more than ``size`` of that; None where there is none."""
+        """The present content of a file, at most one byte more than ``size``; None if there is none."""
         if self.is_archive:
             # Needed for archives only.
             from ordito.source.archive import member_of
@@ -214,8 +210,8 @@ class Original(msgspec.Struct, frozen=True):
 
 
 def original_of(service: str, main: str, revision: int = 0) -> Original:
-    """Where a pin came from: ``service`` is the service as it is called here ("" where nobody knows), which need not be
-    there any more, ``main`` the file in the pin by which it is opened."""
+    """The origin of a pin: ``service`` is the path of the service ("" if it is not known), which need not exist any
+    more, ``main`` the entry file in the pin."""
     given = Path(service)
     if not service:
         return Original(revision=revision)
@@ -233,13 +229,13 @@ def original_of(service: str, main: str, revision: int = 0) -> Original:
 
 
 def _opener(main: str) -> str:
-    """The file by which a service is opened, from its root."""
+    """The path of the entry file of a service from its root."""
     return META if main == META or main.endswith(f"/{META}") else posixpath.basename(main)
 
 
 def _names(file: str) -> tuple[list[str], str]:
-    """What a file of a pin may be called in the service, the likeliest first; and its name alone where it may have come
-    from anywhere, as what lifecycle steps need, else ""."""
+    """The paths that a file of a pin may have in the service, the likeliest first; and, for files that may come from
+    anywhere, as those of lifecycle steps, the name alone, else ""."""
     parts = posixpath.normpath(file).split("/")
     if LIFECYCLE not in parts:
         return [file], ""
@@ -255,8 +251,8 @@ def _names(file: str) -> tuple[list[str], str]:
 def sources_of(
     layout: Layout, read: ReadService, pinned: Pinned, merged: Iterable[str], inputs: Iterable[str]
 ) -> JobSources:
-    """Where the files of a service lie of which a pin was made; further ones that were read are those ``merged`` into
-    `ensemble.yaml`, and those with ``inputs``."""
+    """The sources of the files in a pin, and of further files that were read: those ``merged`` into `ensemble.yaml`,
+    and those with ``inputs``."""
     base = Path(read.package.root).absolute()
     archives = [str(base)] if read.package.is_archive else []
     definite = (*archives, *merged)

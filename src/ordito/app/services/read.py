@@ -1,4 +1,4 @@
-"""Reading a service: its package is opened, its model resolved, and the blocks of its lifecycle steps are found."""
+"""Reading a service: opening its package, resolving its model, and finding the blocks of its lifecycle steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BUNDLED = f"{PROFILE_SCHEME}ordito/profile.yaml"
 
 
 def network(fetch: bool) -> Network:
-    """Whether what a service names by URLs is fetched, as a command says."""
+    """The network access of a command: whether it fetches URLs that a service names."""
     return Network.ALLOWED if fetch else Network.REFUSED
 
 
@@ -36,7 +36,7 @@ class ReadService(msgspec.Struct, frozen=True):
 
 ANYWHERE = StepSources()
 PINNED = StepSources(pinned=True)
-"""Where blocks of lifecycle steps are looked for."""
+"""Blocks of lifecycle steps are searched only in the pin."""
 
 
 def read_service(
@@ -46,9 +46,9 @@ def read_service(
     circumstances: Circumstances = AS_WRITTEN,
     sources: StepSources = ANYWHERE,
 ) -> ReadService:
-    """Read and resolve the service at a path; ``allowed`` says whether what it names by URLs is fetched,
-    ``circumstances`` what it is resolved with besides its files, and ``sources`` where blocks of its lifecycle steps
-    are. Raises ``InvalidDocument`` with all that is wrong with it."""
+    """Read and resolve the service at a path; ``allowed`` says whether URLs that it names are fetched,
+    ``circumstances`` what it is resolved with besides its files, and ``sources`` where the blocks of its lifecycle
+    steps are. Raises ``InvalidDocument`` with all its errors."""
     package = open_package(path, diagnostics, allowed)
     if package is None:
         raise InvalidDocument(diagnostics.sorted())
@@ -61,7 +61,7 @@ def read_package(
     circumstances: Circumstances = AS_WRITTEN,
     sources: StepSources = ANYWHERE,
 ) -> ReadService:
-    """Resolve the service of a package. Raises ``InvalidDocument`` with all that is wrong with it."""
+    """Resolve the service of a package. Raises ``InvalidDocument`` with all its errors."""
     search = search_of(package, sources, diagnostics)
     written = written_steps(package, sources.file, diagnostics, pinned=sources.pinned)
     root = written.root if written is not None else None
@@ -79,13 +79,13 @@ def read_package(
 
 
 def types_of(service: str, diagnostics: Diagnostics, *, fetch: bool = False) -> Types:
-    """The types of a service, which may ``fetch`` what it names by URLs, or without one those that come with the
-    program. Raises ``InvalidDocument`` where the service cannot be read at all."""
+    """The types of a service (with ``fetch``, also from URLs), or without a service those that come with the program.
+    Raises ``InvalidDocument`` if the service cannot be read at all."""
     return opened_types(service, diagnostics, fetch=fetch)[1]
 
 
 def opened_types(service: str, diagnostics: Diagnostics, *, fetch: bool = False) -> tuple[Package, Types]:
-    """The same, with the package that the types were read from."""
+    """Like ``types_of``, with the package from which the types were read."""
     if service:
         package = open_package(service, diagnostics, network(fetch))
     else:

@@ -1,7 +1,7 @@
-"""The blocks of a service's lifecycle steps: where they are looked for, and where they lie in the service's pin.
+"""The blocks of a service's lifecycle steps: where they are searched, and their place in the service's pin.
 
-Every block that a step names comes into the pin of the service, in a folder of its own; so who reads the service from
-its pin finds them there, and needs no other catalogue.
+Every block that a step names is copied into the pin of the service, in a folder of its own, so that a service that is
+read from its pin needs no other catalogue.
 """
 
 from __future__ import annotations
@@ -37,54 +37,68 @@ from ordito.syntax.expressions import Value, calls
 from ordito.work.hooks import Block, BlockScript
 
 COPIES = f"{LIFECYCLE}/blocks"
-"""Where in a pin the catalogues are that the service's steps need, each in a folder of its own."""
+"""The folder of a pin with the catalogues that the service's steps need, each in a folder of its own."""
 MISSING_FILE = "missing-artifact"
 
 
 class StepSources(msgspec.Struct, frozen=True):
-    """Where blocks are looked for: in the catalogues that a command names (``given``), in those of the ``project``, a
-    folder, and in those of the user and of the program; in a copy of a service that was ``pinned`` nowhere else.
-    ``file`` declares lifecycle steps, and takes the place of the one beside the service; "" for that. Who has nothing
-    to do with steps has them ``looked_past``: whatever is the matter with their blocks, nothing is said of it."""
+    """Where blocks are searched, besides the catalogues of the user and of the program."""
 
     given: tuple[str, ...] = ()
+    """The catalogues that a command names."""
+
     file: str = ""
+    """The file that declares lifecycle steps, "" for the one beside the service."""
+
     project: str = ""
+    """The folder with the catalogues of the project."""
+
     pinned: bool = False
+    """Whether the service is read from its pin: then blocks are searched only there."""
+
     looked_past: bool = False
+    """Whether steps do not matter, so that problems with their blocks are not reported."""
 
 
 class CopiedCatalogue(msgspec.Struct, frozen=True):
-    """A catalogue of which a copy is part of the pin: what people call it, and its folder in the service, "" for one
-    that lies elsewhere, or in an archive."""
+    """A catalogue with a copy in the pin: its name in messages, and its folder in the service, "" if it is elsewhere,
+    or in an archive."""
 
     origin: str
     inside: str = ""
 
 
 class StepBlocks(msgspec.Struct, frozen=True):
-    """The blocks of steps, by the ids of the steps; their folders are relative to the root of the service. ``files``
-    are those of the service that they need, by their places in it, ``scripts`` what they run of it itself. ``paths``
-    are files and folders of the service that the config of a step names, as far as they are known. ``copies`` are the
-    catalogues that are used, by the folders of their copies; ``file`` is the service's own file in which steps are
-    written, "" for none or one that lies elsewhere. ``sources`` are the absolute paths of what was read besides the
-    service, but for what belongs to the user or the program.
-    """
+    """The blocks of the steps of a service, and the files that they need."""
 
     blocks: Mapping[str, Block] = {}
+    """The blocks by ids of steps; their folders are relative to the root of the service."""
+
     files: tuple[str, ...] = ()
+    """The files of the service that they need, by their paths in it."""
+
     scripts: tuple[str, ...] = ()
+    """The files of the service that they run."""
+
     paths: Mapping[str, tuple[str, ...]] = {}
+    """By step, the files and folders of the service in its config, as far as they are known."""
+
     copies: Mapping[str, CopiedCatalogue] = {}
+    """The catalogues that are used, by the folders of their copies."""
+
     file: str = ""
+    """The service's own file in which steps are declared, "" for none, or one elsewhere."""
+
     sources: tuple[str, ...] = ()
+    """The absolute paths of what was read besides the service, without files of the user's catalogues and of the
+    program."""
 
 
 NO_BLOCKS = StepBlocks()
 
 
 def search_of(package: Package, sources: StepSources, diagnostics: Diagnostics) -> Search:
-    """Who finds blocks for the steps of a service."""
+    """The search for blocks of the steps of a service."""
     beside = posixpath.dirname(package.main)
     if sources.pinned:
         folder = posixpath.join(beside, COPIES)
@@ -100,7 +114,7 @@ def search_of(package: Package, sources: StepSources, diagnostics: Diagnostics) 
 
 
 def places_of(sources: StepSources) -> Places:
-    """Where blocks are looked for besides the service."""
+    """The catalogues that are searched besides the service."""
     project = [os.path.normpath(Path(sources.project) / FOLDER)] if sources.project else []
     return Places((*project, str(user_folder(os.environ))), sources.given)
 
@@ -113,9 +127,8 @@ def blocks_of(
     written: WrittenSteps | None,
     diagnostics: Diagnostics,
 ) -> StepBlocks:
-    """The blocks of a service's steps, each with its files in the service's tree, and so the file in which steps are
-    ``written``; what is wrong with the steps is in ``diagnostics``. ``inputs`` are values of the service's inputs, as
-    they are given."""
+    """The blocks of a service's steps, with their files, and the file in which steps are ``written``, put into the
+    service's tree; errors of the steps go to ``diagnostics``. ``inputs`` are given values of the service's inputs."""
     if not service.hooks:
         return NO_BLOCKS
     before = diagnostics.errors
@@ -134,7 +147,7 @@ def blocks_of(
 
 
 def _check_operations(service: Service, known: Mapping[str, StaticConfig], diagnostics: Diagnostics) -> None:
-    """Report operations that steps are to run and that there are not, as far as configs are ``known``."""
+    """Report operations that steps would run and that do not exist, as far as configs are ``known``."""
     running = [step for step in service.hooks.values() if step.fqn == OPERATION]
     if running:
         from ordito.planning.operation_steps import check_operation
@@ -144,9 +157,9 @@ def _check_operations(service: Service, known: Mapping[str, StaticConfig], diagn
 
 
 def _problem(file: str, tree: RemoteFiles) -> str:
-    """What stands against running a file of a catalogue, or of the service, up to its name; "" for nothing."""
+    """Why a file of a catalogue or of the service cannot be run, to be followed by the name of that; "" if it can."""
     if is_url(file) or not tree.is_file(file):
-        return f"{tree.url(file) or file}, which is no file of"
+        return f"{tree.url(file) or file}, which is not a file of"
     if tree.is_archive or leaves_root(file):
         return ""
     # The whole folder comes into the pin, and that is to be one of the catalogue.
@@ -183,7 +196,7 @@ class _Placing:
                     MISSING_FILE,
                     f"{block.fqn} runs {problem} {shown}",
                     step.spans.get("fqn") or step.span,
-                    hint="files of blocks are looked for relative to the file that defines them",
+                    hint="paths of files of blocks are relative to the file that defines them",
                 )
                 return
         other = self._search.other(block, tree)
@@ -203,7 +216,7 @@ class _Placing:
         return block.origin or self._package.shown(block.file)
 
     def placed(self, service: Service, written: WrittenSteps | None) -> StepBlocks:
-        """The blocks by the steps, when all is well."""
+        """The result, when all files are in place."""
         used: dict[str, list[BlockType]] = {}
         for step in self._seen.values():
             if step.block is not None:
@@ -232,7 +245,7 @@ class _Placing:
     def _sources(
         self, files: Added, written: WrittenSteps | None, used: Mapping[str, list[BlockType]]
     ) -> Iterator[str]:
-        """The absolute paths of the files that were read of what people keep with the service."""
+        """The absolute paths of the files that were read and belong to the project."""
         if written is not None and not written.tree.is_archive:
             yield os.path.abspath(Path(written.tree.root, written.file))  # noqa: PTH100  (links stay as they are)
         private = os.path.abspath(user_folder(os.environ))  # noqa: PTH100
@@ -248,7 +261,7 @@ class _Placing:
                     yield os.path.abspath(Path(package.root, file))  # noqa: PTH100
 
     def _inside(self, catalogue: Package) -> str:
-        """The folder of the service in which a catalogue lies, "" where it lies in none."""
+        """The folder of the service that contains a catalogue, "" for none."""
         if catalogue.is_archive or not catalogue.root.startswith(f"{self._package.root}/"):
             return ""
         return posixpath.relpath(catalogue.root, self._package.root)
@@ -256,7 +269,7 @@ class _Placing:
     def _copied(
         self, catalogue: BlockCatalogue, blocks: list[BlockType]
     ) -> tuple[str, dict[str, tuple[FileTree, str] | bytes]]:
-        """The folder of the service that a catalogue gets, as far as it is used, and what is in it."""
+        """The folder in the pin for the used part of a catalogue, and its content."""
         package = catalogue.package
         beside = posixpath.join(posixpath.dirname(self._package.main), COPIES)
         inside = posixpath.relpath(package.root, posixpath.join(self._package.root, beside))
@@ -282,7 +295,7 @@ def _files(block: BlockType, package: Package) -> list[str]:
 
 
 def _name(catalogue: BlockCatalogue, blocks: list[BlockType]) -> str:
-    """What the folder of a catalogue is called in pins, by what is used of it."""
+    """The name of the folder of a catalogue in pins, which depends on what is used of it."""
     import hashlib
 
     digests = sorted(content_digest(block, catalogue.package.tree) for block in blocks)
@@ -314,8 +327,8 @@ def _script(operation: Operation | None) -> BlockScript | None:
 
 
 def in_pin(blocks: Mapping[str, Block], digest: str, prefix: str) -> dict[str, Block]:
-    """Blocks whose folders are relative to the root of a service, as they lie in the pin with that digest, where the
-    root is the folder ``prefix``."""
+    """Blocks with folders relative to the root of a service, as they are in the pin with this digest, in which the root
+    is the folder ``prefix``."""
     return {
         name: msgspec.structs.replace(
             block, root=digest, folder=posixpath.normpath(posixpath.join(prefix, block.folder))
@@ -337,8 +350,8 @@ class _NamedPath(msgspec.Struct, frozen=True):
 
 
 def step_paths(step: LifecycleStep, config: StaticConfig, package: Package, diagnostics: Diagnostics) -> list[str]:
-    """The files and folders that a step names, relative to the root of the service; those that are not there, or not
-    known before anything runs, are reported. ``config`` is what is known of its config."""
+    """The files and folders that a step names, relative to the root of the service; those that do not exist, or are not
+    known before anything runs, are reported. ``config`` is the known part of its config."""
     types = step.block.data_types if step.block is not None else {}
     found: list[str] = []
     for key, definition in step.definitions.items():
@@ -370,7 +383,7 @@ def _report(step: LifecycleStep, key: str, named: _NamedPath, problem: str, diag
 
 
 def _path_problem(path: str, package: Package, *, is_secret: bool) -> str:
-    """What stands against using a path; "" for nothing."""
+    """Why a path cannot be used; "" if it can."""
     shown = "(sensitive)" if is_secret else path
     if leaves_root(path):
         return f"{shown} leads out of the service"
@@ -390,7 +403,7 @@ def _is_found_out(value: Value) -> bool:
 def _paths(
     data: object, schema: Schema | None, types: Mapping[str, DataType], at: tuple[str | int, ...]
 ) -> Iterator[_NamedPath]:
-    """The paths in data of a schema. How deep data is nested is bounded where it is read, so recursion is safe here."""
+    """The paths in data of a schema. The depth of data is bounded when it is read, so recursion is safe here."""
     declared = types.get(schema.type) if schema is not None else None
     if schema is None or declared is None:
         return

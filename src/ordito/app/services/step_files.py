@@ -1,4 +1,4 @@
-"""The file that declares lifecycle steps: beside the service, where a command says, or in the pin of the service."""
+"""The file that declares lifecycle steps: beside the service, named by a command, or in the pin of the service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ordito.source.tree import FileTree, Folder, place
 
 
 class WrittenSteps(msgspec.Struct, frozen=True):
-    """A file that declares lifecycle steps: what is written in it, and where it lies."""
+    """A file that declares lifecycle steps: its content and its place."""
 
     root: Node
     tree: FileTree
@@ -24,13 +24,13 @@ class WrittenSteps(msgspec.Struct, frozen=True):
 
 
 def kept_file(package: Package) -> str:
-    """Where such a file lies in the pin of a service."""
+    """The path of such a file in the pin of a service."""
     return posixpath.join(posixpath.dirname(package.main), LIFECYCLE, STEP_FILES[0])
 
 
 def written_steps(package: Package, given: str, diagnostics: Diagnostics, *, pinned: bool) -> WrittenSteps | None:
-    """The file that is ``given``, or without one that beside the service; None where there is none, or it cannot be
-    read, which is in ``diagnostics`` then. Of a service that was ``pinned`` it lies at a place of its own."""
+    """The ``given`` file, or without one the file beside the service; None if there is none, or if it cannot be read,
+    which is reported. In a ``pinned`` service it has a path of its own."""
     if given and not pinned:
         document = load_file(given, diagnostics)
         path = Path(given)

@@ -1,4 +1,4 @@
-"""The workflows of a template: which there are, which take the place of those that are made, and what they take."""
+"""The workflows of a template: their list, those that replace generated ones, and their inputs."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from ordito.planning.options import PlanOptions, WrittenWorkflow
 from ordito.work.workflows import ALIASES, WORKFLOWS
 
 OVERRIDES: Mapping[str, tuple[str, ...]] = {name: (name, alias) for alias, name in ALIASES.items()}
-"""The workflows that are made, and the names of those that take their place (§7.1)."""
+"""The generated workflows, and the names of workflows that replace them (§7.1)."""
 
 
 MADE: Mapping[str, str] = {workflow.name: workflow.summary for workflow in WORKFLOWS.values() if workflow.summary}
-"""The workflows that every service has, each a verb of its own."""
+"""The workflows that are generated for every service, each with a command of its own."""
 
 
 def overriding(service: Service, workflow: str) -> Workflow | None:
-    """The workflow of the template that takes the place of one that is made; None where there is none."""
+    """The workflow of the template that replaces a generated one; None for none."""
     return next((service.workflows[n] for n in OVERRIDES.get(workflow, ()) if n in service.workflows), None)
 
 
 def workflow_named(service: Service, name: str) -> Workflow:
-    """A workflow of the template. Raises ``Refused`` where it has none of this name."""
+    """A workflow of the template. Raises ``Refused`` if there is none with this name."""
     if name in service.workflows:
         return service.workflows[name]
     made = ALIASES.get(name, name)
     if made in MADE:
         raise Refused(
             "unknown-workflow",
-            f'"{name}" is made for every service, and the template of the one that is deployed has none of that name',
+            f'"{name}" is generated for every service, and the deployed template has no workflow of that name',
             next_words=(made, "--help"),
             purpose="it is a command of its own",
         )
@@ -48,7 +48,7 @@ def workflow_named(service: Service, name: str) -> Workflow:
     hint = f'did you mean "{near[0]}"?' if near else f"there are: {named}" if named else "the template has none"
     raise Refused(
         "unknown-workflow",
-        f'the service that is deployed has no workflow "{name}"',
+        f'the deployed service has no workflow "{name}"',
         hint,
         next_words=("workflow", "list"),
         purpose="see all of them",
@@ -65,8 +65,8 @@ def given_values(given: GivenInputs) -> dict[str, object]:
 
 
 def bound_inputs(workflow: Workflow, values: Mapping[str, object], service: Service) -> dict[str, object]:
-    """The inputs of a workflow: each of its type and within its constraints, completed with defaults, sensitive ones
-    wrapped. Raises ``InvalidDocument``."""
+    """The inputs of a workflow, checked against types and constraints, with defaults, sensitive ones wrapped. Raises
+    ``InvalidDocument``."""
     diagnostics = Diagnostics()
     takes = Service(workflow.name, "", (), workflow.inputs, {}, {}, {}, {}, service.data_types)
     bound = bind_inputs(takes, values, diagnostics, whose=f'workflow "{workflow.name}"')
@@ -76,7 +76,7 @@ def bound_inputs(workflow: Workflow, values: Mapping[str, object], service: Serv
 
 
 def without_own(gathered: GatheredInputs, service: Service) -> GatheredInputs:
-    """What was given for inputs of the topology: not for those that only the workflow has which deploys it."""
+    """The given inputs of the topology, without those that only its deploying workflow declares."""
     found = overriding(service, "deploy")
     own = set(found.inputs) - set(service.inputs) if found is not None else set()
     if own.isdisjoint(gathered.asked):
@@ -87,8 +87,8 @@ def without_own(gathered: GatheredInputs, service: Service) -> GatheredInputs:
 
 
 def in_place(service: Service, options: PlanOptions, workflow: str, values: Mapping[str, object]) -> PlanOptions:
-    """What planning is told where the template has a workflow in the place of one that is made; of ``values`` those
-    count that it declares. Raises ``InvalidDocument``."""
+    """The options for planning if the template has a workflow that replaces a generated one; of ``values``, those that
+    it declares are used. Raises ``InvalidDocument``."""
     found = overriding(service, workflow)
     if found is None:
         return options

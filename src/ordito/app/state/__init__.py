@@ -1,1 +1,1 @@
-"""What is recorded, looked at and changed by hand; each change is recorded as a job of its own."""
+"""Showing and changing the records by hand; each change is recorded as a job of its own."""

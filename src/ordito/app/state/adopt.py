@@ -1,4 +1,5 @@
-"""Something that exists already and that this ensemble did not make: recorded as an instance, and nothing is run."""
+"""Adopting something that exists already and was not made by this ensemble: it is recorded as an instance, and nothing
+is run."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ replace = msgspec.structs.replace
 
 
 class AdoptRequest(msgspec.Struct, frozen=True):
-    """Of which node of which ensemble something exists, with which values of attributes; ``wait_lock`` is in
-    seconds, ``commit`` says whether it is committed."""
+    """The node of which an instance exists, and values of its attributes; ``wait_lock`` is in seconds, ``commit`` is
+    auto, always or never."""
 
     directory: str
     node: str
@@ -44,15 +45,15 @@ class AdoptRequest(msgspec.Struct, frozen=True):
 
 
 class Adopted(msgspec.Struct, frozen=True):
-    """What was done: the job that records it and what came of its files in git, and the id of the instance."""
+    """The recording job with its commits, and the id of the instance."""
 
     recorded: RecordedEdit
     instance: str
 
 
 def adopt(request: AdoptRequest, conversation: Conversation) -> Adopted:
-    """Record the next instance of a node as made and started. This ensemble did not create it, so that undeploying
-    leaves it alone unless that is asked for.
+    """Record the next instance of a node as created and started. This ensemble did not create it, so undeploying leaves
+    it alone unless that is asked for.
 
     Raises ``Refused``, ``PlanRefused``, ``InvalidDocument``, ``Locked``, ``JobUnfinished``, ``Declined`` and
     ``EnsembleError``.
@@ -89,7 +90,7 @@ def _applied(digests: Mapping[str, str], change: str) -> dict[str, Applied]:
 
 
 def _next_instance(node: str, proposal: Proposal) -> Instance:
-    """The instance of a node that deploying would make next, as one that is there. Raises ``Refused``."""
+    """The instance of a node that a deployment would create next, as an existing one. Raises ``Refused``."""
     nodes = proposal.service.nodes
     if node not in nodes:
         near = nearest(node, sorted(nodes))
@@ -97,11 +98,11 @@ def _next_instance(node: str, proposal: Proposal) -> Instance:
     new = {i.id: i for i in proposal.plan.records.new}
     made = next((i for i in new.values() if i.node == node), None)
     if made is None:
-        raise not_wanted(f'all wanted instances of "{node}" are there', "raise its number of instances in the template")
+        raise not_wanted(f'all wanted instances of "{node}" exist', "raise its number of instances in the template")
     if made.host in new:
         raise Refused(
             "no-host",
-            f"{made.id} is hosted on {made.host}, which is not there yet",
+            f"{made.id} is hosted on {made.host}, which does not exist yet",
             "adopt its host first, or deploy it",
             next_words=("state", "adopt", new[made.host].node),
             purpose="record the host as made",
@@ -110,7 +111,7 @@ def _next_instance(node: str, proposal: Proposal) -> Instance:
 
 
 def _links(made: Instance, service: Service, snapshot: Snapshot) -> list[Link]:
-    """The pairs of an instance with what it requires: as something that runs has them."""
+    """The links of an instance with what it requires, as a running instance has them."""
     found: list[Link] = []
     for relationship in service.nodes[made.node].requirements:
         targets, key = far_ends(snapshot, relationship, "source", made), relationship.key
@@ -126,7 +127,7 @@ def _digests(known: PlanningContext, proposal: Proposal, made: Instance, links: 
 
 
 def _with_knowledge(known: PlanningContext, proposal: Proposal, delta: Delta, instance: str, change: str) -> Delta:
-    """With what both ends of its pairs know of each other from now on."""
+    """The delta, with what both ends of the pairs of the instance know of each other."""
     service, snapshot = proposal.service, copied(known.snapshot)
     snapshot.apply(delta)
     key = Vault(known.place.layout).digest_key
@@ -137,7 +138,7 @@ def _with_knowledge(known: PlanningContext, proposal: Proposal, delta: Delta, in
 
 
 def _attributes(request: AdoptRequest, service: Service) -> dict[str, Data]:
-    """The values of attributes by their types, wrapped where they are sensitive. Raises ``Refused``."""
+    """The values of attributes, checked against their types, sensitive ones wrapped. Raises ``Refused``."""
     node: NodeTemplate = service.require(request.node)
     marks = Marks(service.data_types)
     found: dict[str, Data] = {}
@@ -151,7 +152,7 @@ def _attributes(request: AdoptRequest, service: Service) -> dict[str, Data]:
         try:
             value = typed(text, definition.schema, service.data_types)
         except WrongValue as wrong:
-            why = wrong if mark is None else "it is not as it is declared; no more is said, since it is sensitive"
+            why = wrong if mark is None else "it does not fit its declaration; it is sensitive, so no more is shown"
             raise Refused("bad-value", f'attribute "{name}": {why}') from (wrong if mark is None else None)
         found[name] = marks.wrap(value, mark)
     return found

@@ -1,4 +1,4 @@
-"""A change of the records that no operation makes: written down as a job of its own, which is closed at once."""
+"""Changes of the records without operations: each is recorded as a job of its own, which is closed at once."""
 
 from __future__ import annotations
 
@@ -33,41 +33,56 @@ from ordito.work.records import GivenService, GivenValue, JobClosingRecord, JobH
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """One change: the instance or node that it is about, in words what it does, and by the changeId that it gets what
-    it does to the records. ``link`` is the id of the pair that it is about instead, whose source is the ``target``."""
+    """One change of the records."""
 
     target: str
+    """The instance or node that is changed; for a pair, its source."""
+
     summary: str
+    """What it does, for people."""
+
     delta: Callable[[str], Delta]
+    """Gives the change of the records for a changeId."""
+
     link: str = ""
+    """The id of the pair that is changed, "" for none."""
 
 
 class EditBasis(msgspec.Struct, frozen=True):
-    """What an edited ensemble has deployed: the service with what it has left behind, its pin, its inputs, the
-    wanted numbers of instances, the environment that it works in, which of these numbers scaling has set (None: as
-    before), the service to remember, and the forms in which instances are that are not as this service says."""
+    """What an edited ensemble has deployed."""
 
     whole: ServiceWithOrphans
+    """The service with orphans."""
+
     pinned: PinnedService
     inputs: dict[str, object]
     given: dict[str, GivenValue] = {}
+    """The inputs that are remembered."""
+
     counts: dict[str, int] = {}
+    """The wanted numbers of instances."""
+
     environment: str = ""
     kept: dict[str, KeptCount] | None = None
+    """Those of these numbers that scaling has set; None: as before."""
+
     named: GivenService | None = None
+    """The service to remember instead of the one that the user's part names."""
+
     older: dict[str, str] = {}
+    """The deployed versions of instances that have another version than this service."""
 
 
 class RecordedEdit(msgspec.Struct, frozen=True):
-    """The id of the job that holds edits, and what came of its files in git."""
+    """The id of the job that records edits, and its commits."""
 
     job: str
     kept: KeptCommits
 
 
 class Record(msgspec.Struct, frozen=True):
-    """How edits are written down: the name of the job's workflow, the call that they count as, and why they are made.
-    ``outputs`` are those of the topology afterwards, None where they stay."""
+    """How edits are recorded: the workflow of the job, the call that they count as, and why they are made. ``outputs``
+    are the new outputs of the topology, None if they do not change."""
 
     workflow: str
     call: OperationCall
@@ -76,11 +91,8 @@ class Record(msgspec.Struct, frozen=True):
 
 
 def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: EditBasis, commit: str) -> RecordedEdit:
-    """Write edits by hand down, all or none. ``operation`` is the word for them in the records; ``commit`` says
-    whether they are committed (auto, always, never).
-
-    Raises ``Refused`` where they must be committed and cannot, and ``EnsembleError``.
-    """
+    """Record edits by hand, all or none. ``operation`` is their name in the records; ``commit`` is auto, always or
+    never. Raises ``Refused`` if they must be committed and cannot be, and ``EnsembleError``."""
     how = Record(f"state {operation}", OperationCall("", "", "state", operation), "by hand")
     return write_down(ensemble, how, edits, basis, commit)
 
@@ -94,7 +106,7 @@ def write_down(
     *,
     begins: Callable[[str], None] = lambda _: None,
 ) -> RecordedEdit:
-    """Write edits down, all or none; ``begins`` is told the job's id before anything is written. See ``record``."""
+    """Record edits, all or none; ``begins`` is called with the job's id before anything is written. See ``record``."""
     options = JobOptions(commit=commit)
     options = shared_options(options) if ensemble.is_shared else options
     refuse_uncommittable(ensemble.layout, options, JobFiles(basis.pinned.digest, basis.pinned.sources))
@@ -135,7 +147,7 @@ def write_down(
 def _header(
     ensemble: Ensemble, how: Record, basis: EditBasis, options: JobOptions, change_ids: ChangeIds, now: float
 ) -> JobHeader:
-    """What the record says of a job that writes edits down."""
+    """The header of a job that records edits."""
     return JobHeader(
         id=change_ids.job,
         workflow=how.workflow,
@@ -171,10 +183,8 @@ def _step(edit: Edit, call: OperationCall) -> Step:
 
 
 def deployed(place: Place, ensemble: Ensemble) -> EditBasis:
-    """The service as it was deployed last, with what it has left behind.
-
-    Raises ``EnsembleError``, and ``InvalidDocument`` where the pinned service was changed.
-    """
+    """The service as it was deployed last, with orphans. Raises ``EnsembleError``, and ``InvalidDocument`` if the
+    pinned service was changed."""
     status = ensemble.status
     read = read_pinned(place, deployed_form(status))
     root = read.package.root
@@ -193,22 +203,20 @@ replace = msgspec.structs.replace
 CHANGES = frozenset(
     {ChangeKind.RELINK, ChangeKind.RESTART, ChangeKind.RECONFIGURE, ChangeKind.UPDATE, ChangeKind.REPLACE}
 )
-"""What is carried out on instances that run."""
+"""The changes that are carried out on running instances."""
 
 
 def proposed(known: PlanningContext, snapshot: Snapshot) -> Proposal:
-    """What deploying the service as it is written now would do if the records were these.
-
-    What runs and would be changed may not be recorded as if it had been. Raises ``InvalidDocument``, ``PlanRefused``,
-    ``Refused`` and ``EnsembleError``.
-    """
+    """What deploying the present service would do with these records. Raises ``Refused`` if it would change a running
+    instance, which must not be recorded as changed already; also ``InvalidDocument``, ``PlanRefused`` and
+    ``EnsembleError``."""
     proposal = deploy.propose(DeployRequest(), replace(known, snapshot=snapshot))
     changed = next((c for c in proposal.plan.changes if c.kind in CHANGES), None)
     if changed is not None:
         raise Refused(
             "changed",
-            f"{changed.instance} runs in another form than the template describes: {changed.reason}",
-            "deploy that first, or put the template back",
+            f"{changed.instance} differs from what the template describes: {changed.reason}",
+            "deploy that first, or restore the template",
             next_words=("plan",),
             purpose="see what deploying would do",
         )
@@ -216,7 +224,7 @@ def proposed(known: PlanningContext, snapshot: Snapshot) -> Proposal:
 
 
 def new_basis(known: PlanningContext, proposal: Proposal) -> EditBasis:
-    """The ground of records that belong to the service as it is written now, of which a copy is kept."""
+    """The basis for records that belong to the present service, which is pinned."""
     pinned = pin_service(known.place.layout, proposal.source.read, proposal.source.measured, proposal.source.files)
     plan = proposal.plan
     return EditBasis(
@@ -248,5 +256,5 @@ def copied(snapshot: Snapshot) -> Snapshot:
 
 
 def not_wanted(what: str, hint: str) -> Refused:
-    """That the template does not speak of something so."""
+    """The refusal because the template does not have something."""
     return Refused("not-wanted", what, hint, next_words=("plan",), purpose="see what deploying would do")

@@ -1,4 +1,4 @@
-"""Take records away without running anything: of what is deleted, and on demand of what exists."""
+"""Removing records without running anything: of deleted instances, and on demand of existing ones."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ MOST_NAMED = 10
 
 
 class ForgetRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble which records are to go: ids of instances, names of nodes; without any those of all deleted
-    instances. ``existing`` says that instances may go that exist; ``wait_lock`` is in seconds, ``commit``
-    says whether it is committed."""
+    """The records to remove: ids of instances, names of nodes; without any, all of deleted instances. ``existing``
+    allows existing instances; ``wait_lock`` is in seconds, ``commit`` is auto, always or never."""
 
     directory: str
     names: tuple[str, ...] = ()
@@ -32,8 +31,8 @@ class ForgetRequest(msgspec.Struct, frozen=True):
 
 
 class Forgotten(msgspec.Struct, frozen=True):
-    """What was forgotten: the job that records it (None for none), the ids, and for each instance that existed what may
-    remain of it."""
+    """What was forgotten: the recording job (None for none), the ids, and what may remain of each instance that
+    existed."""
 
     recorded: RecordedEdit | None = None
     instances: tuple[str, ...] = ()
@@ -41,7 +40,7 @@ class Forgotten(msgspec.Struct, frozen=True):
 
 
 def forget(request: ForgetRequest, conversation: Conversation) -> Forgotten:
-    """Take records away; what they are about is left as it is.
+    """Remove records; the things themselves are left as they are.
 
     Raises ``Refused``, ``Locked``, ``JobUnfinished``, ``Declined``, ``InvalidDocument`` and ``EnsembleError``.
     """
@@ -63,7 +62,7 @@ def forget(request: ForgetRequest, conversation: Conversation) -> Forgotten:
 
 
 def _chosen(request: ForgetRequest, ensemble: Ensemble) -> Sequence[Instance]:
-    """The records that are to go. Raises ``Refused`` for those that must not, or not alone."""
+    """The records to remove. Raises ``Refused`` for those that must not be removed, or not alone."""
     snapshot = ensemble.snapshot
     if not request.names:
         return [i for i in snapshot.instances.values() if not i.exists]
@@ -73,9 +72,9 @@ def _chosen(request: ForgetRequest, ensemble: Ensemble) -> Sequence[Instance]:
         named = listed((i.id for i in existing), MOST_NAMED)
         raise Refused(
             "exists",
-            f"{named} {'exists' if len(existing) == 1 else 'exist'}: forgetting would leave"
-            " running what nobody knows of any more",
-            "undeploy removes it; to forget it all the same, give --force",
+            f"{named} {'exists' if len(existing) == 1 else 'exist'}: after forgetting, nobody"
+            " would know what still runs",
+            "undeploy removes it; to forget it nevertheless, give --force",
             next_words=("describe", existing[0].id),
             purpose="see what is recorded of it",
         )
@@ -98,7 +97,7 @@ def _edit(snapshot: Snapshot, instance: Instance) -> Edit:
 
 
 def _remains(snapshot: Snapshot, instance: Instance) -> str:
-    """What may be left of an instance that exists, in words."""
+    """What may remain of an existing instance, for people."""
     done = [key.rpartition(".")[2] for key in instance.applied]
     parts = [f"{instance.id} ({instance.state}, {instance.local})"]
     parts.append(f"made by {', '.join(done)}" if done else "nothing was carried out")

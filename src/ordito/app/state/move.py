@@ -1,4 +1,4 @@
-"""A node that the template calls otherwise now: its instances take the new name, and nothing is run."""
+"""Renaming a node that has a new name in the template: its instances get the new name, and nothing is run."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ MOST_NAMED = 5
 
 
 class RenameNodeRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble which node gets which name; ``wait_lock`` is in seconds, ``commit`` says whether it is
-    committed."""
+    """The old and the new name of a node; ``wait_lock`` is in seconds, ``commit`` is auto, always or never."""
 
     directory: str
     old: str
@@ -50,19 +49,17 @@ class RenameNodeRequest(msgspec.Struct, frozen=True):
 
 
 class Moved(msgspec.Struct, frozen=True):
-    """What was done: the job that records it and what came of its files in git, and the ids that instances had, with
-    those they have."""
+    """The recording job with its commits, and the new ids of instances by the old ones."""
 
     recorded: RecordedEdit
     instances: dict[str, str]
 
 
 def move(request: RenameNodeRequest, conversation: Conversation) -> Moved:
-    """Give the instances of a node the name that the template has for it now.
+    """Give the instances of a node its new name in the template.
 
-    What was carried out counts as carried out under the new name exactly as far as nothing but the name has changed.
-    Raises ``Refused``, ``PlanRefused``, ``InvalidDocument``, ``Locked``, ``JobUnfinished``, ``Declined`` and
-    ``EnsembleError``.
+    Operations count as carried out under the new name as far as only the name has changed. Raises ``Refused``,
+    ``PlanRefused``, ``InvalidDocument``, ``Locked``, ``JobUnfinished``, ``Declined`` and ``EnsembleError``.
     """
     place = place_of(request.directory)
     if not place.layout.exists:
@@ -87,13 +84,13 @@ def move(request: RenameNodeRequest, conversation: Conversation) -> Moved:
 
 
 def _by_both_names(request: RenameNodeRequest, status: Status) -> Status:
-    """The status in which the number that scaling has set is known by the new name too."""
+    """The status, with the number of instances that scaling has set also under the new name."""
     kept = status.kept.get(request.old)
     return status if kept is None else msgspec.structs.replace(status, kept={**status.kept, request.new: kept})
 
 
 def _renaming(request: RenameNodeRequest, known: PlanningContext, basis: EditBasis) -> tuple[Delta, dict[str, str]]:
-    """What the other name changes, and the new ids by the old ones."""
+    """The changes of the records, and the new ids by the old ones."""
     old, new, service, snapshot = request.old, request.new, basis.whole.service, known.snapshot
     names = NodeRename(old, new, sanitised(new), renamed_keys(service, old, new))
     before = _wanted(service, known, snapshot, basis)
@@ -118,7 +115,7 @@ def _wanted(service: Service, known: PlanningContext, snapshot: Snapshot, basis:
 
 
 def _check_records(request: RenameNodeRequest, snapshot: Snapshot) -> None:
-    """See that the records are about the old name and not about the new one. Raises ``Refused``."""
+    """Raise ``Refused`` unless the records have the old name and not the new one."""
     nodes = {i.node for i in snapshot.instances.values()}
     if request.old not in nodes:
         near = nearest(request.old, sorted(nodes))
@@ -128,8 +125,8 @@ def _check_records(request: RenameNodeRequest, snapshot: Snapshot) -> None:
         one = len(lagging) == 1
         raise Refused(
             "older-form",
-            f"{listed(lagging, MOST_NAMED)} {'is' if one else 'are'} still in an earlier form of the service, which"
-            f' knows the node as "{request.old}" only',
+            f"{listed(lagging, MOST_NAMED)} {'is' if one else 'are'} still of an earlier version of the service,"
+            f' which has the node only as "{request.old}"',
             "finish the upgrade first, or go back",
             next_words=("upgrade",),
             purpose="bring all instances to what the service says now",
@@ -140,11 +137,11 @@ def _check_records(request: RenameNodeRequest, snapshot: Snapshot) -> None:
 
 
 def _check(request: RenameNodeRequest, service: Service) -> None:
-    """See that the template is about the new name. Raises ``Refused``."""
+    """Raise ``Refused`` unless the template has the new name and not the old one."""
     nodes = service.nodes
     if request.new not in nodes:
         near = nearest(request.new, sorted(nodes))
         hint = f"did you mean {near[0]}?" if near else "change the template first: rename the node there"
         raise not_wanted(f'the template has no node "{request.new}"', hint)
     if request.old in nodes:
-        raise not_wanted(f'the template still has a node "{request.old}"', "a node is moved to its new name as a whole")
+        raise not_wanted(f'the template still has a node "{request.old}"', "a node is renamed as a whole")

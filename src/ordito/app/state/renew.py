@@ -1,4 +1,4 @@
-"""Files that were deployed and changed since: put back as they were, or taken as they are."""
+"""Deployed files that were changed since: restoring them, or accepting them as they are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_NAMED = 10
 
 
 class RenewRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble; ``as_they_are`` says that changed files stay, and are what is deployed from now on;
+    """The ensemble whose files are restored; ``as_they_are`` keeps changed files, which count as deployed from now on;
     ``wait_lock`` is in seconds."""
 
     directory: str
@@ -30,19 +30,16 @@ class RenewRequest(msgspec.Struct, frozen=True):
 
 
 class Renewed(msgspec.Struct, frozen=True):
-    """The files that were put back, and those that are taken as they are: paths as seen from here."""
+    """The files that were restored, and those that were accepted: paths relative to the current directory."""
 
     renewed: tuple[str, ...] = ()
     accepted: tuple[str, ...] = ()
 
 
 def renew(request: RenewRequest) -> Renewed:
-    """Have the files that were deployed be what they were: from the service, from another pin that holds the same, or
-    from the history of the ensemble in git; also while a job waits to be resumed.
-
-    Raises ``Refused`` where a file is nowhere as it was, after the others have been put back; ``Locked`` and
-    ``EnsembleError``.
-    """
+    """Restore deployed files from the service, from another pin with the same content, or from the history of the
+    ensemble in git; also while a job waits to be resumed. Raises ``Refused`` if the original of a file is not found,
+    after the others have been restored; ``Locked`` and ``EnsembleError``."""
     place = place_of(request.directory)
     if not place.layout.exists and not place.layout.private.exists():
         raise no_ensemble(place.shown)
@@ -61,12 +58,11 @@ def renew(request: RenewRequest) -> Renewed:
         if kept:
             raise Refused(
                 "cannot-renew",
-                f"{len(renewed)} files were put back; nowhere as {'it was' if len(kept) == 1 else 'they were'}:"
-                f" {listed(kept, MOST_NAMED)}",
-                "looked for in the service as it is now, in what was deployed besides, and in the history of the"
-                " ensemble in git; put them there, or go on with what is there now",
+                f"{len(renewed)} files were restored; no original was found of {listed(kept, MOST_NAMED)}",
+                "the present service, other pins, and the history of the ensemble in git were searched; restore the"
+                " files by hand, or accept them as they are",
                 next_words=("state", "renew", "--as-they-are"),
-                purpose="take these files as they are",
+                purpose="accept these files as they are",
             )
         return Renewed(tuple(renewed))
 
@@ -82,7 +78,7 @@ def _pins(place: Place, ensemble: Ensemble) -> list[str]:
 
 
 def _folders(place: Place, ensemble: Ensemble) -> Iterator[Path]:
-    """Where the service may lie that was deployed."""
+    """The folders in which the deployed service may be."""
     status = ensemble.status
     unfinished = ensemble.unfinished
     for main in dict.fromkeys((status.main, unfinished.header.main if unfinished is not None else "")):

@@ -1,4 +1,4 @@
-"""The records as they are: of one instance, of a node, of everything."""
+"""Showing the records of one instance, of a node, or of everything."""
 
 from __future__ import annotations
 
@@ -23,22 +23,20 @@ FORMAT = "ordito.state/1"
 
 
 class StateRequest(msgspec.Struct, frozen=True):
-    """Of which ensemble which records: ids of instances, names of nodes; all of them without any."""
+    """The ensemble, and ids of instances or names of nodes; without any, all."""
 
     directory: str
     names: tuple[str, ...] = ()
 
 
 def show(request: StateRequest) -> dict[str, object]:
-    """What is recorded of instances, by their ids, deleted ones included: as `ensemble.yaml` holds it. Changes nothing.
-
-    Raises ``Refused`` and ``EnsembleError``.
-    """
+    """The records of instances by id, including deleted ones, as in `ensemble.yaml`. Changes nothing. Raises
+    ``Refused`` and ``EnsembleError``."""
     return _read(request)[0]
 
 
 def export(request: StateRequest) -> dict[str, object]:
-    """Everything that is recorded, for programs. Changes nothing. Raises ``Refused`` and ``EnsembleError``."""
+    """All records, for programs. Changes nothing. Raises ``Refused`` and ``EnsembleError``."""
     instances, status = _read(request)
     return {"format": FORMAT, **status, "instances": instances}
 
@@ -59,7 +57,7 @@ def _read(request: StateRequest) -> tuple[dict[str, object], Mapping[str, object
 
 
 def _effective(place: Place, ensemble: Ensemble) -> Mapping[str, str]:
-    """Effective statuses, by id; none where the service that was deployed cannot be read."""
+    """The effective statuses by id; none if the deployed service cannot be read."""
     try:
         whole = deployed(place, ensemble).whole
         return effective_statuses(outline_of(whole.service, whole.nodes), ensemble.snapshot)
