@@ -132,7 +132,7 @@ def test_what_inputs_decide_is_found_where_they_are_given(run: Run, tmp_path: Pa
         ["deploy", "service.yaml", "-e", "e"],
     ):
         done = run(*verb, "-i", "at=2")
-        assert (done.code, "index 2 is asked for" in done.err) == (3, True)
+        assert (done.code, "index 2 was requested" in done.err) == (3, True)
     assert not (tmp_path / "log").exists()
 
 

@@ -95,7 +95,7 @@ def test_what_an_operation_has_said_comes_first() -> None:
     [
         ("web", ("front",), "public_address"),
         ("web", ("named",), '"net-7"'),
-        ("apart", ("door",), "no Compute"),
+        ("apart", ("door",), "not hosted on a Compute"),
     ],
 )
 def test_an_address_that_is_not_known(node: str, path: tuple[str, ...], reason: str) -> None:

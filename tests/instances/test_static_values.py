@@ -190,9 +190,9 @@ PLACE = "properties: { place: { get_input: [ places, INDEX ] } }"
     ("node", "given", "said"),
     [
         (f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}", {}, ""),
-        (f"occurrences: [ 1, 9 ], instance_count: 3, {PLACE}", {}, 'input "places" has 2 entries, and index 2 is'),
+        (f"occurrences: [ 1, 9 ], instance_count: 3, {PLACE}", {}, 'input "places" has 2 entries, and index 2 was'),
         (f"occurrences: [ 1, 9 ], instance_count: 3, {PLACE}", {"places": ["a", "b", "c"]}, ""),
-        (f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}", {"places": ["a"]}, "has 1 entry, and index 1 is asked"),
+        (f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}", {"places": ["a"]}, "has 1 entry, and index 1 was requested"),
         (
             f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}",
             {"places": ["a", "longer"]},
@@ -200,7 +200,7 @@ PLACE = "properties: { place: { get_input: [ places, INDEX ] } }"
         ),
         (f"occurrences: [ 1, 9 ], instance_count: {{ get_input: number }}, {PLACE}", {"number": 5}, "index 2"),
         (f"occurrences: [ 1, 9 ], instance_count: {{ get_input: later }}, {PLACE}", {}, ""),
-        (f"occurrences: [ 3, 9 ], {PLACE}", {}, "index 2 is asked for by INDEX"),
+        (f"occurrences: [ 3, 9 ], {PLACE}", {}, "index 2 was requested by INDEX"),
         (f"occurrences: [ 0, UNBOUNDED ], instance_count: 1000000, {PLACE}", {}, "index 2"),
     ],
 )
@@ -215,7 +215,7 @@ def test_index_in_inputs_of_operations(tmp_path: Path) -> None:
     own = "properties: { place: x }, interfaces: { Standard: { inputs: { PLACE: { get_input: [ places, INDEX ] } } } }"
     node = f"    site: {{ type: my.Site, occurrences: [ 1, 3 ], instance_count: 3, {own} }}\n"
     (only,) = counted(tmp_path, node, {})
-    assert "index 2 is asked for by INDEX" in only
+    assert "index 2 was requested by INDEX" in only
 
 
 def test_index_of_what_is_hosted(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_index_of_what_is_hosted(tmp_path: Path) -> None:
     nodes = "    server: { type: Compute, occurrences: [ 1, 3 ], instance_count: 3 }\n"
     nodes += f"    site: {{ type: my.Software, requirements: [ host: server ], {PLACE} }}\n"
     (only,) = counted(tmp_path, nodes, {})
-    assert "index 2 is asked for by INDEX" in only
+    assert "index 2 was requested by INDEX" in only
 
 
 def counted(folder: Path, nodes: str, given: Mapping[str, object]) -> list[str]:

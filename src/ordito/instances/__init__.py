@@ -1,1 +1,1 @@
-"""What exists: instances, their states and status, and the late evaluation of functions."""
+"""Instances: their records, states and status, and the evaluation of functions at run time."""

@@ -1,7 +1,7 @@
-"""Whether a condition holds of something that exists (§3.6.24, §3.6.25): an instance, a link, or a capability.
+"""Evaluates conditions on an instance, a link or a capability (§3.6.24, §3.6.25).
 
-The parts of a condition are looked at in their order, and no further than needed. What cannot be told does not hold: an
-attribute that is missing, has no value yet, or cannot be evaluated.
+The parts of a condition are evaluated in their order, and no further than needed. A condition on an attribute that is
+missing, has no value yet, or cannot be evaluated does not hold.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ordito.model.schema import Constraint, PropertyDefinition, Schema
 from ordito.syntax.expressions import Call, Value
 
 NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
-"""Where a call stands that nobody has written."""
+"""The place of a call that is not written in any document."""
 
 
 class CapabilityEntity(msgspec.Struct, frozen=True):
@@ -37,24 +37,27 @@ class CapabilityEntity(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.node.id}.{self.name}"
 
 
 About = Entity | CapabilityEntity
-"""What a condition may be about."""
+"""The things that conditions can refer to."""
 
 
 class Unmet(msgspec.Struct, frozen=True):
-    """Why a condition does not hold, in one place: the ``entity`` (its id), its attribute with its ``value`` (perhaps
-    sensitive; ``Nothing`` for none), and what is wrong with that. ``attribute`` is "" where no single one is at fault:
-    a ``not`` all of whose parts hold. ``span`` is where what does not hold is written."""
+    """One reason why a condition does not hold."""
 
     entity: str
+    """The id of what the condition refers to."""
     attribute: str
+    """The attribute, "" where the reason is no single one: a ``not`` whose parts all hold."""
     value: Data | Nothing
+    """The value of the attribute, which may be sensitive."""
     wrong: str
+    """What is wrong with it, in words."""
     span: Span | None = None
+    """Where the part that does not hold is written."""
 
     def __str__(self) -> str:
         what = f'"{self.attribute}" of {self.entity}' if self.attribute else self.entity
@@ -62,7 +65,7 @@ class Unmet(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """Whether a condition holds and, where it does not, why."""
+    """Whether a condition holds and, where it does not, the reasons."""
 
     holds: bool
     unmet: tuple[Unmet, ...] = ()
@@ -75,16 +78,16 @@ HOLDS = Verdict(holds=True)
 
 
 class ConditionEvaluator:
-    """Evaluates conditions on what exists, as an evaluator sees it. The sensitive values that its verdicts tell of stay
-    wrapped, and no text shows them."""
+    """Evaluates conditions with the values that an evaluator gives. Sensitive values in its verdicts stay wrapped, and
+    no text shows them."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
 
     def of(self, condition: Condition, about: About, trace: Trace | None = None) -> Verdict:
-        """Whether a condition holds. What was looked at is added to ``trace``.
+        """Whether a condition holds. The values that were read are added to ``trace``.
 
-        Conditions nest no deeper than documents do, so recursion is safe here.
+        Conditions nest no deeper than documents, so recursion is safe here.
         """
         unmet: list[Unmet] = []
         for part in condition.parts:
@@ -97,7 +100,7 @@ class ConditionEvaluator:
                 return verdict
             unmet += verdict.unmet
         if condition.operator == "not":
-            what = "meets all that is not to hold together" if len(condition.parts) > 1 else "meets what is not to hold"
+            what = "meets all conditions of a not" if len(condition.parts) > 1 else "meets the condition of a not"
             return Verdict(holds=False, unmet=(Unmet(about.id, "", Nothing(""), what, condition.span),))
         return Verdict(holds=False, unmet=tuple(unmet)) if condition.operator == "or" else HOLDS
 
@@ -113,7 +116,7 @@ class ConditionEvaluator:
         try:
             value = self.value(about, name, trace)
         except EvaluationError as error:
-            return Unmet(about.id, name, Nothing(error.message), f"cannot be told: {error.message}", span)
+            return Unmet(about.id, name, Nothing(error.message), f"cannot be evaluated: {error.message}", span)
         if isinstance(value, Nothing):
             return Unmet(about.id, name, value, "has no value", span)
         if value is None:
@@ -126,12 +129,12 @@ class ConditionEvaluator:
         for constraint in assertion.constraints:
             wrong = self._violation(plain, constraint, schema)
             if wrong:
-                shown = "is sensitive, and not as it must be" if secret else f"is {shown_value(plain)} and {wrong}"
+                shown = "is sensitive, and breaks its constraint" if secret else f"is {shown_value(plain)} and {wrong}"
                 return Unmet(about.id, name, value, shown, constraint.span or span)
         return None
 
     def value(self, about: About, name: str, trace: Trace | None = None) -> Data | Nothing:
-        """The value of an attribute, as conditions compare it. Raises ``EvaluationError``."""
+        """The value of an attribute, in the form that conditions compare. Raises ``EvaluationError``."""
         path: tuple[Value, ...] = ("SELF", name)
         entity = about
         if isinstance(entity, CapabilityEntity):
@@ -162,11 +165,11 @@ class ConditionEvaluator:
 
 
 SIMPLE: Mapping[str, type | tuple[type, ...]] = {"string": str, "boolean": bool}
-"""The primitive types whose values need no second look."""
+"""The primitive types whose values need no conversion before they are compared."""
 
 TEXT = Schema("string")
 BUILT_IN = frozenset({"state", "tosca_id", "tosca_name"})
-"""Attributes of every node and relationship, texts, whether or not a type declares them."""
+"""Attributes, all texts, that every node and relationship has, whether or not its type declares them."""
 
 
 def _schema(about: About, name: str) -> Schema | None:

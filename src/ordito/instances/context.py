@@ -1,4 +1,4 @@
-"""Where a value is evaluated, what it came out as if it has none, and what its evaluation has looked at."""
+"""The context in which a value is evaluated, the result of a value without one, and the trace of an evaluation."""
 
 from __future__ import annotations
 
@@ -14,34 +14,36 @@ from ordito.syntax.expressions import Value
 
 
 class Context(msgspec.Struct, frozen=True):
-    """For whom a value is evaluated (§4.1).
-
-    In a node template: ``node`` and, where there is one, the ``instance``. In a relationship: the ``relationship``
-    with the ids of the two ends, "" where an end is not known. In the topology's outputs: nothing of these;
-    ``chosen`` then gives, by node, the instance that stands for it.
-    ``inputs`` are further inputs that ``get_input`` finds before those of the topology: those of an imperative workflow
-    (§7.3.6). They hold for what is written there, not for values elsewhere that it refers to.
-    """
+    """The node, the relationship or the topology whose value is evaluated (§4.1). For the outputs of the topology, both
+    ``node`` and ``relationship`` are empty."""
 
     node: str = ""
+    """The node template, for a value of a node."""
     instance: str = ""
+    """The id of its instance, "" where there is none."""
     relationship: Relationship | None = None
+    """The relationship, for a value of one."""
     source: str = ""
+    """The id of the instance at its source, "" where it is not known."""
     target: str = ""
+    """The id of the instance at its target, "" where it is not known."""
     chosen: Mapping[str, str] = {}
+    """For an output of the topology: by node, the instance that the name of the node means."""
     inputs: Mapping[str, object] = {}
+    """Inputs of an imperative workflow (§7.3.6), which ``get_input`` finds before those of the topology. They count for
+    the values written in the workflow, not for values elsewhere to which these refer."""
 
 
 class Nothing(msgspec.Struct, frozen=True):
-    """What a value without a value resolves to (not null, which is one): ``reason`` says why, in words, and ``hint``
-    what was probably meant, "" where nothing suggests anything."""
+    """The result of evaluating something that has no value (null is a value): ``reason`` says why, in words, ``hint``
+    what was probably meant, "" where that is unknown."""
 
     reason: str
     hint: str = ""
 
 
 class EvaluationError(Exception):
-    """A value cannot be evaluated: what failed, where it is written, and what to do about it."""
+    """A value cannot be evaluated: ``message`` says why, ``span`` where it is written, ``hint`` what to do."""
 
     def __init__(self, message: str, span: Span | None = None, hint: str = "") -> None:
         self.message = message
@@ -53,7 +55,7 @@ class EvaluationError(Exception):
 
 
 class NeedsInstance(EvaluationError):
-    """A value differs from instance to instance, and it was asked for without one."""
+    """A value differs between instances, and the context has none."""
 
 
 class NeedsInput(EvaluationError):
@@ -61,36 +63,39 @@ class NeedsInput(EvaluationError):
 
 
 class ArtifactCopy(msgspec.Struct, frozen=True):
-    """A copy of an artifact that ``get_artifact`` asks for: the artifact's file, where to, and whether it is removed
-    when the operation has ended. ``own`` marks the copy that an operation has of what it is only told the place of."""
+    """A copy of an artifact that ``get_artifact`` needs."""
 
     file: str
+    """The file of the artifact."""
     path: str
+    """Where it is copied to."""
     remove: bool
+    """Whether it is removed when the operation has ended."""
     own: bool = False
+    """Whether the operation gets this copy because it asked only for the path of the artifact."""
 
 
 OWN_COPIES = "service"
-"""The folder, in an operation's scratch folder, with its own copies of artifacts; they lie in it as in the service."""
+"""The folder in an operation's scratch folder with its own copies of artifacts, with the paths of the service."""
 
 
 def is_in_place(artifact: Artifact) -> bool:
-    """Whether operations are told where an artifact itself is: scripts run where they lie, beside what they need, and
-    an image of a registry is no file."""
+    """Whether operations get the place of an artifact itself, not of a copy: scripts need the files beside them, and
+    an image of a registry is not a file."""
     return IMPLEMENTATION in artifact.kinds or bool(artifact.address)
 
 
 def own_copy(scratch: str, file: str) -> ArtifactCopy:
-    """The copy of an artifact that an operation has for itself, to read and to write."""
+    """The copy of an artifact that an operation may read and write."""
     inside = "/".join("__" if part == ".." else part for part in file.split("/") if part not in {"", "."})
     return ArtifactCopy(file, f"{scratch}{OWN_COPIES}/{inside}", remove=True, own=True)
 
 
 class Trace:
-    """What evaluations have looked at, and what they ask for.
+    """What evaluations have read, and the copies that they need.
 
-    ``reads`` names what was read as ``Snapshot.changes`` names what has changed; ``copies`` are the artifacts to copy.
-    ``states`` are node states that take effect with the step for which values are evaluated, by instance.
+    ``reads`` names what was read, in the same way as ``Snapshot.changes`` names changes; ``copies`` are the artifacts
+    to copy. ``states`` are, by instance, node states that take effect with the step whose values are evaluated.
     """
 
     __slots__ = ("copies", "reads", "states")
@@ -107,13 +112,14 @@ Path = tuple[str | int, ...]
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """A request for a value in a context. ``name`` tells people which value it is; by ``key`` cycles are found, and a
-    value that is asked for again is known, None for a value that nobody else can ask for."""
+    """A request for a value in a context."""
 
     value: Value
     context: Context
     name: str = ""
+    """The name of the value in messages."""
     key: tuple[object, ...] | None = None
+    """Identifies the value, to find cycles and to keep its result; None for one that nothing else can request."""
 
 
 Answer = object

@@ -8,9 +8,9 @@ from ordito.model.service import NodeTemplate, Service
 
 
 def targets_first(service: Service) -> list[NodeTemplate]:
-    """The node templates, each after all it requires, else in declared order.
+    """The node templates, each after all that it requires, otherwise in declared order.
 
-    Templates that lie on a cycle of requirements, or depend on one, are left out.
+    Templates on a cycle of requirements, or that depend on one, are left out.
     """
     waits = {n.name: len({r.target for r in n.requirements}) for n in service.nodes.values()}
     dependents: dict[str, list[str]] = {}

@@ -1,8 +1,8 @@
-"""Entities that functions name: which node instance or relationship instance a name or keyword stands for (§4.1).
+"""Entities that functions name: which node instance or relationship instance a name or keyword means (§4.1).
 
 Where a node has several instances, a name alone means the one on the caller's own path: the caller itself, an instance
-that hosts it or that it hosts, the one that shares its nearest host, the one of the same slot where both nodes have
-equally many; anything else is an error, never silently the first.
+that hosts it or that it hosts, the one that shares its nearest host, or the one with the same index where both nodes
+have equally many instances. Anything else is an error; it never silently means the first one.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ KEYWORDS = ("SELF", "SOURCE", "TARGET", "HOST")
 
 
 class NodeEntity(msgspec.Struct, frozen=True):
-    """A node: its template and, where one is meant and exists, the id of its instance."""
+    """A node: its template and, where an instance is meant and exists, its id."""
 
     template: NodeTemplate
     instance: str = ""
 
     @property
     def id(self) -> str:
-        """What identifies it: the instance, else the template."""
+        """The id of the instance, or the name of the template where there is none."""
         return self.instance or self.template.name
 
     @property
@@ -48,7 +48,7 @@ class NodeEntity(msgspec.Struct, frozen=True):
 
 
 class LinkEntity(msgspec.Struct, frozen=True):
-    """A relationship: the model's, and the ids of its ends, "" where one is not known."""
+    """A relationship of the model, and the ids of the instances at its ends, "" where one is not known."""
 
     relationship: Relationship
     source: str = ""
@@ -56,7 +56,7 @@ class LinkEntity(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """The link's id, or the relationship's key where an end is open."""
+        """The id of the link, or the key of the relationship where an end is not known."""
         r = self.relationship
         return link_id(r.key, r.source, self.source, self.target) if self.source and self.target else r.key
 
@@ -92,7 +92,7 @@ class Entities:
         self._followed = 0
 
     def make_again(self, instances: Iterable[str]) -> None:
-        """Instances that the job removes and makes again: they count as there all the time."""
+        """Note instances that the job replaces: they count as existing all the time."""
         self._again.clear()
         self._listed.clear()
         self._moved.clear()
@@ -102,14 +102,13 @@ class Entities:
                 self._again.setdefault(record.node, {})[instance] = None
 
     def is_made_again(self, instance: str) -> bool:
-        """Whether the job removes an instance and makes it again."""
+        """Whether the job replaces an instance."""
         record = self.snapshot.instances.get(instance)
         return record is not None and instance in self._again.get(record.node, ())
 
     def listed(self, node: str) -> tuple[str, ...]:
-        """The ids of a node's instances that operations are told of, by slot: those that are wanted and not removed
-        yet, so that how far a job is with those that it makes again makes no difference. Kept until one comes or
-        goes."""
+        """The ids of a node's instances that operations are told of, by index: those that exist or are being replaced,
+        so that the progress of a job with replacements makes no difference. Kept until an instance comes or goes."""
         again = self._again.get(node)
         if again is None:
             return self.snapshot.ids_of(node)
@@ -139,7 +138,7 @@ class Entities:
         self._followed = len(changes)
 
     def find(self, name: str, context: Context, span: Span | None, trace: Trace) -> Entity | Nothing:
-        """The entity that a name other than HOST stands for; nothing where it is a node without instances."""
+        """The entity that a name other than HOST means; ``Nothing`` where it is a node without instances."""
         if name == "SELF":
             return self._self(context, span)
         if name in {"SOURCE", "TARGET"}:
@@ -158,7 +157,7 @@ class Entities:
         raise EvaluationError(f'there is no node named "{name}"', span, f"did you mean {near}?" if near else "")
 
     def find_template(self, name: str, context: Context, span: Span | None, trace: Trace) -> Entity:
-        """As ``find`` for static values: where no instance can be told, the template itself."""
+        """As ``find``, for static values: the template itself where no single instance is meant."""
         template = self.service.template(name) if name not in KEYWORDS else None
         if template is None:
             found = self.find(name, context, span, trace)
@@ -168,8 +167,8 @@ class Entities:
         return NodeEntity(template, chosen[0] if len(chosen) == 1 else "")
 
     def declaring(self, entity: Entity, name: str, end: str) -> Entity:
-        """For an end of a relationship that was made for a node which a topology stands for, and that lacks what is
-        ``name``d: the node itself, which has it."""
+        """The entity that has the value ``name``d, for an end of a relationship: the end itself; or, where it belongs
+        to a substituting topology and lacks the value, the node that the topology substitutes."""
         if end not in {"SOURCE", "TARGET"} or not self.service.substituted or isinstance(entity, LinkEntity):
             return entity
         place = entity.template.name
@@ -180,7 +179,7 @@ class Entities:
         return NodeEntity(self.service.require(place)) if place not in {"", entity.template.name} else entity
 
     def host(self, entity: NodeEntity) -> NodeEntity | None:
-        """What hosts a node: the recorded host of its instance, else by the template."""
+        """What hosts a node: the recorded host of its instance, or else the host by its template."""
         relationship = entity.template.host
         if relationship is None:
             return None
@@ -195,20 +194,20 @@ class Entities:
             current = self.host(current)
 
     def choose(self, template: NodeTemplate, context: Context, span: Span | None, trace: Trace) -> str | Nothing:
-        """The id of the instance that a node's name stands for in a context."""
+        """The id of the instance that a node's name means in a context."""
         found = self.candidates(template, context, trace)
         if not found:
             return Nothing(f'node "{template.name}" has no instance')
         if len(found) > 1:
             raise EvaluationError(
-                f'node "{template.name}" has {len(found)} instances, and nothing says which of them is meant',
+                f'node "{template.name}" has {len(found)} instances, and it is not clear which one is meant',
                 span,
                 "name it by SELF, SOURCE, TARGET or HOST, or by the requirement that leads to it",
             )
         return found[0]
 
     def candidates(self, template: NodeTemplate, context: Context, trace: Trace) -> tuple[str, ...]:
-        """The instances that a node's name may stand for in a context: one, if there is a way to tell."""
+        """The instances that a node's name may mean in a context: one, if the context decides it."""
         name = template.name
         chosen = context.chosen.get(name)
         if chosen is not None:
@@ -275,14 +274,14 @@ class Entities:
         if context.node:
             return NodeEntity(self.service.require(context.node), context.instance)
         raise EvaluationError(
-            "SELF stands for a node or a relationship, and here is neither", span, "write the node's name instead"
+            "SELF means a node or a relationship, and there is neither here", span, "write the node's name instead"
         )
 
     def _end(self, name: str, context: Context, span: Span | None) -> NodeEntity:
         relationship = context.relationship
         if relationship is None:
             raise EvaluationError(
-                f"{name} stands for an end of a relationship, and here is none", span, "use SELF or the node's name"
+                f"{name} means an end of a relationship, and there is none here", span, "use SELF or the node's name"
             )
         if name == "SOURCE":
             return NodeEntity(self.service.nodes[relationship.source], context.source)
@@ -295,7 +294,7 @@ class Entities:
             matching = [r for r in uses if r.source == context.node or r == context.relationship]
             if len(matching) != 1:
                 raise EvaluationError(
-                    f'relationship template "{name}" is used {len(uses)} times, and nothing says which use is meant',
+                    f'relationship template "{name}" is used {len(uses)} times, and it is not clear which use is meant',
                     span,
                     "use SELF inside the relationship",
                 )

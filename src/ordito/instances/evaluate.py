@@ -1,8 +1,8 @@
-"""Evaluation of values: intrinsic functions get their results when a value is needed (TOSCA 1.3 chapter 4).
+"""Evaluation of values: intrinsic functions are evaluated when a value is needed (TOSCA 1.3 chapter 4).
 
-A function is a generator that asks for the values of its arguments and of whatever it refers to; one loop runs them on
-a stack of its own. So a chain of references may be as long as it likes, and a reference that comes back to itself is
-found, and reported with every value on the way.
+A function is a generator that requests the values of its arguments and of everything it refers to; one loop runs all
+generators with an explicit stack. So a chain of references may have any length, and a cycle of references is found and
+reported with every value in it.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from ordito.syntax.expressions import Call, Value, is_static
 LOCAL_FILE = "LOCAL_FILE"
 
 MOST_OPEN_VALUES = 100_000
-"""A bound for the number of values that wait for each other, so that memory is bounded whatever a document says."""
+"""How many values may wait for each other, so that memory is bounded for any document."""
 
 
 class Evaluator:
-    """Evaluates the values of a service against the instances there are.
+    """Evaluates the values of a service with its existing instances.
 
-    ``inputs`` are the topology's inputs, bound and checked. ``root`` is the absolute folder under which artifacts lie;
-    ``scratch`` stands for an operation's own folder in the paths of artifacts that are copied for it. Where
-    ``partial``, a required input may be without a value; what needs it raises ``NeedsInput``, and what only instances
-    know raises ``NeedsInstance``.
+    ``inputs`` are the topology's inputs, bound and checked. ``root`` is the absolute path of the folder with the
+    artifacts; ``scratch`` represents an operation's own folder in the paths of artifacts that are copied for it. With
+    ``partial``, a required input may have no value: a value that needs it raises ``NeedsInput``, and one that only
+    instances have raises ``NeedsInstance``.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class Evaluator:
         self._as_of = len(snapshot.changes)
 
     def evaluate(self, value: Value, context: Context, trace: Trace | None = None) -> Data | Nothing:
-        """The data that a value comes to, or ``Nothing`` where it comes to nothing.
+        """The data that a value gives, or ``Nothing`` where it has none.
 
-        What was looked at is added to ``trace``. Raises ``EvaluationError`` where it cannot be evaluated.
+        The values that were read are added to ``trace``. Raises ``EvaluationError`` where it cannot be evaluated.
         """
         if isinstance(value, str | int | float) or value is None:
             return value
@@ -122,7 +122,7 @@ class Evaluator:
     ) -> Steps:
         if isinstance(value, Call):
             if self.partial and value.function not in STATIC and value.function != "get_artifact":
-                raise NeedsInstance("this is known only while something runs", value.span)
+                raise NeedsInstance("this is known only at run time", value.span)
             return FUNCTIONS[value.function](self, value, context, lookup)
         return _list(value, context, known) if isinstance(value, list) else _map(value, context, known)
 
@@ -179,7 +179,7 @@ def _join(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
     secret = is_sensitive([items, delimiter])
     items, delimiter = revealed(items), revealed(delimiter)
     if not isinstance(items, list):
-        raise EvaluationError(f"join takes a list first, and this is {_kind(items)}", call.span)
+        raise EvaluationError(f"the first argument of join is a list, and this is {_kind(items)}", call.span)
     joined = _joined(_text(delimiter, call), [_text(item, call) for item in items], call)
     return Sensitive(joined) if secret else joined
 
@@ -202,7 +202,7 @@ def _token(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
     for character in dict.fromkeys(characters):
         parts = [piece for part in parts for piece in part.split(character)]
     if index >= len(parts):
-        raise EvaluationError(f"token finds {len(parts)} parts, and the one with index {index} is asked for", call.span)
+        raise EvaluationError(f"token finds {len(parts)} parts, and none with the index {index}", call.span)
     return Sensitive(parts[index]) if secret else parts[index]
 
 
@@ -215,7 +215,7 @@ def _joined(delimiter: str, texts: list[str], call: Call) -> str:
 
 def _text(data: Answer, call: Call) -> str:
     if not is_plain(data):
-        raise EvaluationError(f"{call.function} puts texts together, and this is {_kind(data)}", call.span)
+        raise EvaluationError(f"{call.function} joins texts, and this is {_kind(data)}", call.span)
     return as_text(data)
 
 
@@ -388,7 +388,7 @@ def _own(evaluator: Evaluator, context: Context) -> Entity | None:
 def _hosted(evaluator: Evaluator, call: Call, context: Context) -> NodeEntity:
     if context.relationship is not None or not context.node:
         raise EvaluationError(
-            "HOST stands for the hosts of a node, and here is none",
+            "HOST means the hosts of a node, and there is no node here",
             call.span,
             "use SOURCE or TARGET, or the node's name",
         )
@@ -438,30 +438,31 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 
 STATIC = frozenset({"concat", "join", "token", "get_input", "get_property"})
-"""The functions whose results only the document and its inputs decide."""
+"""The functions whose results depend only on the document and its inputs."""
 
 
 # Values that an evaluation knows already, and how large values may become.
 
 MOST_SIZE = 16_000_000
-"""The most characters that a value may have as a text: functions can double a value in each of a hundred lines."""
+"""How many characters a value may have as a text: functions can double a value in each of a hundred lines."""
 
 MOST_DEPTH = 100
-"""How deep lists and maps may lie in each other, as in documents; what reads values may recurse."""
+"""How deep lists and maps may be nested, as in documents, so that readers of values may recurse."""
 
 
 class KnownValues:
-    """The answers of one state of things, by the key of what was asked; and the sizes of the lists and maps in them."""
+    """The results of evaluations as long as nothing changes, by the key of the request, and the sizes of lists and maps
+    in them."""
 
     __slots__ = ("_sizes", "answers")
 
     def __init__(self) -> None:
         self.answers: dict[tuple[object, ...], object] = {}
         self._sizes: dict[int, tuple[object, int, int]] = {}
-        """By id: a list or map, which keeps its id its own; its size; and how deep lists and maps lie in it."""
+        """By id: a list or map (kept, so that its id stays its own), its size, and how deep it is nested."""
 
     def bounded(self, made: list[object] | dict[str, object]) -> list[object] | dict[str, object]:
-        """A list or map made of values that are bounded. Raises ``EvaluationError`` where it becomes too large."""
+        """The given list or map, whose entries are bounded. Raises ``EvaluationError`` where it is too large."""
         self._size(made)
         return made
 
@@ -484,7 +485,7 @@ class KnownValues:
             if size > MOST_SIZE:
                 raise EvaluationError(f"a value becomes larger than {MOST_SIZE:,} characters")
             if depth > MOST_DEPTH:
-                raise EvaluationError(f"lists and maps are put into each other more than {MOST_DEPTH} times")
+                raise EvaluationError(f"lists and maps are nested more than {MOST_DEPTH} levels deep")
             self._sizes[id(current)] = (current, size, depth)
             open_values.pop()
 

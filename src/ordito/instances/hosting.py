@@ -1,5 +1,5 @@
-"""Which instances host which, by their records: directly, or in turn; and with which others one makes pairs.
-``model.hosting`` says it of templates."""
+"""Which instances host which by their records, directly or indirectly, and with which others one is paired.
+``model.hosting`` does the same for templates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NONE: Mapping[str, Sequence[str]] = {}
 
 def chain(snapshot: Snapshot, instance: str) -> Iterator[Instance]:
     """The record of an instance and of those that host it, the nearest first, whether they exist or not. It ends where
-    there is no record, or where it leads back; of "" there is none."""
+    there is no record, or where a cycle begins; it is empty for ""."""
     seen: set[str] = set()
     record = snapshot.instances.get(instance)
     while record is not None and record.id not in seen:
@@ -27,7 +27,7 @@ def chain(snapshot: Snapshot, instance: str) -> Iterator[Instance]:
 
 
 def is_compute(service: Service, record: Instance) -> bool:
-    """Whether an instance is one of a Compute, as far as the service knows its node."""
+    """Whether an instance belongs to a Compute node of the service."""
     node = service.nodes.get(record.node)
     return node is not None and node.is_compute
 
@@ -38,8 +38,8 @@ def compute_of(service: Service, snapshot: Snapshot, instance: str) -> str:
 
 
 def contained(snapshot: Snapshot, instance: str, missed: Mapping[str, Sequence[str]] = NONE) -> list[str]:
-    """An instance and all that exists on it, however deep, level by level. ``missed`` are others to count, by the
-    instance on which they were."""
+    """An instance and all existing instances that it hosts directly or indirectly, level by level. ``missed`` are
+    further instances to count, by the instance that hosted them."""
     found = [instance]
     for current in found:  # grows while it is read
         found += snapshot.hosted_on(current)
@@ -48,8 +48,8 @@ def contained(snapshot: Snapshot, instance: str, missed: Mapping[str, Sequence[s
 
 
 def far_ends(snapshot: Snapshot, relationship: Relationship, side: str, instance: Instance) -> Sequence[str]:
-    """The existing instances with which one at a side of a relationship, "source" or "target", makes pairs: of a host
-    and what it hosts those that are recorded so, of others all."""
+    """The existing instances with which an instance at one side of a relationship, "source" or "target", is paired: for
+    a hosting relationship those that are recorded as host or hosted, for others all."""
     far = relationship.target if side == "source" else relationship.source
     if not relationship.is_hosting:
         return snapshot.ids_of(far)

@@ -1,13 +1,13 @@
 """The lifecycle table: which operations a declarative workflow calls, where, and in which order (§5.8.4, §5.8.5, §7.2).
 
 A row says that an operation of an interface type is called between two points of an instance's chain; the points are
-the node states that the chain passes through and other rows. A row applies wherever a node or relationship type
-carries the interface, so another vocabulary is just more rows: those of TOSCA and those of Cloudify stand in one table,
-and where both implement something at one place, TOSCA's come first.
+the node states that the chain passes through and other rows. A row applies wherever a node or relationship type has the
+interface, so another vocabulary only needs more rows: those of TOSCA and those of Cloudify are in one table, and where
+both implement an operation at one place, TOSCA's comes first.
 
-What an operation does to an instance or a pair follows from its place in the table: which ones make, start, stop and
-remove, which link and unlink, and which take back what others did. The sets at the end are derived from it, and hold
-names of operations, since records remember operations by their names.
+What an operation does to an instance or a pair follows from its place in the table: which ones create, start, stop and
+remove, which link and unlink, and which undo others. The sets at the end are derived from it, and hold names of
+operations, since records keep operations by their names.
 
 | side | per | where the operation runs | how often |
 |---|---|---|---|
@@ -49,17 +49,17 @@ from ordito.model.service import (
 )
 
 DELEGATE = "delegate"
-"""The interface name of what a provider, or who reaches hosts, is asked to do."""
+"""The interface name of operations that are done by a provider, or by the connection to a host."""
 
 PROVIDE, UNPROVIDE = "deploy", "undeploy"
-"""The operations of ``delegate`` by which a provider makes a whole instance, and removes it."""
+"""The operations of ``delegate`` with which a provider makes an instance and removes it."""
 
 LIFECYCLE_TYPES = frozenset({STANDARD, LIFECYCLE})
-"""The interface types whose operations make and remove a node."""
+"""The interface types whose operations create and remove a node."""
 
 
 class Side(StrEnum):
-    """On what an operation is declared, and at which end of it it runs."""
+    """Whether an operation is declared on a node, or on a relationship and then at which side it runs."""
 
     NODE = ""
     SOURCE = "source"
@@ -75,8 +75,8 @@ class Per(StrEnum):
 
 
 class LifecycleRow(msgspec.Struct, frozen=True):
-    """One operation in the table. What is ``delegate.`` anything is no operation of a template: it is done by a
-    provider, or by who reaches hosts."""
+    """One operation in the table. The operations of ``delegate`` are not operations of a template: a provider does
+    them, or the connection to a host."""
 
     interface: str
     """The interface type."""
@@ -87,25 +87,25 @@ class LifecycleRow(msgspec.Struct, frozen=True):
     """A node state, or the name of a row of the same chain, "" for none; ``before`` likewise."""
     before: str = ""
     always: bool = False
-    """The call appears even where the operation has no implementation."""
+    """Whether the step exists even where the operation has no implementation."""
     undoes: tuple[str, ...] = ()
-    """Operations of the same interface and side that this one takes back, and that take this one back."""
+    """Operations of the same interface and side that this one undoes, and that undo this one."""
     if_begun: bool = False
-    """It is called only for what an operation that it undoes was started for, where that is implemented."""
+    """Whether it is called only where an operation that it undoes was started, if that one is implemented."""
     begins: bool = False
-    """A pair is unlinked only if an operation of such a row was started for it."""
+    """Whether a pair must be unlinked once this operation was started for it."""
     of_hosts: bool = False
-    """It is for nodes derived from Compute alone."""
+    """Whether it is only for nodes derived from Compute."""
 
     @property
     def name(self) -> str:
-        """What the row is called in the table: ``Standard.create``, ``relationship_lifecycle.establish@target``."""
+        """The name of the row in the table: ``Standard.create``, ``relationship_lifecycle.establish@target``."""
         end = f"@{self.side}" if self.interface == RELATIONSHIP_LIFECYCLE else ""
         return f"{self.interface.rpartition('.')[2]}.{self.operation}{end}"
 
     @property
     def is_delegated(self) -> bool:
-        """Whether a provider that makes a node, or removes it, does this as well."""
+        """Whether a provider that makes a node, or removes it, does this, too."""
         return self.interface in LIFECYCLE_TYPES
 
 
@@ -117,16 +117,17 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 class PlacedRow(msgspec.Struct, frozen=True):
-    """A row at its place in the order, the stage it belongs to (None where it changes no state), and the last of the
-    states that the chain has come to by then, "" for none."""
+    """A row at its place in the order."""
 
     row: LifecycleRow
     stage: Stage | None
+    """The stage that it belongs to, None where it changes no state."""
     reached: str = ""
+    """The last state that the chain has reached before it, "" for none."""
 
 
 def in_order(states: tuple[str, ...], rows: tuple[LifecycleRow, ...]) -> tuple[PlacedRow, ...]:
-    """The rows in an order that respects their points; rows that nothing else orders keep the order of the table."""
+    """The rows in an order that respects their points; otherwise they keep the order of the table."""
     named = {r.name: r for r in rows}
     waits: dict[str, set[str]] = {p: set() for p in (*states, *named)}
     for before, after in pairwise(states):
@@ -230,10 +231,10 @@ def _install(agents: str, links: str, watching: str) -> tuple[PlacedRow, ...]:
 
 
 INSTALL = _install(STARTED, AGENT, ESTABLISHED)
-"""How an instance comes to be, in order."""
+"""The operations that create and start an instance, in order."""
 
 INSTALL_REACHED_BY_LINK = _install(ESTABLISHED, STARTED, AGENT)
-"""The same for a host whose address comes with a link: only when that is there can anything be done on it."""
+"""The same for a host that gets its address from a link: it can only be reached after it is linked."""
 
 UNINSTALL = in_order(
     (STOPPING, CONFIGURED, DELETING, DELETED),
@@ -319,7 +320,7 @@ UNINSTALL = in_order(
         ),
     ),
 )
-"""How an instance goes, in order."""
+"""The operations that stop and remove an instance, in order."""
 
 MAKE_STAGE = Stage(CREATING, STARTED)
 REMOVE_STAGE = Stage(STOPPING, DELETED)
@@ -327,13 +328,13 @@ REMOVE_STAGE = Stage(STOPPING, DELETED)
 
 START_STAGE = Stage(STARTING, STARTED)
 STOP_STAGE = Stage(STOPPING, CONFIGURED)
-"""Those of an instance that nothing stops or starts, because a provider has made it."""
+"""The states of an instance that a provider has made, which no operation stops or starts."""
 
 
 # ------------------------------------------------------------------------- what operations do, by their names
 
 OF_LIFECYCLE = frozenset({*LIFECYCLE_TYPES, ARTIFACT})
-"""The interface types of what brings an instance about: without it there is none."""
+"""The interface types of the operations without which an instance does not exist."""
 
 
 def _operations(placed: Iterable[PlacedRow]) -> frozenset[str]:
@@ -350,10 +351,10 @@ def _of_pairs(table: tuple[PlacedRow, ...]) -> list[PlacedRow]:
 
 
 MAKES = _own(INSTALL)
-"""Operations by which an instance comes to be, the last of which starts it."""
+"""Operations that make an instance; the last of them starts it."""
 
 CREATES = _operations(p for p in INSTALL if p.stage is not None and p.stage.enter == CREATING)
-"""Operations that create an instance, or deploy what belongs to it."""
+"""Operations that create an instance, or deploy its artifacts."""
 
 CONFIGURES = _own(INSTALL, CONFIGURING)
 STARTS = _own(INSTALL, STARTING)
@@ -361,14 +362,14 @@ STOPS = _own(UNINSTALL, STOPPING)
 """Operations that configure, start and stop an instance."""
 
 REMOVES = _operations(p for p in UNINSTALL if p.stage is not None and p.stage.leave == DELETED)
-"""Operations that remove an instance, or what it was deployed with: never called for one that is to stay."""
+"""Operations that remove an instance, or its artifacts: never called for one that stays."""
 
 DEPLOYS_ARTIFACT = _operations(p for p in INSTALL if p.row.interface == ARTIFACT)
 UNDEPLOYS_ARTIFACT = _operations(p for p in UNINSTALL if p.row.interface == ARTIFACT)
-"""Operations that put an artifact in its place, and take it away."""
+"""Operations that deploy an artifact, and remove it."""
 
 WATCHES = _operations(p for p in INSTALL if p.row.interface in (MAINTAIN, MONITORING))
-"""Operations that begin to watch an instance."""
+"""Operations that begin to monitor an instance."""
 
 LINKS = _operations(p for p in _of_pairs(INSTALL) if p.reached == STARTED)
 """Operations after which a pair is linked."""
@@ -377,24 +378,24 @@ PREPARES_LINK = _operations(p for p in _of_pairs(INSTALL) if p.reached != STARTE
 """Operations of a pair that come before its source has started."""
 
 UNLINKS = _operations(_of_pairs(UNINSTALL))
-"""Operations after which a pair is not linked any more."""
+"""Operations after which a pair is no longer linked."""
 
 PREPARES_SOURCE = _operations(p for p in INSTALL if p.row.per is Per.NEAR and p.row.side is Side.SOURCE)
-"""Operations of a relationship by which its source is made."""
+"""Operations of a relationship that are part of making its source."""
 
 UNDONE_BY_STOP = frozenset(o for p in _of_pairs(UNINSTALL) if p.reached == STOPPING for o in p.row.undoes)
-"""The operations of a pair that do not count as carried out any more once one of its ends was stopped, whether or not
-an operation undoes them: they are carried out again when it is started."""
+"""The operations of a pair that no longer count as carried out once one of its ends was stopped, whether or not an
+operation has undone them: they are carried out again when it is started."""
 
 UNDONE_BY_START = _operations(
     p for p in UNINSTALL if p.reached == STOPPING and p.row.per is Per.INSTANCE and p.row.interface != ARTIFACT
 )
-"""Operations, in all interfaces, that do not count as carried out any more once an instance was started. That by which
-it was started may be another one than that which it has to undo them."""
+"""Operations, in all interfaces, that no longer count as carried out once an instance was started, whichever operation
+has started it."""
 
 DELETES = _own(UNINSTALL, DELETING)
-"""What takes back the operations of every interface that were carried out on an instance; all else takes back those of
-its own alone, since names such as ``start`` stand in several."""
+"""Operations that undo those of every interface on an instance. All other operations undo only those of their own
+interface, since names such as ``start`` occur in several."""
 
 
 def _taken_back() -> dict[str, frozenset[str]]:
@@ -412,13 +413,13 @@ def _taken_back() -> dict[str, frozenset[str]]:
 
 
 TAKES_BACK: Mapping[str, frozenset[str]] = _taken_back()
-"""By an operation's name: the operations that no longer count as carried out once it was at work, well or not. What
-stands for artifacts stands for what is delegated to a provider, too."""
+"""By the name of an operation: the operations that no longer count as carried out once it has run, even if it failed.
+The names for artifacts are also those that are delegated to a provider."""
 
 
 def takes_back(interface: str, operation: str, key: str) -> bool:
-    """Whether an operation takes back the one that is remembered under ``key``: ``Interface.operation``, which may have
-    a relationship's key and ``/`` before it."""
+    """Whether an operation undoes the one that is recorded under ``key``: ``Interface.operation``, which may have the
+    key of a relationship and ``/`` before it."""
     names = TAKES_BACK.get(operation)
     if not names:
         return False

@@ -1,12 +1,12 @@
 """Properties, attributes and artifacts of entities: what a path of names and indexes leads to (§4.4.2, §4.5.1, §4.8.1).
 
-The order in which a name is looked for: the entity's own values; its capabilities; through a requirement the matched
-capability of the target, then the target itself. An attribute that a node does not have is looked for in its Endpoint
-capabilities and then in the same way up the chain of its hosts. Where nothing has set the address of an Endpoint, it is
-one of the Compute's on which the node stands.
+A name is searched for in this order: the entity's own values; its capabilities; through a requirement the matched
+capability of the target, then the target itself. An attribute that a node does not have is searched for in its Endpoint
+capabilities, and then in the same way up the chain of its hosts. Where nothing has set the address of an Endpoint, it
+is an address of the Compute that hosts the node.
 
-The functions here are generators: they ask for the values they need by yielding ``Ask`` and get them sent back, so that
-chains of values of any length are followed without recursion.
+The functions here are generators: they yield an ``Ask`` for each value that they need and get its result sent back, so
+that chains of values of any length are followed without recursion.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INDEX = "INDEX"
 
 
 class Lookup:
-    """One evaluation's way of looking things up: entities, and the trace of what was read."""
+    """The lookups of one evaluation: its entities, and the trace of what was read."""
 
     def __init__(self, entities: Entities, trace: Trace, marks: Marks) -> None:
         self.entities = entities
@@ -233,7 +233,7 @@ class Lookup:
         compute = next((e for e in self.entities.chain(entity) if e.template.is_compute), None)
         if compute is None:
             return Nothing(
-                f'endpoint "{endpoint.name}" of {entity.id} stands on no Compute whose address it could have'
+                f'endpoint "{endpoint.name}" of {entity.id} is not hosted on a Compute whose address it could have'
             )
         network = yield from self._property_of_capability(endpoint, ("network_name",), entity, span)
         return (yield from address_of(network, lambda name: self._own_attribute(compute, (name,), span)))
@@ -362,8 +362,9 @@ class Lookup:
     def nested(
         self, value: Answer, rest: Path, path: Path, entity: Entity | None, span: Span | None, kind: str = ""
     ) -> Answer:
-        """The value inside a list, map or complex value that further names and indexes lead to. ``kind`` says what the
-        path begins with where that is nothing of the entity's: an input. What is inside something sensitive is so."""
+        """The value inside a list, map or complex value to which further names and indexes lead. ``kind`` says what the
+        path begins with where that does not belong to the entity: an input. A value inside a sensitive one is
+        sensitive."""
         secret = False
         for count, place in enumerate(rest, len(path) - len(rest)):
             if isinstance(value, Nothing):
@@ -381,10 +382,10 @@ class Lookup:
         if isinstance(value, list):
             index = self._index(place, entity, span)
             if index is None:
-                raise EvaluationError(f'{what} is a list, and "{place}" is no index', span)
+                raise EvaluationError(f'{what} is a list, and "{place}" is not an index', span)
             if not 0 <= index < len(value):
                 entries = "1 entry" if len(value) == 1 else f"{len(value)} entries"
-                asked = f"index {index} is asked for" + (" by INDEX" if place == INDEX else "")
+                asked = f"index {index} was requested" + (" by INDEX" if place == INDEX else "")
                 raise EvaluationError(f"{what} has {entries}, and {asked}", span, "count from 0")
             return value[index]
         if isinstance(value, Mapping):
@@ -394,7 +395,7 @@ class Lookup:
                 return value[str(place)]
             near = "" if quiet else " or ".join(f'"{n}"' for n in nearest(str(place), value))
             raise EvaluationError(f'{what} has no entry "{place}"', span, f"did you mean {near}?" if near else "")
-        raise EvaluationError(f'{what} is neither a list nor a map, and "{place}" is asked for in it', span)
+        raise EvaluationError(f'{what} is neither a list nor a map, so it has no "{place}"', span)
 
     def _index(self, place: str | int, entity: Entity | None, span: Span | None) -> int | None:
         if isinstance(place, int):
@@ -403,31 +404,31 @@ class Lookup:
             instance = entity.instance if isinstance(entity, NodeEntity) else entity.source if entity else ""
             record = self.entities.snapshot.instances.get(instance)
             if record is None:
-                raise NeedsInstance("INDEX stands for the slot of a node's instance, and here is none", span)
+                raise NeedsInstance("INDEX means the index of a node's instance, and there is none here", span)
             self.trace.reads.add(record.id)
             return record.index
         return int(place) if place.isdecimal() else None
 
 
 def unknown(what: str, path: Path, entity: Entity, span: Span | None, known: list[str]) -> EvaluationError:
-    """That an entity has nothing of that name."""
+    """The error for an entity that has nothing of that name."""
     near = " or ".join(f'"{n}"' for n in nearest(str(path[0]), sorted(set(known))))
     written = ".".join(str(p) for p in path)
     return EvaluationError(f'{entity} has no {what} "{written}"', span, f"did you mean {near}?" if near else "")
 
 
 def no_host(what: str, path: Path, entity: Entity, hosts: list[str], span: Span | None) -> EvaluationError:
-    """That nothing on the way up the hosts has that name."""
+    """The error for a node none of whose hosts has that name."""
     written = ".".join(str(p) for p in path)
     if not hosts:
         return EvaluationError(f"{entity} has no host", span)
-    return EvaluationError(f'no {what} "{written}" on the way up from {entity}: {" -> ".join(hosts)}', span)
+    return EvaluationError(f'no {what} "{written}" in any host of {entity}: {" -> ".join(hosts)}', span)
 
 
 def _own_instead(node: str, path: Path) -> str:
     """What was probably meant by asking a capability for something unset that its node has under the same name."""
     written = ", ".join(map(str, (node, *path)))
-    return f'"{node}" has a "{path[0]}" of its own: get_property: [{written}], or give it to the capability as well'
+    return f'"{node}" itself has a "{path[0]}": write get_property: [{written}], or set it in the capability, too'
 
 
 # Addresses of endpoints: where nothing has set one, an endpoint has the address that the Compute on which its node
@@ -435,14 +436,14 @@ def _own_instead(node: str, path: Path) -> str:
 
 ADDRESS = ("ip_address",)
 PRIVATE, PUBLIC = "PRIVATE", "PUBLIC"
-"""What stands for the first private and the first public network of a platform."""
+"""The aliases of the first private and the first public network of a platform."""
 
 OF_ALIAS = {PRIVATE: "private_address", PUBLIC: "public_address"}
 
 
 def address_of(network: Answer, attribute: Callable[[str], Steps]) -> Steps:
-    """The address on a network: an alias, or the name or id of one; ``attribute`` looks an attribute of the Compute up.
-    Without a network it is the private one."""
+    """The address on a network, given by an alias, a name or an id; ``attribute`` looks up an attribute of the Compute.
+    Without a network it is the private address."""
     wanted = str(PRIVATE if network is MISSING or network is None or isinstance(network, Nothing) else network)
     name = OF_ALIAS.get(wanted)
     if name is not None:
@@ -456,7 +457,7 @@ def address_of(network: Answer, attribute: Callable[[str], Steps]) -> Steps:
 
 
 def on_network(networks: object, wanted: str) -> str:
-    """The first address on the network of a name or id, by what a Compute says of its networks (NetworkInfo); "" where
+    """The first address on the network with that name or id, in the ``networks`` of a Compute (NetworkInfo); "" where
     there is none."""
     for key, network in networks.items() if isinstance(networks, Mapping) else ():
         if not isinstance(network, Mapping):

@@ -1,4 +1,4 @@
-"""Another name for a node: what changes in the records of its instances, and of all that speaks of them."""
+"""Renaming a node: what changes in the records of its instances, and in all records that refer to them."""
 
 from __future__ import annotations
 
@@ -11,40 +11,45 @@ from ordito.instances.records import Applied, Delta, Instance, Link, Snapshot, l
 
 
 class RecordKey(msgspec.Struct, frozen=True):
-    """Where the record of an instance or link remembers an operation."""
+    """The place of an operation in the record of an instance or link."""
 
     entity: str
+    """The id of the instance or link."""
     key: str
+    """The key of the operation in its record."""
 
 
 Digest = Callable[[RecordKey, RecordKey, str], str]
-"""Gives the digest that takes the place of one, by where that stood and where it will stand."""
+"""Gives the digest that replaces another, by the old place, the new place and the old digest."""
 
 
 T = TypeVar("T")
 
 
 class NodeRename(msgspec.Struct, frozen=True):
-    """What is called otherwise: the node ``old`` is ``new``, ``safe`` is the beginning of its instances' ids, and
-    ``relationships`` are those whose keys change, by their old keys."""
+    """The new names after a node was renamed."""
 
     old: str
+    """The old name of the node."""
     new: str
+    """Its new name."""
     safe: str
+    """The beginning of the new ids of its instances."""
     relationships: Mapping[str, str] = {}
+    """The new keys of relationships whose keys change, by their old keys."""
 
     def instance(self, record: Instance) -> str:
-        """The id of an instance from now on."""
+        """The new id of an instance."""
         return f"{self.safe}_{number_of(record.id)}" if record.node == self.old else record.id
 
     def key(self, key: str) -> str:
-        """The key under which a record remembers an operation from now on."""
+        """The new key of an operation in a record."""
         relationship, slash, rest = key.rpartition("/")
         return f"{self.relationships.get(relationship, relationship)}{slash}{rest}"
 
 
 def moved(snapshot: Snapshot, names: NodeRename, digest: Digest) -> Delta:
-    """What gives a node's instances their new names; ``digest`` says what counts as carried out from now on."""
+    """The change that gives a node's instances their new names; ``digest`` gives the new digests of operations."""
     ids = {i.id: names.instance(i) for i in snapshot.instances.values()}
     records = [_instance(i, ids, names, digest) for i in snapshot.instances.values()]
     links = {link.id: _link(snapshot, link, ids, names, digest) for link in snapshot.links.values()}

@@ -1,5 +1,5 @@
-"""The outline of a service: of each node only what the status of instances depends on. It is small enough to be kept
-beside an ensemble, so that looking at the status does not need the service itself."""
+"""The outline of a service: for each node only what the status of its instances depends on. It is small enough to be
+kept with an ensemble, so that the status can be shown without the service."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import msgspec
 
 
 class NodeOutline(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A node: its type, what it is hosted on ("" for nothing) and what else it requires, each node once; whether others
-    can do without it; whether it is one that the template has lost."""
+    """A node, with all that the status of its instances depends on."""
 
     name: str
     type: str
     host: str = ""
+    """The node that hosts it, "" for none."""
     targets: tuple[str, ...] = ()
+    """The other nodes that it requires, each once."""
     optional: bool = False
+    """Whether nodes that require it can do without it."""
     lost: bool = False
+    """Whether the template no longer has it."""
 
 
 class Outline(msgspec.Struct, frozen=True):
-    """The service's name, and its nodes by name, each after all it requires."""
+    """The name of the service, and its nodes by name, each after all that it requires."""
 
     service: str
     nodes: dict[str, NodeOutline]

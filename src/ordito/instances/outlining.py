@@ -1,4 +1,4 @@
-"""Making the outline of a service. Apart from what reads an outline, which need not know services at all."""
+"""Makes the outline of a service. A separate module, since readers of an outline need not know services."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ordito.model.service import Service
 
 
 def outline_of(service: Service, lost: Collection[str] = ()) -> Outline:
-    """The outline of a service; ``lost`` are the nodes that its template does not have any more."""
+    """The outline of a service; ``lost`` are the nodes that its template no longer has."""
     nodes: dict[str, NodeOutline] = {}
     for node in targets_first(service):
         host = node.host

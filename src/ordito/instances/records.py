@@ -1,4 +1,4 @@
-"""What exists: frozen records of node instances and links, and the snapshot that holds them."""
+"""Frozen records of node instances and links, and the snapshot that holds them."""
 
 from __future__ import annotations
 
@@ -9,43 +9,45 @@ from enum import StrEnum
 import msgspec
 
 Data = object
-"""JSON-like data: evaluated values, no calls."""
+"""JSON-like data: evaluated values without calls."""
 
 
 class Applied(msgspec.Struct, frozen=True, omit_defaults=True):
-    """That an operation was carried out: the change that did it and the digest of what was carried out."""
+    """A record that an operation was carried out."""
 
     change: str
+    """The changeId of the task that did it."""
     digest: str
+    """The digest of the operation with its inputs."""
 
 
 class StatusReason(StrEnum):
-    """Why the status of an instance is what it is, where that does not say enough."""
+    """Why an instance has its status, where the status alone does not say enough."""
 
     NONE = ""
     """There is nothing to add."""
 
     FOUND_ABSENT = "found absent"
-    """It is not there any more, though nobody has removed it: it may come back."""
+    """It no longer exists, though nobody has removed it: it may come back."""
 
     REPLACED = "replaced"
-    """It was removed by a job that was to make it again, and has not."""
+    """A job removed it to replace it, and has not made it again yet."""
 
     SCALED_IN = "scaled in"
-    """It was removed because fewer were wanted: its id is not used again."""
+    """It was removed because fewer instances are wanted: its id is not used again."""
 
     ROLLED_BACK = "rolled back"
     """The job that had made it has removed it."""
 
     UNREACHABLE = "unreachable"
-    """It is a host, in error because nobody gets there."""
+    """It is a host, in error because it cannot be reached."""
 
     UNANSWERED = "unanswered"
-    """Nothing was found out of it: its host is there and lets nobody in, or is away and cannot be replaced, or the one
-    who would know did not answer."""
+    """Its status could not be checked: its host exists and refuses connections, or is missing and cannot be replaced,
+    or the provider did not answer."""
 
     ADOPTED = "adopted"
-    """It was there before, and was recorded by hand as made and started."""
+    """It existed before, and a user has recorded it as made and started."""
 
 
 class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -55,7 +57,7 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     node: str
 
     index: int
-    """The slot (``INDEX``), from 0."""
+    """Its index among the instances of its node (``INDEX``), from 0."""
 
     host: str = ""
     """The id of the instance that hosts this one."""
@@ -69,68 +71,68 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     created: str = ""
 
     applied: Mapping[str, Applied] = {}
-    """What was carried out, by ``Interface.operation``, with ``<relationship key>/`` before it for operations that run
-    once per (relationship, near instance)."""
+    """The operations that were carried out, by ``Interface.operation``, with ``<relationship key>/`` before it for
+    operations that run once per relationship on this instance."""
 
     failed: Mapping[str, str] = {}
-    """By the same keys the change that failed last and was not yet followed by a success."""
+    """By the same keys, the change that failed last, until the operation succeeds."""
 
     last_config_change: str = ""
     last_state_change: str = ""
 
     status_reason: StatusReason = StatusReason.NONE
     with_host: bool = False
-    """Whether it was removed as its host was."""
+    """Whether it was removed together with its host."""
 
     form: str = ""
-    """The earlier form of the service (``work.records.Form``) in which it still is, "" for the one that was deployed
+    """The earlier version of the service (``work.records.Form``) that it still has, "" for the one that was deployed
     last."""
 
     drift: Mapping[str, str] = {}
-    """What is not as this program had left it, each with what it was before: ``STATUS`` with the status
-    and the state, attributes (``drift_of``) with digests of their values."""
+    """What has changed without Ordito, each with its former value: ``STATUS`` with the status and the state, attributes
+    (``drift_of``) with digests of their values."""
 
     before_failure: Mapping[str, str] = {}
-    """The operations by whose failure nothing good is known of it any more, each with the local status that it had
+    """The operations whose failure has made its status unknown or an error, each with the local status that it had
     before the first of them."""
 
     @property
     def exists(self) -> bool:
-        """Whether this counts as an instance: a deleted one keeps its record but does not exist."""
+        """Whether it exists: a deleted instance keeps its record."""
         return self.local != "absent"
 
     @property
     def is_missed(self) -> bool:
-        """Whether it is not there though nobody has removed it for good: it may come back, or is to be made again."""
+        """Whether it is absent, but not removed for good: it may come back, or is being replaced."""
         return self.status_reason in _MISSED
 
     @property
     def was_lost(self) -> bool:
-        """Whether it was made, and was found to be absent though nobody has removed it."""
+        """Whether it was made, and was then found absent though nobody has removed it."""
         return self.status_reason is StatusReason.FOUND_ABSENT and not self.exists and bool(self.applied)
 
     @property
     def was_found_changed(self) -> bool:
-        """Whether it changed last by itself, which a job has noticed, and not by what was done to it."""
+        """Whether its last change was drift that a job has found, and not the effect of an operation."""
         return self.last_state_change > self.last_config_change
 
     @property
     def is_unmanaged(self) -> bool:
-        """Whether it is known and was never begun here."""
+        """Whether it is recorded, but Ordito has never run an operation to make it."""
         return not self.created and bool(self.applied or self.state != "initial")
 
     @property
     def was_scaled_in(self) -> bool:
-        """Whether it was removed because fewer were wanted."""
+        """Whether it was removed because fewer instances are wanted."""
         return self.status_reason is StatusReason.SCALED_IN
 
 
 STATUS = "status"
-"""How it is called in ``Instance.drift`` that an instance has another status, or is in another state."""
+"""The key in ``Instance.drift`` for an instance whose status or state has changed."""
 
 
 def drift_of(attribute: str) -> str:
-    """How it is called in ``Instance.drift`` that an attribute has another value."""
+    """The key in ``Instance.drift`` for an attribute whose value has changed."""
     return f"attribute {attribute}"
 
 
@@ -145,11 +147,11 @@ IN_WORDS: Mapping[StatusReason, str] = {
     StatusReason.UNANSWERED: "it could not be found out how it is",
     StatusReason.ADOPTED: "adopted",
 }
-"""What people are told of an instance for each reason."""
+"""The words for each reason in the note of an instance."""
 
 
 def note_of(instance: Instance) -> str:
-    """What people are told of an instance besides its status, "" for nothing."""
+    """The note that is shown with the status of an instance, "" for none."""
     why = IN_WORDS.get(instance.status_reason, "")
     if not instance.with_host:
         return why
@@ -160,34 +162,37 @@ WENT_WITH_HOST = "went with its host"
 
 
 class Link(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One relationship instance: a pair of instances joined by a relationship of the service.
-
-    ``id`` is ``<source id>.<requirement key tail>.<target id>``; ``relationship`` the key of the model's relationship.
-    Kept only where an operation ran on the pair, it has attributes, or an end of it is told of changes of the other.
-    ``told`` is, by the operation that tells of them, what it knows of the other end, see
-    ``work.peer_knowledge``; nothing for a pair that is not linked.
-    """
+    """One relationship instance: a pair of instances joined by a relationship of the service. It is recorded only where
+    an operation ran on the pair, it has attributes, or one end is notified of changes of the other."""
 
     id: str
+    """``<source id>.<requirement key tail>.<target id>``."""
     relationship: str
+    """The key of the relationship in the model."""
     source: str
+    """The id of the instance at its source."""
     target: str
+    """The id of the instance at its target."""
     state: str = "initial"
     applied: Mapping[str, Applied] = {}
+    """The operations that were carried out on the pair, by ``Interface.operation``."""
     failed: Mapping[str, str] = {}
+    """By the same keys, the change that failed last, until the operation succeeds."""
     told: Mapping[str, str] = {}
+    """By the operation that notifies one end, what that end knows of the other (see ``work.peer_knowledge``); empty for
+    a pair that is not linked."""
 
 
 class Snapshot:
-    """Everything that is known to exist. The driver is its only writer; everybody else reads.
+    """All records of instances and links, with their values. The driver is its only writer; all others only read it.
 
-    ``attributes`` maps an instance's or link's id to its attribute values by name (``capability::name`` for those of
+    ``attributes`` maps the id of an instance or link to its attribute values by name (``capability::name`` for those of
     a capability); ``outputs`` maps it to the outputs of the last successful run of each operation, by
-    ``Interface.operation``. What an operation that runs once per (relationship, near instance) gives belongs to that
-    near end of the relationship, see ``end_id``. ``highest`` is the highest instance number ever used for a node.
-    ``changes`` grows with every change by what changed: the id of an entity whose attributes or outputs did,
-    ``id@`` for an instance's node state; where a node has gained or lost an instance, ``#node`` and ``!id``. Who keeps
-    something that was computed remembers how far it has read.
+    ``Interface.operation``. The outputs of an operation that runs once per relationship and instance belong to that end
+    of the relationship, see ``end_id``. ``highest`` is the highest instance number ever used for a node. ``changes``
+    is a growing list of what has changed: the id of an entity whose attributes or outputs did, ``id@`` for the node
+    state of an instance; where a node has gained or lost an instance, ``#node`` and ``!id``. Code that keeps computed
+    values remembers up to where it has read the list.
     """
 
     def __init__(self) -> None:
@@ -205,11 +210,11 @@ class Snapshot:
         self._links_of: dict[str, dict[str, None]] = {}
 
     def of_node(self, node: str) -> list[Instance]:
-        """The existing instances of a node template, by slot."""
+        """The existing instances of a node template, by index."""
         return [self.instances[i] for i in self.ids_of(node)]
 
     def ids_of(self, node: str) -> tuple[str, ...]:
-        """The ids of the existing instances of a node template, by slot; kept until one comes or goes."""
+        """The ids of the existing instances of a node template, by index; kept until one comes or goes."""
         known = self._existing.get(node)
         if known is None:
             existing = [i for n in self._by_node.get(node, ()) if (i := self.instances[n]).exists]
@@ -221,8 +226,8 @@ class Snapshot:
         return known
 
     def with_moved(self, known: tuple[str, ...], moved: Mapping[str, bool]) -> tuple[str, ...]:
-        """Ids by slot, of which some have come or gone since: ``moved`` says of each whether it was known. Mostly it is
-        one, and there may be 100,000 others."""
+        """The ``known`` ids by index, after some have come or gone: ``moved`` says for each whether it was known.
+        Usually that is one, while there may be 100,000 others."""
 
         def slot(name: str) -> int:
             return self.instances[name].index
@@ -241,7 +246,7 @@ class Snapshot:
         return known
 
     def records_of(self, node: str) -> list[Instance]:
-        """The records of a node template's instances in the order they were made, deleted ones included."""
+        """The records of a node template's instances in the order in which they were made, with deleted ones."""
         return [self.instances[i] for i in self._by_node.get(node, ())]
 
     def hosted_on(self, instance: str) -> list[str]:
@@ -253,7 +258,7 @@ class Snapshot:
         return list(self._links_of.get(instance, ()))
 
     def apply(self, delta: Delta) -> None:
-        """Take over a change."""
+        """Apply a change."""
         for instance in delta.instances:
             self._put(instance)
         for link in delta.links:
@@ -269,14 +274,14 @@ class Snapshot:
             self._put_values(delta)
 
     def copy(self) -> Snapshot:
-        """The same once more, which does not change with this one."""
+        """An independent copy."""
         found = Snapshot()
         instances, links = tuple(self.instances.values()), tuple(self.links.values())
         found.apply(Delta(instances, links, attributes=self.attributes, outputs=self.outputs))
         return found
 
     def with_gone(self, before: Snapshot) -> Snapshot:
-        """What exists, together with what existed ``before`` and does not any more."""
+        """A copy that also holds what existed ``before`` and no longer exists."""
         found = self.copy()
         gone = tuple(i for i in before.instances.values() if i.exists and not _exists(found, i.id))
         attributes = {name: values for name, values in before.attributes.items() if name not in found.attributes}
@@ -353,17 +358,20 @@ def _exists(snapshot: Snapshot, instance: str) -> bool:
 
 
 class Delta(msgspec.Struct, frozen=True):
-    """A change of the snapshot: records in their new form, links that are gone (or instances, of which nothing but
-    their record in ``instances`` stays), attribute values by entity, and operation outputs by entity and
-    ``Interface.operation``. ``forgotten`` are instances that are not even recorded any
-    more, with their links and with what else is recorded of them; their numbers are not used again."""
+    """A change of the snapshot."""
 
     instances: tuple[Instance, ...] = ()
+    """New or changed records of instances."""
     links: tuple[Link, ...] = ()
+    """New or changed records of links."""
     unlinked: tuple[str, ...] = ()
+    """The ids of links that are removed, and of instances of which only the record in ``instances`` stays."""
     attributes: Mapping[str, Mapping[str, Data]] = {}
+    """Attribute values by entity and name."""
     outputs: Mapping[str, Mapping[str, Mapping[str, Data]]] = {}
+    """Outputs of operations by entity and ``Interface.operation``."""
     forgotten: tuple[str, ...] = ()
+    """Instances that are removed from the records with their links and values; their numbers are not used again."""
 
     @property
     def is_empty(self) -> bool:
@@ -383,6 +391,6 @@ def link_id(relationship: str, source_node: str, source: str, target: str) -> st
 
 
 def end_id(relationship: str, instance: str, side: str) -> str:
-    """The id under which attributes and outputs are kept that belong to one end of a relationship as a whole:
-    ``<relationship key>@<side>:<instance id>``. They hold for every pair with that end."""
+    """The id for attributes and outputs that belong to one end of a relationship and not to a pair:
+    ``<relationship key>@<side>:<instance id>``. They count for every pair with that end."""
     return f"{relationship}@{side}:{instance}"

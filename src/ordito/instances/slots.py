@@ -1,5 +1,5 @@
-"""The instances that nodes will have, as far as the documents and the inputs say how many: for values that differ from
-instance to instance by their number alone (``INDEX``, §2.20)."""
+"""The instances that nodes will have, as far as the documents and the inputs say how many: for values that differ
+between instances only by the index (``INDEX``, §2.20)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ordito.syntax.expressions import Value
 
 SCALABLE = "tosca.capabilities.Scalable"
 MOST_SLOTS = 100
-"""Of how many instances of a node values are evaluated beforehand: of the first ones and of the last."""
+"""For how many instances of a node values are evaluated beforehand: for the first ones and for the last."""
 
 
 class InstanceSlots:
-    """Evaluates without instances (``without``), or for each of those that a node will have (``of``)."""
+    """Evaluates values without an instance (``without``), or for each instance that a node will have (``of``)."""
 
     def __init__(self, service: Service, inputs: Mapping[str, object]) -> None:
         self._service = service
@@ -30,7 +30,7 @@ class InstanceSlots:
         self._last: tuple[str, Evaluator] | None = None
 
     def of(self, context: Context) -> Iterator[tuple[Evaluator, Context]]:
-        """What evaluates a value of a node or relationship, once for each instance of the node or of the source."""
+        """An evaluator and a context for each instance that the node, or the source of the relationship, will have."""
         relationship = context.relationship
         name = relationship.source if relationship is not None else context.node
         node = self._service.nodes.get(name)

@@ -1,4 +1,4 @@
-"""Node states as TOSCA names them (§3.4.1), and which may follow which."""
+"""The node states of TOSCA (§3.4.1), and which may follow which."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ TRANSITIONS: Mapping[str, frozenset[str]] = {
     ERROR: frozenset({CREATING, CONFIGURING, STARTING, STOPPING, DELETING}),
 }
 """Which state may follow which in a declarative workflow. ``started`` becomes ``configuring``, and that ``started``,
-where an instance is changed by its own operation for that; ``stopping`` becomes ``starting`` where an instance that was
-not stopped after all goes on. ``creating`` goes straight to ``started``, and ``stopping`` to ``deleted``, for what a
-provider makes. Any state becomes ``deleted`` where the host is deleted with the instance."""
+where an instance has its own operation for a change; ``stopping`` becomes ``starting`` where stopping an instance
+failed and it goes on. For an instance that a provider makes, ``creating`` becomes ``started`` directly, and
+``stopping`` becomes ``deleted``. Any state becomes ``deleted`` where the host is deleted with the instance."""
 
 TRANSITIONAL = frozenset({CREATING, CONFIGURING, STARTING, STOPPING, DELETING})
-"""The states during which an operation is at work."""
+"""The states during which an operation runs."""

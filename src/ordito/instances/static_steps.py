@@ -1,5 +1,5 @@
-"""The config of lifecycle steps as far as only the documents and the inputs decide it: evaluated before anything runs,
-and checked against what the blocks declare."""
+"""The config of lifecycle steps, as far as it depends only on the documents and the inputs: evaluated before anything
+runs, and checked against the declarations of the blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ StaticConfig = Mapping[str, object]
 
 
 def static_configs(service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> dict[str, StaticConfig]:
-    """What is known of the config of each step, by its id. A value that cannot be evaluated, or does not fit, is
+    """The known part of the config of each step, by its id. A value that cannot be evaluated, or does not fit, is
     reported where it is written; one that needs an input without a value, or an instance, is left out."""
     evaluator = Evaluator(service, Snapshot(), inputs, partial=True)
     return {step.id: _Static(step, evaluator, diagnostics).values() for step in service.hooks.values()}

@@ -1,5 +1,5 @@
-"""Values that only the documents and the inputs decide, evaluated as soon as the inputs are bound: each must be what is
-declared for it, by type and constraints (§4.4, R-3.6.11-2, R-4.4.1-3)."""
+"""Values that depend only on the documents and the inputs, evaluated as soon as the inputs are bound: each must meet
+its declaration, in type and constraints (§4.4, R-3.6.11-2, R-4.4.1-3)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from ordito.syntax.functions import OF_ENTITIES
 
 
 def check_static_values(service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
-    """Evaluate the properties and outputs of a service that hold calls, as far as no instance is needed for it, or only
-    its number among those that the node is to have.
+    """Evaluate the properties and outputs of a service that hold calls, as far as they need no instance, or only its
+    index among those that the node will have.
 
-    What cannot be evaluated, or is not what its declaration asks for, is reported at the call. What needs an input
-    that has no value yet is passed over.
+    A value that cannot be evaluated, or does not meet its declaration, is reported at the call. A value that needs an
+    input without a value is skipped.
     """
     checks = StaticValues(service, inputs, diagnostics)
     holders = Holders()
@@ -126,7 +126,7 @@ def _of_input(value: Value) -> str:
 
 
 class StaticValues:
-    """Evaluates values as far as documents and inputs decide them, and reports what is wrong with them."""
+    """Evaluates values that depend only on documents and inputs, and reports what is wrong with them."""
 
     def __init__(self, service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
         self._diagnostics = diagnostics
@@ -135,7 +135,7 @@ class StaticValues:
 
     @property
     def evaluator(self) -> Evaluator:
-        """Evaluates without any instance."""
+        """An evaluator without instances."""
         return self._slots.without
 
     def check(self, held: Held, context: Context) -> None:

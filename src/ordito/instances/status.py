@@ -1,4 +1,4 @@
-"""Operational status: how events change the local one, and how the effective one follows from dependencies."""
+"""Operational status: how events change the local status, and how the effective one follows from dependencies."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ERROR = "error"
 ABSENT = "absent"
 
 OPERATIONAL = frozenset({OK, DEGRADED})
-"""The statuses of what does its work."""
+"""The statuses of instances that work."""
 
 
 def is_up(record: Instance) -> bool:
-    """Whether an instance is started, and known to do its work."""
+    """Whether an instance is started, and known to work."""
     return record.local in OPERATIONAL and record.state == STARTED
 
 
@@ -30,7 +30,7 @@ WORSE = {OK: 0, DEGRADED: 1, PENDING: 2, UNKNOWN: 3, ERROR: 4, ABSENT: 5}
 
 
 class StatusEvent(StrEnum):
-    """What can happen to an instance that its local status tells of."""
+    """The events that can change the local status of an instance."""
 
     CHAIN_BEGAN = "the first operation of a deploy chain starts on an instance that is absent or new"
     CHAIN_ENDED = "the chain of the instance has ended well"
@@ -86,8 +86,8 @@ def local_after(before: str, event: StatusEvent) -> str:
 
 
 def aggregate(statuses: Iterable[str]) -> str:
-    """The status of several instances taken as one: all operational, their worst; some, degraded; none, the best of
-    what they are. No instance at all is ``absent``."""
+    """The status of several instances together: the worst of them where all are operational, ``degraded`` where some
+    are, the best of them where none is, and ``absent`` without any instance."""
     found = set(statuses)
     if not found:
         return ABSENT
@@ -118,9 +118,9 @@ def effective_statuses(outline: Outline, snapshot: Snapshot) -> dict[str, str]:
 
 
 def topology_status(outline: Outline, snapshot: Snapshot, effective: Mapping[str, str]) -> str:
-    """The status of the whole: the worst that a node contributes, as if something required every node that has
-    instances or lost them; ``absent`` where there is nothing. Instances whose nodes the service does not have count
-    each for itself."""
+    """The status of the whole service: the worst that a node contributes, as if every node that has or has lost
+    instances were required; ``absent`` where there are none. Instances of nodes that the service does not have count
+    individually."""
     found: set[str] = set()
     for node in outline.nodes.values():
         records = [i for i in snapshot.records_of(node.name) if i.exists or i.is_missed]
@@ -134,7 +134,7 @@ def topology_status(outline: Outline, snapshot: Snapshot, effective: Mapping[str
 
 
 def contribution(node: NodeOutline, snapshot: Snapshot, effective: Mapping[str, str]) -> str | None:
-    """What a node contributes to the status of what requires it; None where it has no instances and none are wanted."""
+    """What a node contributes to the status of nodes that require it; None where it has no instances and needs none."""
     return _contribution(node, _together(node, snapshot.records_of(node.name), effective))
 
 

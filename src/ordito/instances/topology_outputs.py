@@ -1,4 +1,4 @@
-"""The outputs of the topology, evaluated from what exists (§3.6.14, R-4.5.1-6)."""
+"""The outputs of the topology, evaluated with the existing instances (§3.6.14, R-4.5.1-6)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ordito.model.service import NodeTemplate, Output
 from ordito.syntax.expressions import Call, Value, calls
 
 OF_INSTANCES = frozenset({"get_attribute", "get_operation_output"})
-"""The functions whose results differ from instance to instance."""
+"""The functions whose results differ between instances."""
 
 
 def topology_outputs(evaluator: Evaluator, counts: Mapping[str, int]) -> tuple[dict[str, Data], dict[str, str]]:
-    """The value of each output, None where it has none, and by the names of those that could not be evaluated why not.
+    """The value of each output, None where it has none; and by the names of those that could not be evaluated, why not.
 
     A function of a node with several instances (``counts``: the wanted numbers) gives a map {instance id: value}, or
     for an output of type list the values in the order of the instances.
@@ -54,7 +54,7 @@ def _value(evaluator: Evaluator, value: Value, counts: Mapping[str, int], *, as_
     members = [evaluator.snapshot.ids_of(n.name) for n in several]
     if len({len(ids) for ids in members}) > 1:
         named = ", ".join(f"{n.name} has {len(ids)}" for n, ids in zip(several, members, strict=True))
-        raise EvaluationError(f"nodes with different numbers of instances are put together: {named}", value.span)
+        raise EvaluationError(f"a value joins nodes with different numbers of instances: {named}", value.span)
     found: dict[str, Data] = {}
     for ids in zip(*members, strict=True):
         chosen = {n.name: i for n, i in zip(several, ids, strict=True)}

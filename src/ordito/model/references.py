@@ -216,7 +216,7 @@ class References:
         if last < len(value):
             return False
         entries = "1 entry" if len(value) == 1 else f"{len(value)} entries"
-        asked = f"index {last} is asked for" + (" by INDEX" if part == INDEX else "")
+        asked = f"index {last} was requested" + (" by INDEX" if part == INDEX else "")
         self._faults.error(call, "unknown-entry", f"{what} has {entries}, and {asked}", "count from 0", at)
         return True
 
