@@ -409,7 +409,7 @@ def test_going_back_asks_about_data_as_going_forth_does(shop: Shop) -> None:
     assert not shop.data("second_1").exists()
     shop.taken("second_1").touch()
     shop.run("upgrade", "--yes", code=1)
-    assert "removed though its stop failed" in shop.run("rollback", "--yes", code=1).err
+    assert "removed although its stop failed" in shop.run("rollback", "--yes", code=1).err
     assert not shop.data("second_1").exists(), "what was never completed goes without being asked about"
 
 

@@ -175,7 +175,7 @@ def test_keynames_of_entities(run: Run, word: str) -> None:
 
 
 def test_the_short_form_and_misspelt_entities(run: Run) -> None:
-    assert "A single value in its place gives node." in run("explain", "requirement_assignment").out
+    assert "A single value instead gives node." in run("explain", "requirement_assignment").out
     assert 'did you mean the entity "node_template"' in run("explain", "node_templte").err
 
 

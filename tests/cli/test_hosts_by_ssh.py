@@ -244,5 +244,5 @@ def test_what_was_on_a_lost_host_is_named_when_it_is_found_again(pool: Pool) -> 
     assert pool.states()["pool-b"]["remains"] == [f"box_2 of {pool.place}", f"app_2 of {pool.place}"]
     assert f"on it there may remain: box_2, app_2 of {pool.place}" in pool.run("hosts", "list").err
     pool.hosts["pool-b"].start_again()
-    assert f"left there of box_2, app_2 of {pool.place}" in pool.run("hosts", "check", "pool-b").err
+    assert f"remains there of box_2, app_2 of {pool.place}" in pool.run("hosts", "check", "pool-b").err
     assert pool.where() == {"app_2": "pool-b"}

@@ -34,8 +34,8 @@ MaxUnavailable = Annotated[
     Portion,
     Option(
         "--max-unavailable",
-        "How many instances of a node may be down at one time, if the node does not say it (100%: all; default: only"
-        " where all would be down, one of up to seven, else a quarter).",
+        "How many instances of a node may be down at one time, if the node does not say it (100%: all; default: no"
+        " limit, but where all would be down, one of up to seven, a quarter of more).",
         metavar="N|P%",
     ),
 ]
