@@ -192,7 +192,11 @@ PLACE = "properties: { place: { get_input: [ places, INDEX ] } }"
         (f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}", {}, ""),
         (f"occurrences: [ 1, 9 ], instance_count: 3, {PLACE}", {}, 'input "places" has 2 entries, and index 2 was'),
         (f"occurrences: [ 1, 9 ], instance_count: 3, {PLACE}", {"places": ["a", "b", "c"]}, ""),
-        (f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}", {"places": ["a"]}, "has 1 entry, and index 1 was requested"),
+        (
+            f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}",
+            {"places": ["a"]},
+            "has 1 entry, and index 1 was requested",
+        ),
         (
             f"occurrences: [ 1, 9 ], instance_count: 2, {PLACE}",
             {"places": ["a", "longer"]},
