@@ -255,7 +255,7 @@ def test_what_cannot_be_retried_is_refused_kindly(orders: Orders, verb: str) -> 
     text = orders.service.read_text(encoding="utf-8")
     orders.service.write_text(text + "    more: { type: orders.Node }\n", encoding="utf-8")
     changed = orders.run("jobs", verb, job, *step, "--yes")
-    assert (changed.code, f"not those of job {job} any more" in changed.err) == (3, True), changed.both
+    assert (changed.code, f"have changed since job {job}" in changed.err) == (3, True), changed.both
     orders.service.write_text(text, encoding="utf-8")
     orders.forget("base_1.Standard.configure")
     assert orders.run("jobs", "retry", "--yes").code == 0
@@ -263,7 +263,7 @@ def test_what_cannot_be_retried_is_refused_kindly(orders: Orders, verb: str) -> 
     assert (later.code, f"ran after job {job}" in later.err) == (3, True), later.both
     newest = str(last_job(orders)["changeId"])
     well = orders.run("jobs", verb, newest, *step, "--yes")
-    assert (well.code, "ended well" in well.err) == (3, True), well.both
+    assert (well.code, "succeeded" in well.err) == (3, True), well.both
 
 
 def test_an_unknown_step_is_refused_with_the_nearest(orders: Orders) -> None:

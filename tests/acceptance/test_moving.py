@@ -106,7 +106,7 @@ def test_a_restart_that_failed_is_completed_by_the_same_command(orders: Orders, 
     orders.forget(step)
     refused = orders.run("jobs", "retry", "--yes")
     assert refused.code == 3
-    assert "is a restart, which does not continue where it stopped" in refused.err
+    assert "is a restart, which cannot continue where it stopped" in refused.err
     assert "give the same command again" in refused.err
     assert orders.run("restart", "base", "--yes").code == 0
     assert set(states(orders).values()) == {("ok", "started")}

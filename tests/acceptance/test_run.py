@@ -136,7 +136,7 @@ def test_a_run_that_failed_is_given_again_and_not_retried(tmp_path: Path) -> Non
     assert ordito(tmp_path, "run", "save", "--yes").code == 1
     refused = ordito(tmp_path, "jobs", "retry", "--yes")
     assert refused.code == 3
-    assert "is a run, which does not continue where it stopped" in refused.err
+    assert "is a run, which cannot continue where it stopped" in refused.err
     assert "give the same command again" in refused.err
 
 

@@ -408,7 +408,7 @@ def test_a_service_that_is_not_there_is_told_with_who_names_it(run: Run, tmp_pat
     for verb in ("plan", "deploy"):
         refused = run(verb)
         assert refused.code == 3
-        assert "this ensemble deploys nowhere, and there is no such file or folder" in refused.err
+        assert "this ensemble deploys nowhere, but there is no such file or folder" in refused.err
         assert '"service" in ensemble.yaml names it' in refused.err
 
 

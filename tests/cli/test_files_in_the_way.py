@@ -223,7 +223,7 @@ def test_two_unpack_at_once(run: Run, archive: Path, monkeypatch: pytest.MonkeyP
     done = run("unpackage", archive, "--out", "out")
     assert came.is_set()
     assert done.code == 3
-    assert "error[exists]: out is there already, and nothing is overwritten" in done.err
+    assert "error[exists]: out exists already, and nothing is overwritten" in done.err
     assert [path.name for path in Path("out").iterdir()] == ["theirs"]
     assert not list(Path().glob(".out.*"))
 

@@ -134,7 +134,7 @@ def test_hosts_are_not_taken_for_lost_when_their_inventory_is(run: Run, place: P
         assert refused.code == 3, words
         assert 'box_1 was made by the provider "pool", and there is no inventory now' in refused.err
     (place / "hosts.yaml").write_text("provide: {}\n")
-    assert "hosts.yaml says nothing of it" in run("check").err
+    assert "hosts.yaml does not have it" in run("check").err
     assert run("status", "-o", "json").json["instances"] == before
     (place / "hosts.yaml").unlink()
     (place / "away.yaml").rename(place / "hosts.yaml")
@@ -257,7 +257,7 @@ def test_a_scale_out_without_hosts_names_the_one_that_needs_none(run: Run, place
     assert run("deploy", "--yes").code == 0
     refused = run("scale", "app=5", "--yes")
     assert refused.code == 3
-    assert "ordito scale app=5 --yes --no-scale-compute    scale app alone, on the hosts that there are" in refused.err
+    assert "ordito scale app=5 --yes --no-scale-compute    scale app alone, on the existing hosts" in refused.err
     assert "--no-scale-compute" not in run("scale", "box=5", "--yes").err
     assert run("scale", "app=2", "--no-scale-compute", "--yes").code == 0
     assert run("undeploy", "--yes").code == 0

@@ -1,4 +1,4 @@
-"""A block carried out by itself, once, as a lifecycle step would: to see what it does before a service names it."""
+"""Testing a block: it is run once by itself, as a lifecycle step would run it, before a service names it."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ from ordito.work.hooks import DEFAULT_TIMEOUT
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed
 
 NAME = "test"
-"""What the step is called that a block is tried as."""
+"""The name of the step as which a block is tested."""
 
 
 class BlockTestRequest(msgspec.Struct, frozen=True):
-    """Which block, and with what config; ``undo`` is whether it is undone afterwards. Files of the archive are those of
-    ``root``. It is told that it runs in ``phase``."""
+    """The test of a block: its config, whether to ``undo`` it afterwards, the folder of the archive's files (``root``),
+    and the ``phase`` in which it seems to run."""
 
     where: BlocksRequest
     name: str
@@ -72,7 +72,7 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 class BlockTest(msgspec.Struct, frozen=True):
-    """What came of trying a block; ``undo`` is None where that was not tried."""
+    """The result of testing a block; ``undo`` is None if that was not tried."""
 
     fqn: str
     version: str
@@ -87,7 +87,7 @@ class BlockTest(msgspec.Struct, frozen=True):
 
 
 def test_block(request: BlockTestRequest, tell: Callable[[bytes], None]) -> BlockTest:
-    """Carry out a block in a folder of its own, and undo it where that is asked for. What it prints is told as it
+    """Run a block in a folder of its own, and undo it if that is asked for. Its output is given to ``tell`` as it
     comes, without secrets. Raises ``InvalidDocument`` and ``Refused`` before anything is run."""
     found = FoundBlocks(request.where)
     block = found.named(request.name)[0]
@@ -105,7 +105,7 @@ def _check(block: BlockType, request: BlockTestRequest) -> None:
     if block.fqn == OPERATION:
         raise Refused(
             "not-testable",
-            f"{block.fqn} runs an operation of a component of a service, and there is none here",
+            f"{block.fqn} runs an operation of a component of a service, and there is no service here",
             "deploy a service with a step that names it; or run the operation with `ordito run`",
         )
     if block.execute is None:
@@ -117,7 +117,7 @@ def _check(block: BlockType, request: BlockTestRequest) -> None:
 
 
 def _config(block: BlockType, request: BlockTestRequest) -> tuple[LifecycleStep, dict[str, object]]:
-    """The step that a block is tried as, and its config, of the types that the block declares. Raises
+    """The step as which a block is tested, and its config, checked against the types that the block declares. Raises
     ``InvalidDocument``."""
     diagnostics = Diagnostics()
     given = read_given(request.config, diagnostics)
@@ -142,7 +142,7 @@ def _config(block: BlockType, request: BlockTestRequest) -> tuple[LifecycleStep,
 
 
 def _copy(block: BlockType, tree: FileTree, root: Path) -> None:
-    """Copy what a block runs, as it would be pinned."""
+    """Copy the files that a block runs, as they would be pinned."""
     for file in block_files(block, tree):
         target = root / file
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def _copy(block: BlockType, tree: FileTree, root: Path) -> None:
 
 
 class _Trial:
-    """One block that is carried out, and undone."""
+    """Runs one block, and undoes it."""
 
     def __init__(
         self,

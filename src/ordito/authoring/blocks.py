@@ -1,4 +1,4 @@
-"""The blocks that lifecycle steps can name: all of them, or one with what it is configured with."""
+"""The blocks that lifecycle steps can name: the list, and one with its config."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ MOST_MEANT = 3
 
 
 class BlocksRequest(msgspec.Struct, frozen=True):
-    """Where blocks are looked for: in the catalogues of ``directory`` and in those that are given; and in a service and
-    its catalogues, where one is named."""
+    """Where blocks are searched: in the catalogues of ``directory``, in given ones, and in those of a service, if one
+    is named."""
 
     directory: str = "."
     catalogs: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class BlocksRequest(msgspec.Struct, frozen=True):
 
 
 class BlockEntry(msgspec.Struct, frozen=True):
-    """A block: ``origin`` says where it is, ``taken`` whether it is the one that a step gets that names it."""
+    """A block: ``origin`` says where it is, ``taken`` whether a step that names it gets this one."""
 
     fqn: str
     version: str
@@ -59,10 +59,10 @@ class ConfigField(msgspec.Struct, frozen=True):
 
 
 class BlockPage(msgspec.Struct, frozen=True):
-    """All there is to know of a block. ``scripts`` are what ``execute`` and ``undo`` run, ``timeouts`` how long each
-    may take, in seconds, where it says so itself; ``declared`` is its place, ``others`` are further blocks of that
-    name. ``digest`` tells it from others of its version. ``undone_once`` is the node state to which a component has to
-    come again before it is undone."""
+    """Everything about a block. ``scripts`` are what ``execute`` and ``undo`` run, ``timeouts`` how long each may take,
+    in seconds, if the block says so; ``declared`` is its place, ``others`` are further blocks with that name.
+    ``digest`` identifies its content. ``undone_once`` is the node state that a component must reach again before the
+    block is undone."""
 
     block: BlockEntry
     digest: str
@@ -76,10 +76,10 @@ class BlockPage(msgspec.Struct, frozen=True):
 
 
 class FoundBlocks:
-    """The blocks that are found, with the files of their catalogues."""
+    """The found blocks, with the files of their catalogues."""
 
     def __init__(self, request: BlocksRequest) -> None:
-        """Raises ``InvalidDocument`` where the service or a catalogue cannot be read."""
+        """Raises ``InvalidDocument`` if the service or a catalogue cannot be read."""
         diagnostics = Diagnostics()
         sources = StepSources(given=request.catalogs, project=request.directory)
         self.package: Package | None = None
@@ -101,7 +101,7 @@ class FoundBlocks:
                 self._taken[block.fqn] = block
 
     def entry(self, block: BlockType) -> BlockEntry:
-        """A block as it is listed."""
+        """The entry of a block in the list."""
         return BlockEntry(
             block.fqn,
             block.version,
@@ -122,8 +122,8 @@ class FoundBlocks:
         return self.package.tree
 
     def named(self, name: str) -> list[BlockType]:
-        """The blocks that a name means, the one that steps get first: a full name, or what stands behind its ``#``,
-        where that is enough. Raises ``Refused``."""
+        """The blocks with a name, the one that steps get first: a full name, or the part behind its ``#``, if that is
+        unique. Raises ``Refused``."""
         full = {b.fqn for b in self.blocks if b.fqn == name or b.fqn.endswith(f"#{name.removeprefix('#')}")}
         if len(full) > 1:
             raise Refused("ambiguous-block", f"{name} may be any of {', '.join(sorted(full))}", "give the full name")
@@ -134,7 +134,7 @@ class FoundBlocks:
                 f"there is no block {name}",
                 _meant(name, {b.fqn for b in self.blocks}),
                 next_words=("blocks", "list"),
-                purpose="see the blocks that there are",
+                purpose="see all blocks",
             )
         taken = self._taken[found[0].fqn]
         return [taken, *(b for b in found if b is not taken)]
@@ -199,7 +199,7 @@ def _constraints(definition: PropertyDefinition, block: BlockType) -> tuple[Cons
 
 
 def type_text(schema: Schema) -> str:
-    """A type as people say it, as in "list of string"."""
+    """A type for people, as in "list of string"."""
     entry = schema.entry
     parts = [schema.type]
     while entry is not None:

@@ -11,9 +11,9 @@ from ordito.model.catalogue import ASKED, Catalogue, Member, TypeView
 
 
 class ExplainRequest(msgspec.Struct, frozen=True):
-    """``words`` are the name of a type of any kind (or only of ``kind``), possibly followed by the names of parts,
-    joined by dots. ``service`` is the one whose types are known besides those of the program; it may ``fetch`` what it
-    names by URLs."""
+    """The type to explain: ``words`` are its name, of any kind (or only of ``kind``), possibly followed by the names of
+    parts, joined by dots. The types of ``service`` are known besides those of the program; with ``fetch``, URLs that it
+    names are fetched."""
 
     words: str
     service: str = ""
@@ -22,9 +22,9 @@ class ExplainRequest(msgspec.Struct, frozen=True):
 
 
 class Explained(msgspec.Struct, frozen=True):
-    """A type, the ``path`` to the part of it that was asked for, and the parts that this leads to (several where an
-    interface and a requirement, say, have one name). ``others`` are types of other kinds that the name means as well,
-    ``diagnostics`` what is wrong with the service."""
+    """A type, the ``path`` to the wanted part, and the parts with this path (several if, for example, an interface and
+    a requirement have the same name). ``others`` are types of other kinds with the same name, ``diagnostics`` the
+    findings about the service."""
 
     type: TypeView
     path: tuple[str, ...]
@@ -34,7 +34,7 @@ class Explained(msgspec.Struct, frozen=True):
 
 
 def explain(request: ExplainRequest) -> Explained:
-    """Find what the words mean. Raises ``InvalidDocument``, and ``Refused`` where they mean nothing."""
+    """Find what the words name. Raises ``InvalidDocument``, and ``Refused`` if there is nothing."""
     diagnostics = Diagnostics()
     catalogue = Catalogue(types_of(request.service, diagnostics, fetch=request.fetch))
     kinds = (request.kind,) if request.kind else ASKED
@@ -54,7 +54,7 @@ def explain(request: ExplainRequest) -> Explained:
 
 
 def _find(catalogue: Catalogue, kind: str, words: str) -> tuple[TypeView, tuple[str, ...]] | None:
-    """The type with the longest name that the words begin with, and the words that are left."""
+    """The type with the longest name with which the words begin, and the remaining words."""
     parts = words.split(".")
     for end in range(len(parts), 0, -1):
         view = catalogue.find(kind, ".".join(parts[:end]))
@@ -64,7 +64,7 @@ def _find(catalogue: Catalogue, kind: str, words: str) -> tuple[TypeView, tuple[
 
 
 def _members(catalogue: Catalogue, view: TypeView, path: tuple[str, ...]) -> tuple[Member, ...]:
-    """The parts that a path of names leads to."""
+    """The parts at a path of names."""
     found: tuple[Member, ...] = ()
     for step, name in enumerate(path):
         found = tuple(m for m in _parts(catalogue, view, found, step) if m.name == name)
@@ -72,7 +72,8 @@ def _members(catalogue: Catalogue, view: TypeView, path: tuple[str, ...]) -> tup
 
 
 def _parts(catalogue: Catalogue, view: TypeView, found: tuple[Member, ...], step: int) -> list[Member]:
-    """What the next word of a path may name: parts of the type, of its part, or of the data type of its part."""
+    """The parts that the next word of a path may name: those of the type, of its part, or of the data type of its
+    part."""
     if not step:
         return list(view.members)
     parts: list[Member] = []

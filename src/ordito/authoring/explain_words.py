@@ -20,20 +20,20 @@ OPERATORS: Mapping[str, tuple[str, str]] = {
     "greater_or_equal": ("the value is greater, or this one", "greater_or_equal: 1"),
     "less_than": ("the value is less", "less_than: 65536"),
     "less_or_equal": ("the value is less, or this one", "less_or_equal: 100"),
-    "in_range": ("the value lies between two bounds, both included; the upper may be UNBOUNDED", "in_range: [ 1, 4 ]"),
+    "in_range": ("the value is between two bounds, both included; the upper may be UNBOUNDED", "in_range: [ 1, 4 ]"),
     "valid_values": ("the value is one of a list", "valid_values: [ small, large ]"),
-    "length": ("a text has so many characters, a list or map so many entries", "length: 8"),
-    "min_length": ("a text, list or map is at least so long", "min_length: 1"),
-    "max_length": ("a text, list or map is at most so long", "max_length: 64"),
+    "length": ("a text has this number of characters, a list or map this number of entries", "length: 8"),
+    "min_length": ("a text, list or map has at least this length", "min_length: 1"),
+    "max_length": ("a text, list or map has at most this length", "max_length: 64"),
     "pattern": ("a text matches a regular expression as a whole", 'pattern: "[a-z]+"'),
-    "schema": ("a text holds data that a JSON Schema describes", 'schema: \'{ "type": "object" }\''),
+    "schema": ("a text contains data that a JSON Schema describes", 'schema: \'{ "type": "object" }\''),
 }
 """Of constraint clauses (§3.6.3)."""
 
 WORDS: Mapping[str, tuple[str, str, str]] = {
     "SELF": (
         "keyword",
-        "The node or relationship in which a function or a mapping of outputs stands (§4.1).",
+        "The node or relationship in which a function or a mapping of outputs is written (§4.1).",
         "get_property: [ SELF, port ]",
     ),
     "SOURCE": (
@@ -43,12 +43,12 @@ WORDS: Mapping[str, tuple[str, str, str]] = {
     ),
     "TARGET": (
         "keyword",
-        "In a relationship: the node that the requirement leads to (§4.1).",
+        "In a relationship: the target node of the requirement (§4.1).",
         "get_attribute: [ TARGET, private_address ]",
     ),
     "HOST": (
         "keyword",
-        "The nearest node up the chain of hosts that has what is asked for (§4.1, §3.6.16).",
+        "The nearest node in the chain of hosts that has what is asked for (§4.1, §3.6.16).",
         "get_attribute: [ HOST, private_address ]",
     ),
     "ORCHESTRATOR": (
@@ -73,18 +73,18 @@ WORDS: Mapping[str, tuple[str, str, str]] = {
     ),
     SELECT: (
         "directive",
-        "The node template stands for a node that exists already and is chosen from an inventory (§2.9).",
+        "The node template represents an existing node that is chosen from an inventory (§2.9).",
         "directives: [ select ]",
     ),
     SUBSTITUTE: (
         "directive",
-        "A topology takes the place of the node template (§2.10).",
+        "A topology substitutes the node template (§2.10).",
         "directives: [ substitute ]",
     ),
-    "delegate": ("activity", "A workflow step hands on to another workflow (§3.6.23).", "delegate: deploy"),
+    "delegate": ("activity", "A workflow step delegates to another workflow (§3.6.23).", "delegate: deploy"),
     "inline": (
         "activity",
-        "The steps of another workflow stand in the place of the activity (§3.6.23).",
+        "The steps of another workflow replace the activity (§3.6.23).",
         "inline: check",
     ),
     "set_state": ("activity", "The node gets a state (§3.6.23).", "set_state: started"),
@@ -101,27 +101,27 @@ WORDS: Mapping[str, tuple[str, str, str]] = {
         "not: [ { state: [ { equal: error } ] } ]",
     ),
     "assert": ("operator of conditions", "As and; deprecated (§3.6.25).", "and: [ { state: [ { equal: started } ] } ]"),
-    "ok": ("status", "The instance does its work: all that makes it ended well, or its check said so.", ""),
-    "degraded": ("status", "The instance does its work without something that is optional.", ""),
-    "pending": ("status", "The instance is being made, or was stopped.", ""),
+    "ok": ("status", "The instance works: everything that creates it succeeded, or its check said so.", ""),
+    "degraded": ("status", "The instance works, but something optional has failed.", ""),
+    "pending": ("status", "The instance is being created, or was stopped.", ""),
     "unknown": (
         "status",
-        "Nobody knows how the instance is: an operation failed without saying what it had changed.",
+        "It is not known how the instance is: an operation failed without saying what it had changed.",
         "",
     ),
-    "absent": ("status", "There is no such instance, or no more.", ""),
+    "absent": ("status", "The instance does not exist, or no longer exists.", ""),
     SENSITIVE: (
         "entry of metadata",
         "In the metadata of a property, attribute or input, of a data type or a node template: its values are secret.",
         'metadata: { sensitive: "true" }',
     ),
 }
-"""What they are, what they mean, and how they are written."""
+"""Words by name: what they are, what they mean, and how they are written."""
 
 
 class WordView(msgspec.Struct, frozen=True):
-    """A word: what it is, what it means, how it is written ("" where that is said by what it means), and for a keyname
-    the entities that have it, each with what stands there."""
+    """A word: what it is, what it means, how it is written ("" if the meaning says so), and for a keyname the entities
+    that have it, each with its value."""
 
     name: str
     kind: str
@@ -131,7 +131,7 @@ class WordView(msgspec.Struct, frozen=True):
 
 
 def explain_word(word: str) -> WordView | None:
-    """The word of the language or the setting of a name; None where there is none."""
+    """The word of the language or the setting with a name; None for none."""
     if word in OPERATORS:
         meaning, usage = OPERATORS[word]
         return WordView(
@@ -149,7 +149,7 @@ def explain_word(word: str) -> WordView | None:
 
 
 def explain_keyname(word: str) -> WordView | None:
-    """The keyname of a name, with the entities that have it; None where none has."""
+    """The keyname with a name, with the entities that have it; None for none."""
     places = places_of(word)
     return WordView(word, "keyname", "A keyname of the language, of these entities:", places=places) if places else None
 
@@ -175,7 +175,7 @@ def _setting(word: str) -> WordView | None:
     if known is None:
         return None
     of = f" Here for one operation: {operation}." if operation and word not in settings.ELSEWHERE else ""
-    where = "" if word in settings.ELSEWHERE else " It stands in the metadata of node templates and node types."
+    where = "" if word in settings.ELSEWHERE else " It is written in the metadata of node templates and node types."
     return WordView(
         word, "setting", f"{known.meaning}{where}{of}", f"metadata: {{ {word}: VALUE }}, where VALUE is {known.value}"
     )
@@ -184,22 +184,22 @@ def _setting(word: str) -> WordView | None:
 # Explain a function of the language: what it gives, and how it is written (chapter 4).
 
 MEANINGS = {
-    "concat": "Puts texts together (§4.3.1).",
-    "join": "Puts the texts of a list together, with a delimiter between them (§4.3.2).",
+    "concat": "Joins texts (§4.3.1).",
+    "join": "Joins the texts of a list, with a delimiter between them (§4.3.2).",
     "token": "Gives one part of a text that is cut at separator characters; the first has the index 0 (§4.3.3).",
     "get_input": "Gives the value of an input of the topology, or a part of it (§4.4.1).",
     "get_property": "Gives the value of a property of a node, a relationship or a capability (§4.4.2).",
     "get_attribute": "Gives the value of an attribute, or of a property, as it is at run time (§4.5.1).",
-    "get_operation_output": "Gives what an operation has put out (§4.6.1).",
+    "get_operation_output": "Gives an output of an operation (§4.6.1).",
     "get_nodes_of_type": "Gives the nodes of a type, and of types derived from it (§4.7.1).",
-    "get_artifact": "Gives the place of an artifact's file or of a copy of it (§4.8.1).",
+    "get_artifact": "Gives the path of an artifact's file or of a copy of it (§4.8.1).",
 }
 ENTITIES = "An entity is the name of a node or relationship template, or SELF, SOURCE, TARGET or HOST."
 
 
 class FunctionView(msgspec.Struct, frozen=True):
-    """A function: ``usage`` is how it is written, ``gives`` the type of its result, "" where that depends on what it
-    names, ``notes`` what else there is to know."""
+    """A function: ``usage`` is how it is written, ``gives`` the type of its result, "" if that depends on what it
+    names, ``notes`` are further remarks."""
 
     name: str
     description: str
@@ -209,12 +209,12 @@ class FunctionView(msgspec.Struct, frozen=True):
 
 
 def explain_function(word: str) -> FunctionView | None:
-    """The function of a name; None where there is none."""
+    """The function with a name; None for none."""
     function = FUNCTIONS.get(word)
     if function is None:
         return None
     notes = [ENTITIES] if "[entity" in function.usage else []
     if function.computed is not None:
-        notes.append("After the first argument, calls of functions may stand for names and indexes.")
+        notes.append("After the first argument, names and indexes may be calls of functions.")
     usage = tuple(function.usage.split(", or "))
     return FunctionView(word, MEANINGS[word], usage, function.gives, tuple(notes))

@@ -1,4 +1,4 @@
-"""Formatting the files of services: each whole and sound, or not at all."""
+"""Formatting the files of services: each completely and correctly, or not at all."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from ordito.source.package import load_text
 from ordito.source.remote import Network
 
 LEFT_OPEN = frozenset({"ambiguous-substitution", "no-substitution"})
-"""What is to be chosen when a service is used, and is no fault of its files."""
+"""Findings about choices to be made when a service is used, which are no errors of its files."""
 DEFINITIONS = frozenset({".yaml", ".yml"})
 WRITTEN_MEANWHILE = "somebody else has written to it meanwhile"
 
 
 class FormatRequest(msgspec.Struct, frozen=True):
-    """Service templates, and folders whose service templates are meant; whether to ``write`` what is formatted, and
-    whether to ``fetch`` what they name by URLs, which they are checked with."""
+    """The service templates to format, and folders with service templates; whether to ``write`` the result, and whether
+    to ``fetch`` URLs that they name, for checking them."""
 
     paths: tuple[str, ...]
     write: bool = True
@@ -40,8 +40,8 @@ class FormatRequest(msgspec.Struct, frozen=True):
 
 
 class FormattedFile(msgspec.Struct, frozen=True):
-    """A file: its text ``before`` and ``after``. Where it was not formatted both are the same, and ``reason`` says
-    why; ``found`` is what the system said of the file when it was read."""
+    """A file: its text ``before`` and ``after``. If it was not formatted both are equal, and ``reason`` says why;
+    ``found`` is its file status when it was read."""
 
     path: str
     before: str
@@ -56,15 +56,15 @@ class FormattedFile(msgspec.Struct, frozen=True):
 
 
 class Formatted(msgspec.Struct, frozen=True):
-    """All files, and what is wrong with those that hold errors, which are left alone."""
+    """All files, and the findings about those with errors, which are left alone."""
 
     files: tuple[FormattedFile, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def format_files(request: FormatRequest) -> Formatted:
-    """Format files. Raises ``Refused`` where a path leads to nothing that can be formatted, before any is written, and
-    where one cannot be written."""
+    """Format files. Raises ``Refused`` if a path names nothing that can be formatted, before any file is written, and
+    if a file cannot be written."""
     paths = list(dict.fromkeys(path for given in request.paths for path in _files(given)))
     found: list[FormattedFile] = []
     wrong: list[Diagnostic] = []
@@ -73,14 +73,14 @@ def format_files(request: FormatRequest) -> Formatted:
             found.append(_formatted(path, Network.ALLOWED if request.fetch else Network.REFUSED))
         except InvalidDocument as invalid:
             wrong += [d for d in invalid.diagnostics if d not in wrong]
-            found.append(FormattedFile(str(path), "", "", "it holds errors"))
+            found.append(FormattedFile(str(path), "", "", "it has errors"))
     if request.write:
         found = [_written(file) if file.changed else file for file in found]
     return Formatted(tuple(found), tuple(wrong))
 
 
 def _written(file: FormattedFile) -> FormattedFile:
-    """Write a file that formatting changes, unless somebody else has done so meanwhile."""
+    """Write a file that formatting changes, unless it was changed meanwhile."""
     try:
         # A link stays a link: what it leads to is written.
         put_whole(Path(os.path.realpath(file.path)), file.after.encode("utf-8"), file.found)
@@ -106,12 +106,12 @@ def _files(given: str) -> Iterable[Path]:
         raise Refused("not-a-template", f"{given} is {kind_of(mode)}, not an ordinary file")
     if path.suffix not in DEFINITIONS:
         hint = "only the definitions files of services are formatted"
-        raise Refused("not-a-template", f"{given} is no YAML file", hint)
+        raise Refused("not-a-template", f"{given} is not a YAML file", hint)
     return [path]
 
 
 def _templates(folder: Path) -> Iterator[Path]:
-    """The service templates in a folder and below it, but for hidden folders."""
+    """The service templates in a folder and below it, except in hidden folders."""
     for here, folders, files in os.walk(folder, onerror=_cannot_list):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
@@ -128,17 +128,17 @@ def _is_template(path: Path) -> bool:
 
 
 def _cannot_list(error: OSError) -> None:
-    """What is not seen is not formatted, which must not pass for being in the usual form."""
+    """Raise ``Refused`` for a folder that cannot be read: its files must not pass for formatted."""
     raise _cannot_read(f"the folder {error.filename}", error) from error
 
 
 def _cannot_read(name: str, error: OSError) -> Refused:
-    hint = "give this user the right to read it, or name the files and folders that are meant"
+    hint = "give this user the right to read it, or name the files and folders to format"
     return Refused("file-not-found", f"cannot read {name}: {error.strerror or error}", hint)
 
 
 def _formatted(path: Path, network: Network) -> FormattedFile:
-    """One file. Raises ``InvalidDocument`` where it holds errors."""
+    """Format one file. Raises ``InvalidDocument`` if it has errors."""
     data, found = _read(path)
     diagnostics = Diagnostics()
     package = open_package(str(path), diagnostics, network)
@@ -166,7 +166,7 @@ def _formatted(path: Path, network: Network) -> FormattedFile:
 
 
 def _read(path: Path) -> tuple[bytes, os.stat_result]:
-    """The bytes of a file, and what the system says of it."""
+    """The bytes of a file, and its file status."""
     try:
         with open_regular(path) as file:
             found = os.fstat(file.fileno())
@@ -180,7 +180,7 @@ def _read(path: Path) -> tuple[bytes, os.stat_result]:
 MOST_ROUNDS = 5
 VERSION = "tosca_definitions_version"
 STRANGE_BREAKS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-"""What some readers take for the end of a line."""
+"""Characters that some readers treat as the end of a line."""
 
 
 def format_text(text: str) -> str:
@@ -198,8 +198,8 @@ def format_text(text: str) -> str:
 
 
 def _settled(text: str) -> str | None:
-    """A text, formatted until that changes nothing more: a comment may move with its line, and then belong elsewhere.
-    None where that does not come to an end, or not to the same."""
+    """A text, formatted repeatedly until nothing changes any more, because a comment that moves with its line may then
+    belong elsewhere. None if that does not end, or changes the meaning."""
     before = text
     for _ in range(MOST_ROUNDS):
         after = Lines(read_layout(before)).formatted()
@@ -210,7 +210,7 @@ def _settled(text: str) -> str | None:
 
 
 def _same(before: str, after: str) -> bool:
-    """Whether two texts hold the same data, written the same way, and the same lines but for their indentation."""
+    """Whether two texts have the same data in the same style, and the same lines apart from indentation."""
     if _bare(before) != _bare(after):
         return False
     found = Diagnostics()

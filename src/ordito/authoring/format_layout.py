@@ -1,7 +1,7 @@
-"""The layout of a YAML text: its block maps and lists, with the lines and columns where their parts stand.
+"""The layout of a YAML text: its block maps and lists, with the lines and columns of their parts.
 
-What formatting leaves as it is - single values, and whatever stands in brackets - is a ``Leaf``. Lines and columns
-count from 0.
+What formatting does not change - single values, and everything in brackets - is a ``Leaf``. Lines and columns count
+from 0.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from yaml._yaml import CParser
 
 
 class NotFormattable(Exception):
-    """The text holds something that formatting does not know how to keep; the message says what."""
+    """The text has something that formatting cannot preserve; the message says what."""
 
 
 class Leaf(msgspec.Struct, frozen=True):
-    """What is kept as it is. ``style`` is that of YAML: ``|``, ``>``, quotes, "flow" for brackets, else ""."""
+    """A part that is not changed. ``style`` is that of YAML: ``|``, ``>``, quotes, "flow" for brackets, else ""."""
 
     line: int
     column: int
@@ -37,12 +37,12 @@ class Map(msgspec.Struct, eq=False):
 
     @property
     def column(self) -> int:
-        """Where its keys begin."""
+        """The column of its keys."""
         return self.entries[0][0].column
 
 
 class List(msgspec.Struct, eq=False):
-    """A block list: its items, and the lines of their dashes, which all stand in one column."""
+    """A block list: its items, and the lines of their dashes, which are all in one column."""
 
     line: int
     items: list[Part]
@@ -62,7 +62,7 @@ class TextLayout(msgspec.Struct, frozen=True):
 
 
 def read_layout(text: str) -> TextLayout:
-    """The layout of a text that is known to be one sound YAML document. Raises ``NotFormattable``."""
+    """The layout of a text that is known to be one valid YAML document. Raises ``NotFormattable``."""
     lines = text.split("\n")
     parser = CParser(text)
     reader = _EventReader(parser.get_event, lines)
@@ -80,14 +80,14 @@ def read_layout(text: str) -> TextLayout:
 
 
 class _EventReader:
-    """Reads events; the loader has seen to it that they are not nested deeply."""
+    """Reads the events of the loader, which limits how deep they are nested."""
 
     def __init__(self, get_event: Any, lines: list[str]) -> None:
         self._get_event = get_event
         self._lines = lines
 
     def part(self, event: Any, above: int) -> Part:
-        """The part that begins with an event; ``above`` is the line of what it belongs to."""
+        """The part that begins with an event; ``above`` is the line of its parent."""
         start, end = event.start_mark, event.end_mark
         if isinstance(event, yaml.AliasEvent):
             return Leaf(start.line, start.column, end.line)
@@ -163,7 +163,7 @@ HEADER = re.compile(r"[|>](?:[+-]?(?P<indent>[1-9])[+-]?|[+-]?)")
 
 
 class Lines:
-    """The lines of a text on their way to other columns."""
+    """Moves the lines of a text to other columns."""
 
     def __init__(self, layout: TextLayout) -> None:
         self._lines = layout.lines
@@ -171,7 +171,7 @@ class Lines:
         self._tokens: dict[int, list[tuple[int, int]]] = {}
         """For each line with keys or dashes: their columns, and those that they will have."""
         self._shifts: dict[int, int] = {}
-        """How far the lines move that lie inside of single values and brackets."""
+        """How far lines inside of single values and brackets move."""
         self._kept: set[int] = set()
         """Lines whose ends belong to a text."""
         self._open: dict[int, list[tuple[int, int]]] = {}
@@ -215,7 +215,7 @@ class Lines:
     # ------------------------------------------------------------------------------------------------- indentation
 
     def _place(self, part: Part, column: int, around: list[tuple[int, int]]) -> None:
-        """Say where a part goes that is to begin in a column; ``around`` are the columns of what it stands in."""
+        """Set the new columns of a part that is to begin in a column; ``around`` are the columns of its parents."""
         if isinstance(part, Leaf):
             return
         inside = [*around, (part.column, column)]
@@ -233,7 +233,7 @@ class Lines:
         self._open[line] = inside
 
     def _value(self, value: Part, line: int, moved: tuple[int, int], inside: list[tuple[int, int]]) -> None:
-        """Say where a value goes whose key or dash stands on a line and has moved from one column to another."""
+        """Set the new columns of a value whose key or dash is on a line and has moved from one column to another."""
         old, new = moved
         if not isinstance(value, Leaf):
             if value.line > line:
@@ -263,7 +263,7 @@ class Lines:
     # ------------------------------------------------------------------------------------------------------- lines
 
     def _line(self, number: int) -> str:
-        """A line as it will be."""
+        """A line of the new text."""
         text = self._lines[number]
         if number in self._tokens:
             text = self._with_tokens(text, sorted(self._tokens[number]))
@@ -285,7 +285,7 @@ class Lines:
         return found + rest
 
     def _comment_column(self, number: int) -> int:
-        """Where a comment goes: with the line below it, or deeper with what is open above it."""
+        """The new column of a comment: that of the line below it, or a deeper one that is open above it."""
         old = len(self._lines[number]) - len(self._lines[number].lstrip(" "))
         next_line = self._next.get(number)
         below = self._tokens[next_line][0] if next_line is not None else (0, 0)
@@ -299,7 +299,7 @@ class Lines:
 
 
 def _shifted(text: str, shift: int) -> str:
-    """A line moved; one that is empty but for spaces loses them where there are not enough."""
+    """A moved line; a line with only spaces loses them if it has too few."""
     if shift >= 0:
         return " " * shift + text if text else text
     blank = len(text) - len(text.lstrip(" "))

@@ -18,8 +18,8 @@ from ordito.work.plan import Action, Plan
 
 
 class GraphRequest(msgspec.Struct, frozen=True):
-    """Which service (see ``chosen_service``), how many nodes to show at most, 0 for all, and whether what the
-    service names by URLs is fetched; and what is chosen where the service leaves a choice."""
+    """The graph of a service (see ``chosen_service``): how many nodes to show at most, 0 for all; whether URLs that it
+    names are fetched; and what is chosen where it leaves a choice."""
 
     service: str = ""
     directory: str = "."
@@ -29,7 +29,7 @@ class GraphRequest(msgspec.Struct, frozen=True):
 
 
 class GraphNode(msgspec.Struct, frozen=True):
-    """A node template: ``host`` is the name of the one that hosts it, or "", ``groups`` are those it belongs to."""
+    """A node template: ``host`` is the name of the node that hosts it, or "", ``groups`` are its groups."""
 
     name: str
     type: str
@@ -38,7 +38,7 @@ class GraphNode(msgspec.Struct, frozen=True):
 
 
 class GraphConnection(msgspec.Struct, frozen=True):
-    """A relationship that is not one of hosting."""
+    """A relationship other than hosting."""
 
     source: str
     target: str
@@ -47,7 +47,7 @@ class GraphConnection(msgspec.Struct, frozen=True):
 
 
 class Graph(msgspec.Struct, frozen=True):
-    """A graph: hosts come before what they host. ``left_out`` is how many nodes are not in it."""
+    """A graph: hosts come before what they host. ``left_out`` is how many nodes are not shown."""
 
     name: str
     nodes: tuple[GraphNode, ...]
@@ -57,14 +57,14 @@ class Graph(msgspec.Struct, frozen=True):
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """A graph, and the files that its service was read from."""
+    """A graph, and the files from which its service was read."""
 
     graph: Graph
     sources: tuple[str, ...] = ()
 
 
 def graph(request: GraphRequest) -> Drawn:
-    """Read a service and give its graph. Raises ``InvalidDocument``."""
+    """Read a service and return its graph. Raises ``InvalidDocument``."""
     diagnostics = Diagnostics()
     with paused_collector():
         read = look_at(request.service, request.directory, request.choices, diagnostics, fetch=request.fetch)
@@ -72,7 +72,7 @@ def graph(request: GraphRequest) -> Drawn:
 
 
 def graph_of(service: Service, limit: int = 0) -> Graph:
-    """The graph of a resolved service, of the first nodes only where there are more than ``limit``."""
+    """The graph of a resolved service, with the first ``limit`` nodes (0: all)."""
     hosts = {name: host.target for name, node in service.nodes.items() if (host := node.host) is not None}
     groups: dict[str, list[str]] = defaultdict(list)
     for group in service.groups.values():
@@ -96,7 +96,7 @@ def graph_of(service: Service, limit: int = 0) -> Graph:
 
 
 def _hosts_first(names: list[str], hosts: Mapping[str, str]) -> list[str]:
-    """All names, level by level from those that nothing hosts; in declared order otherwise."""
+    """All names, level by level, those without host first; else in declared order."""
     below: dict[str, list[str]] = defaultdict(list)
     for name in names:
         below[hosts.get(name, "")].append(name)
@@ -114,9 +114,8 @@ def _hosts_first(names: list[str], hosts: Mapping[str, str]) -> list[str]:
 
 
 class GraphStep(msgspec.Struct, frozen=True):
-    """A step. ``lane`` is the instance whose it is; ``column`` that of the
-    wave in which it is: those of one column can run at the same time, be it on one host. One without
-    ``shown`` only joins others. ``reason`` is an index into ``PlanGraph.reasons``."""
+    """A step. ``lane`` is its instance; ``column`` its wave: steps of one column can run at the same time, limits of
+    hosts aside. A step without ``shown`` only joins others. ``reason`` is an index into ``PlanGraph.reasons``."""
 
     id: str
     lane: str
@@ -127,7 +126,7 @@ class GraphStep(msgspec.Struct, frozen=True):
 
 
 class GraphEdge(msgspec.Struct, frozen=True):
-    """That a step waits for another: indices into ``PlanGraph.steps``, and one into ``PlanGraph.reasons``."""
+    """A step waits for another one: indices into ``PlanGraph.steps``, and one into ``PlanGraph.reasons``."""
 
     before: int
     after: int
@@ -135,8 +134,8 @@ class GraphEdge(msgspec.Struct, frozen=True):
 
 
 class PlanGraph(msgspec.Struct, frozen=True):
-    """A plan as a graph: steps in an order that all edges allow. ``reasons`` are those of the edges first, then those
-    of steps alone; ``left_out`` is how many steps are not in it."""
+    """A plan as a graph: steps in an order that all edges allow. ``reasons`` has those of edges first, then those of
+    steps only; ``left_out`` is how many steps are not shown."""
 
     service: str
     workflow: str
@@ -154,7 +153,7 @@ class PlanGraph(msgspec.Struct, frozen=True):
 
 
 def plan_graph(proposal: Proposal, limit: int = 0) -> PlanGraph:
-    """The graph of a proposal's plan, of its first steps only where there are more than ``limit``."""
+    """The graph of a proposal's plan, with its first ``limit`` steps (0: all)."""
     plan = proposal.plan
     count = min(len(plan.steps), limit) if limit else len(plan.steps)
     shown = {step.id: step for wave in preview(plan).waves for step in wave}
@@ -197,7 +196,7 @@ def _texts(plan: Plan, numbers: dict[int, int]) -> tuple[str, ...]:
 
 
 def _lanes(steps: tuple[GraphStep, ...]) -> tuple[str, ...]:
-    """The instances, those that begin first at the top."""
+    """The instances, those that begin first on top."""
     first: dict[str, int] = {}
     for step in steps:
         if step.lane:

@@ -1,4 +1,4 @@
-"""Lifecycle steps out of a module of CUE: what `cue` says of it, as a file of lifecycle steps."""
+"""Importing lifecycle steps from a CUE module: what `cue` exports, as a file of lifecycle steps."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ NAMED = (
     "{if M.#lifecycle != _|_ {module: M.#lifecycle}, "
     'if M.#components != _|_ {components: {for k, v in M.#components if v.#lifecycle != _|_ {"\\(k)": v.#lifecycle}}}}'
 )
-"""What is asked for of a module that a file calls M: exporting leaves definitions out, and steps are definitions."""
+"""The expression for a module that a file calls M: an export leaves definitions out, and steps are definitions."""
 OF_MODULE = "module: #lifecycle"
 OF_COMPONENTS = 'components: {for k, v in #components if v.#lifecycle != _|_ {"\\(k)": v.#lifecycle}}'
 WHOLE = (f"{{{OF_MODULE}, {OF_COMPONENTS}}}", f"{{{OF_COMPONENTS}}}", f"{{{OF_MODULE}}}")
-"""What is asked for, one after the other, where the file is the module itself: what it does not have is an error in
-CUE."""
+"""The expressions to try if the file is the module itself: in CUE, it is an error to name something that the module
+does not have."""
 NOT_FOUND = "not found"
-HOW_TO_GET = "install it from https://cuelang.org, or say with CUE_EXE where it is; steps in YAML or JSON need none"
+HOW_TO_GET = "install it from https://cuelang.org, or set CUE_EXE to its path; steps in YAML or JSON do not need it"
 
 
 class ImportRequest(msgspec.Struct, frozen=True):
-    """The file or folder of a module of CUE; ``value`` is the name of the module in it, "" for the file itself. ``out``
-    is the file that is written, "" for none."""
+    """The file or folder of a CUE module; ``value`` is the name of the module in it, "" for the file itself. ``out`` is
+    the file to write, "" for none."""
 
     module: str
     value: str = ""
@@ -41,7 +41,7 @@ class ImportRequest(msgspec.Struct, frozen=True):
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """What came of it: the text of the file of steps, and how many of them there are."""
+    """The text of the file of steps, and the number of steps."""
 
     text: str
     steps: int
@@ -62,13 +62,13 @@ def _program(environment: Mapping[str, str]) -> str:
     given = environment.get(VARIABLE, "")
     found = shutil.which(given or "cue", path=environment.get("PATH"))
     if found is None:
-        why = f"{VARIABLE} is {given}, which is no program" if given else "there is no program cue on this machine"
+        why = f"{VARIABLE} is {given}, which is not a program" if given else "there is no program cue on this machine"
         raise Refused("no-cue", why, HOW_TO_GET)
     return found
 
 
 def _exported(program: str, request: ImportRequest, environment: Mapping[str, str]) -> bytes:
-    """What `cue` says of the steps of a module. Raises ``Refused``."""
+    """The output of `cue` about the steps of a module. Raises ``Refused``."""
     if request.value:
         code, exported, said = _asked(program, NAMED.replace("M.", f"{request.value}."), request, environment)
     else:
@@ -79,14 +79,14 @@ def _exported(program: str, request: ImportRequest, environment: Mapping[str, st
     if code != 0:
         raise Refused("cue-failed", f"{program} ended with {code}: {said}", _hint(said, request))
     if len(exported) > MOST_BYTES:
-        raise Refused("too-large", f"what {program} says is larger than {MOST_BYTES >> 20} MiB")
+        raise Refused("too-large", f"the output of {program} is larger than {MOST_BYTES >> 20} MiB")
     return exported
 
 
 def _asked(
     program: str, expression: str, request: ImportRequest, environment: Mapping[str, str]
 ) -> tuple[int, bytes, str]:
-    """How `cue` ends when it is asked for an expression, and what it says. Raises ``Refused``."""
+    """The exit code and output of `cue` for an expression. Raises ``Refused``."""
     path = Path(request.module)
     folder, target = (path, ".") if path.is_dir() else (path.parent, path.name)
     words = [program, "export", target, "-e", expression, "--out", "json"]
@@ -139,12 +139,12 @@ class _Steps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _checked(exported: bytes) -> tuple[str, int]:
-    """What was exported as a file of steps, and how many of them there are. Raises ``Refused``."""
+    """The exported steps as the text of a file, and their number. Raises ``Refused``."""
     try:
         found = msgspec.json.decode(exported, type=_Steps)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Refused(
-            "bad-steps", f"what cue says are no lifecycle steps: {error}", "look at the lifecycle of the module"
+            "bad-steps", f"the output of cue is not valid lifecycle steps: {error}", "check the lifecycle of the module"
         ) from error
     text = json.dumps(json.loads(exported), indent=2, ensure_ascii=False) + "\n"
     return text, found.module.steps + sum(lifecycle.steps for lifecycle in found.components.values())

@@ -18,7 +18,7 @@ NAME = b"template_name: hello"
 
 
 class InitRequest(msgspec.Struct, frozen=True):
-    """Where to make the project, and from which template."""
+    """The directory and the template of a new project."""
 
     directory: str
     template: str = "hello"
@@ -32,8 +32,8 @@ class InitResult(msgspec.Struct, frozen=True):
 
 
 def init(request: InitRequest) -> InitResult:
-    """Copy a template into a directory, which is made if needed; all of it, or nothing. Raises ``Refused`` rather than
-    overwrite a file."""
+    """Copy a template into a directory, which is made if needed; completely or not at all. Raises ``Refused`` instead
+    of overwriting a file."""
     source = TEMPLATES / request.template
     if not request.template.isidentifier() or not source.is_dir():
         known = template_names()
@@ -57,7 +57,7 @@ def init(request: InitRequest) -> InitResult:
 
 
 def _make_folder(folder: Path, made: list[Path]) -> None:
-    """Make a folder and those above it; what is new is noted in ``made``."""
+    """Make a folder and its parents; new ones are added to ``made``."""
     missing = [path for path in (folder, *folder.parents) if not path.is_dir()]
     for path in reversed(missing):
         try:
@@ -68,7 +68,8 @@ def _make_folder(folder: Path, made: list[Path]) -> None:
 
 
 def _named(content: bytes, target: Path) -> bytes:
-    """What a file of a template holds, with the service called as its directory, if that can be read."""
+    """The content of a file of a template, with the name of the directory as name of the service, if it is valid
+    text."""
     name = target.resolve().name
     if not name or not name.isprintable():
         return content
@@ -89,7 +90,7 @@ def _copy(content: bytes, source: Path, target: Path, made: list[Path]) -> None:
 
 
 def _remove(made: list[Path]) -> None:
-    """Take away what was begun; a folder only where nobody else has put something into it."""
+    """Remove what was made; a folder only if it is empty."""
     for path in reversed(made):
         try:
             path.rmdir() if path.is_dir() else path.unlink()
@@ -98,5 +99,5 @@ def _remove(made: list[Path]) -> None:
 
 
 def template_names() -> list[str]:
-    """The templates there are."""
+    """The names of the templates."""
     return sorted(path.name for path in TEMPLATES.iterdir() if path.is_dir())

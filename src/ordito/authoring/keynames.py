@@ -1,4 +1,4 @@
-"""Explain an entity of the grammar: its keynames, what stands at them, and its short form."""
+"""Explain an entity of the grammar: its keynames with their values, and its short form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ordito.syntax.grammar import Entity, keynames
 
 
 class KeynameView(msgspec.Struct, frozen=True):
-    """A keyname: what stands at it, in words; what it is deprecated in favour of, if it is."""
+    """A keyname: its value, for people; and its replacement, if it is deprecated."""
 
     name: str
     holds: str
@@ -24,7 +24,7 @@ class KeynameView(msgspec.Struct, frozen=True):
 
 
 class EntityView(msgspec.Struct, frozen=True):
-    """An entity: ``short`` is the keyname that a single value in its place gives, "" where it has no short form."""
+    """An entity: ``short`` is the keyname that a single value in its place sets, "" if it has no short form."""
 
     name: str
     description: str
@@ -33,7 +33,7 @@ class EntityView(msgspec.Struct, frozen=True):
 
 
 def explain_entity(words: str) -> EntityView | None:
-    """The entity that is called so in the specification or in messages; None where there is none."""
+    """The entity with this name in the specification or in messages; None for none."""
     wanted = _bare(words)
     for entity in _entities(Entity):
         keys = keynames(entity, TOSCA_1_3)
@@ -45,7 +45,7 @@ def explain_entity(words: str) -> EntityView | None:
 
 
 def places_of(keyname: str) -> tuple[tuple[str, str], ...]:
-    """The entities that have a keyname, by what they are called, each with what stands at it."""
+    """The entities that have a keyname, by name, each with the value of the keyname."""
     found: dict[str, str] = {}
     for entity in _entities(Entity):
         key = keynames(entity, TOSCA_1_3).get(keyname)
@@ -60,7 +60,7 @@ def keyname_names() -> list[str]:
 
 
 def entity_names() -> list[str]:
-    """What entities are called."""
+    """The names of entities."""
     return sorted({entity.WHAT.replace(" ", "_") for entity in _entities(Entity) if keynames(entity, TOSCA_1_3)})
 
 
@@ -75,7 +75,7 @@ def _bare(text: str) -> str:
 
 
 def _holds(shape: Any) -> str:
-    """What stands at a place of some shape, in words."""
+    """The value of a shape, for people."""
     if isinstance(shape, shapes.One):
         return _one(shape.entity)
     if isinstance(shape, shapes.Named):

@@ -1,4 +1,4 @@
-"""Make a CSAR of a service (§6): everything that lies in its folder, or only what it names."""
+"""Pack a service into a CSAR (§6): everything in its folder, or only the files that it names."""
 
 from __future__ import annotations
 
@@ -40,28 +40,37 @@ from ordito.source.remote import FOLDER, Network
 from ordito.work.options import HookOptions
 
 ENDING = ".csar"
-"""How an archive is called that is not in its place yet: it is read again as one."""
+"""The ending of an archive that is not in its place yet: it is read as an archive first."""
 
 
 class PackageRequest(msgspec.Struct, frozen=True):
-    """Which service to pack: a folder or a definitions file, whose folder is packed then; and into which file, ""
-    for one that is called as the folder. ``others`` are further definitions files for substitution (§6.2), relative to
-    the folder; ``author`` is who made the archive. With ``only_named`` nothing comes along but what the service names.
-    ``choices`` are made where the service leaves a choice, ``hooks`` say where lifecycle steps and their blocks are.
-    """
+    """The service to pack."""
 
     service: str
+    """A folder, or a definitions file, whose folder is packed."""
+
     out: str = ""
+    """The archive to make, "" for the name of the folder."""
+
     others: tuple[str, ...] = ()
+    """Further definitions files for substitution (§6.2), relative to the folder."""
+
     author: str = ""
+    """The author of the archive."""
+
     only_named: bool = False
+    """Whether only files that the service names are packed."""
+
     fetch: bool = False
     choices: ChoiceOptions = ChoiceOptions()
+    """What is chosen where the service leaves a choice."""
+
     hooks: HookOptions = HookOptions()
+    """Where lifecycle steps and their blocks are."""
 
 
 class Packaged(msgspec.Struct, frozen=True):
-    """What was packed: the archive, its SHA-256, its entry and all files in it. ``diagnostics`` are warnings."""
+    """The packed archive, its SHA-256, its entry and all files in it. ``diagnostics`` are warnings."""
 
     archive: str
     sha256: str
@@ -71,10 +80,8 @@ class Packaged(msgspec.Struct, frozen=True):
 
 
 def package(request: PackageRequest) -> Packaged:
-    """Check a service and pack it. The archive is read again before it is put in its place: it is valid, or not made.
-
-    Raises ``InvalidDocument`` with all that is wrong with the service, ``Refused``, and ``OSError``.
-    """
+    """Check a service and pack it. The archive is read before it is put in its place, so that only a valid one is made.
+    Raises ``InvalidDocument`` with all errors of the service, ``Refused``, and ``OSError``."""
     allowed = network(request.fetch)
     diagnostics = Diagnostics()
     circumstances = circumstances_of(request.choices, {}, Choices(), diagnostics, final=False)
@@ -109,7 +116,7 @@ def package(request: PackageRequest) -> Packaged:
 
 
 class Checking(msgspec.Struct, frozen=True):
-    """How what was packed is read again: as the service was read before."""
+    """How an archive is read to check it: with the options with which the service was read."""
 
     allowed: Network
     circumstances: Circumstances
@@ -118,7 +125,7 @@ class Checking(msgspec.Struct, frozen=True):
 def _written(
     tree: WithProfiles, files: list[str], meta: bytes, out: Path, checking: Checking
 ) -> tuple[str, list[Diagnostic]]:
-    """Write an archive and read it again, before it takes its place; its digest, and what was found in it."""
+    """Write an archive and read it before it is put in its place; returns its digest, and the findings."""
     sweep(out, ENDING)
     fresh, handle = fresh_file(out, ENDING)
     try:
@@ -141,9 +148,9 @@ def _target(request: PackageRequest, packed: Package) -> Path:
     if request.out == "-":
         raise Refused("no-archive", "an archive is not written to standard output", "name a file: --out x.csar")
     if out.suffix.lower() not in ARCHIVES:
-        raise Refused("no-archive", f"{out} is no name of an archive", "let it end in .csar or .zip")
+        raise Refused("no-archive", f"{out} is not a name for an archive", "let the name end in .csar or .zip")
     if out.is_dir() or (os.path.lexists(out) and not (out.is_file() and _is_zip(out))):
-        raise Refused("exists", f"{out} is there and is no archive", "choose another name")
+        raise Refused("exists", f"{out} exists and is not an archive", "choose another name")
     if not out.parent.is_dir():
         raise Refused("cannot-write", f"there is no folder {out.parent}", "make it first")
     return out
@@ -155,8 +162,8 @@ def _is_zip(path: Path) -> bool:
 
 
 def _named(read: ReadService, others: Iterable[str], diagnostics: Diagnostics) -> list[str]:
-    """The files that the service names, relative to its root. What lies elsewhere on this machine is an error; what is
-    fetched stays where it is."""
+    """The files that the service names, relative to its root. A file elsewhere on this machine is an error; fetched
+    files are not packed."""
     packed = read.package
     named: dict[str, None] = {packed.main: None}
     artifacts = {posixpath.normpath(file) for file in artifact_files(read)}
@@ -167,9 +174,9 @@ def _named(read: ReadService, others: Iterable[str], diagnostics: Diagnostics) -
         if leaves_root(path):
             diagnostics.error(
                 "outside-package",
-                f"{packed.shown(path)} lies outside of the folder that is packed, {packed.shown('.')}",
+                f"{packed.shown(path)} is outside of the packed folder, {packed.shown('.')}",
                 None,
-                hint="pack a folder that holds everything, or put a copy below it",
+                hint="pack a folder that contains everything, or put a copy into it",
             )
         elif packed.tree.is_folder(path):
             named.update(dict.fromkeys(files_below(packed, path, Diagnostics())))
@@ -181,7 +188,7 @@ def _named(read: ReadService, others: Iterable[str], diagnostics: Diagnostics) -
 
 
 def _meta(request: PackageRequest, read: ReadService, named: list[str]) -> bytes:
-    """The TOSCA.meta: the one that is there, which may hold more than is known here, or a new one."""
+    """The TOSCA.meta: the existing one, which may have further entries, or a new one."""
     packed = read.package
     if packed.opener == META:
         with packed.tree.open(META) as stream:
@@ -192,7 +199,7 @@ def _meta(request: PackageRequest, read: ReadService, named: list[str]) -> bytes
 
 
 def _checked(path: str, shown: str, checking: Checking) -> list[Diagnostic]:
-    """Read what was packed. Raises ``InvalidDocument`` where it is not valid."""
+    """Read a packed archive. Raises ``InvalidDocument`` if it is not valid."""
     diagnostics = Diagnostics()
     opened = open_package(path, diagnostics, checking.allowed, shown=shown)
     if opened is None:
@@ -207,7 +214,7 @@ def _checked(path: str, shown: str, checking: Checking) -> list[Diagnostic]:
 
 
 class UnpackageRequest(msgspec.Struct, frozen=True):
-    """Which archive, and into which folder: "" for one that is called as the archive."""
+    """The archive to unpack, and the folder, "" for the name of the archive."""
 
     archive: str
     out: str = ""
@@ -236,7 +243,7 @@ def unpackage(request: UnpackageRequest) -> Unpackaged:
         files = unpack(archive, target)
     except FileExistsError:
         raise Refused(
-            "exists", f"{target} is there already, and nothing is overwritten", "name another folder with --out DIR"
+            "exists", f"{target} exists already, and nothing is overwritten", "name another folder with --out DIR"
         ) from None
     except OSError as error:
         raise cannot_write(str(target), error) from error

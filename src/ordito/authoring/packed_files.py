@@ -1,6 +1,6 @@
-"""Which files of a folder belong into its archive, and which of them must not or cannot be packed.
+"""The files of a folder that belong into its archive, and those that must not or cannot be packed.
 
-A link is packed as what it leads to, which must lie in the folder too: who packs a folder packs nothing else.
+A link is packed as the file that it leads to, which must be in the folder, too: nothing from outside is packed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from ordito.source.tree import place
 
 
 def everything(packed: Package, out: Path, diagnostics: Diagnostics) -> Iterator[str]:
-    """All files below the folder but hidden ones, archives, ensembles, and what belongs to a deployment. Warnings
-    name what is left out and is not hidden."""
+    """All files below the folder except hidden ones, archives, ensembles, and files of a deployment. Warnings name
+    those that are left out and not hidden."""
     made = os.path.abspath(out)  # noqa: PTH100
     for file in files_below(packed, ".", diagnostics):
         path = Path(packed.root) / file
@@ -76,12 +76,12 @@ def files_below(packed: Package, folder: str, diagnostics: Diagnostics) -> Itera
 
 
 def _other_entries(folder: Path, known: set[str]) -> list[str]:
-    """What lies in a folder and is neither a folder nor a file: links to folders, links to nothing, special files."""
+    """The entries of a folder that are neither folders nor files: links to folders, broken links, special files."""
     return sorted(name for name in os.listdir(folder) if name not in known)  # noqa: PTH208
 
 
 def _why_not(root: Path, path: str, *, linked: bool) -> str:
-    """Why something is not packed that is neither a folder nor a file; "" for a link to a folder that is."""
+    """Why an entry is not packed that is neither a folder nor a file; "" for a link to a folder that is packed."""
     full = root / path
     try:
         mode = full.stat().st_mode
@@ -93,13 +93,13 @@ def _why_not(root: Path, path: str, *, linked: bool) -> str:
     if not target.is_relative_to(root):
         return f"it is a link to a folder elsewhere, {target}"
     if linked or full.parent.resolve().is_relative_to(target):
-        return "it is a link to a folder that is being packed already"
+        return "it is a link to a folder that is packed already"
     return ""
 
 
 def check_packed(packed: Package, files: Iterable[str], diagnostics: Diagnostics) -> None:
-    """See that all files lie in the folder that is packed, wherever links lead, that none of them belongs to a
-    deployment or is a key, and that an archive can hold their names."""
+    """Report files that lead out of the packed folder by links, that belong to a deployment or are keys, or whose names
+    an archive cannot have."""
     root = Path(packed.root).resolve()
     for file in files:
         shown = packed.shown(file)
@@ -107,7 +107,7 @@ def check_packed(packed: Package, files: Iterable[str], diagnostics: Diagnostics
         if not target.is_relative_to(root):
             diagnostics.error(
                 "outside-package",
-                f"{shown} is a link that leads out of the folder that is packed, to {target}",
+                f"{shown} is a link that leads out of the packed folder, to {target}",
                 place(shown),
                 hint="put a copy of the file in its place, or remove the link",
             )
@@ -116,7 +116,7 @@ def check_packed(packed: Package, files: Iterable[str], diagnostics: Diagnostics
                 "never-packed",
                 f"{shown} cannot be packed: {why}",
                 place(shown),
-                hint="the service names it; give what it holds as an input, or as a secret, where it is deployed",
+                hint="the service names it; give its content as an input, or as a secret, when it is deployed",
             )
         elif problem := bad_name(file):
             diagnostics.error(UNSAFE, f"{shown} cannot be packed: it {problem}", place(shown), hint="rename it")
@@ -127,10 +127,10 @@ def check_packed(packed: Package, files: Iterable[str], diagnostics: Diagnostics
 # service and an ensemble of it.
 
 NEVER = frozenset({MANIFEST, "jobs.tsv", "secrets.yaml"})
-"""Files that are never packed, in whichever folder they lie."""
+"""Files that are never packed, in any folder."""
 
 AT_THE_TOP = frozenset({"inputs.yaml", "hosts.yaml"})
-"""Files that are not packed where they lie in the folder of the service, unless the service names them: values and
+"""Files that are not packed if they are in the folder of the service itself, unless the service names them: values and
 hosts of one deployment."""
 
 _KEY_BEGINS = 128
@@ -138,7 +138,7 @@ _OPENINGS = (b"-----BEGIN ", b"---- BEGIN SSH2 ENCRYPTED ", b"PuTTY-User-Key-Fil
 
 
 def why_never(root: Path, file: str) -> str:
-    """Why a file of a service is never packed, in words; "" for one that may be. Raises ``OSError``."""
+    """Why a file of a service is never packed, for people; "" if it may be. Raises ``OSError``."""
     full = root / file
     for path in dict.fromkeys((full, full.resolve())):
         if path.name in NEVER:
@@ -154,7 +154,7 @@ def why_never(root: Path, file: str) -> str:
 
 
 def _within(path: Path, root: Path) -> list[Path]:
-    """A path and the folders above it, below the folder of the service."""
+    """A path and its parent folders, up to the folder of the service."""
     return [part for part in (path, *path.parents) if part.is_relative_to(root) and part != root]
 
 
@@ -172,13 +172,13 @@ def _is_private_key(path: Path) -> bool:
 
 
 def is_for_pins(file: str) -> bool:
-    """Whether a file is only part of pins, where what steps need lies in a folder of its own."""
+    """Whether a file is in the folder of pins with the files of steps, which archives do not have."""
     return LIFECYCLE in file.split("/")
 
 
 def packed_steps(read: ReadService, *, with_built_in: bool) -> dict[str, str]:
-    """The files of an archive that steps need, by their places in it, each with its place in the service. The blocks
-    that come with the program are left out where the archive has them as a profile."""
+    """The files that steps need, by their paths in the archive, each with its path in the service. The blocks that come
+    with the program are left out if the archive has them as a profile."""
     steps = read.steps
     beside = posixpath.dirname(read.package.main)
     found: dict[str, str] = {}
@@ -200,7 +200,7 @@ def packed_steps(read: ReadService, *, with_built_in: bool) -> dict[str, str]:
 
 
 def replaced_files(read: ReadService) -> set[str]:
-    """Files of the service in which steps are written, and whose place a file has taken that lies elsewhere."""
+    """Files of the service that declare steps, and that a file from elsewhere has replaced."""
     if read.steps.file or kept_file(read.package) not in read.steps.files:
         return set()
     beside = posixpath.dirname(read.package.main)

@@ -1,5 +1,5 @@
-"""Bundled profiles in an archive: those that a service imports as ``profile:NAME`` lie in it as files, and are imported
-as such, so that other processors can read it."""
+"""Bundled profiles in an archive: profiles that a service imports as ``profile:NAME`` become files of the archive, and
+are imported as files, so that other processors can read it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ordito.source.tree import FileTree
 
 FOLDER = "profiles"
 NORMATIVE = "tosca_"
-"""How the profiles begin that every processor has."""
+"""The prefix of profiles that every processor has."""
 
 
 class WithProfiles:
-    """The files of a tree, some of them with other texts, and files that it does not have; ``places`` says of files
-    where they are in the tree, if that is another place."""
+    """The files of a tree, with some texts replaced and some files added; ``places`` has the path in the tree of files
+    with another path there."""
 
     def __init__(self, tree: FileTree, texts: dict[str, bytes], places: dict[str, str]) -> None:
         self._tree = tree
@@ -30,7 +30,7 @@ class WithProfiles:
         self._places = places
 
     def open(self, file: str) -> BinaryIO:
-        """A file, open for reading. Raises as ``FileTree.open`` does."""
+        """Open a file for reading. Raises as ``FileTree.open`` does."""
         text = self._texts.get(file)
         return io.BytesIO(text) if text is not None else self._tree.open(self._places.get(file, file))
 
@@ -47,8 +47,8 @@ def imports_blocks(read: ReadService) -> bool:
 
 
 def with_profiles(read: ReadService) -> dict[str, bytes]:
-    """The profiles that a service imports, as files by their places in the archive, and the files that import them as
-    they read then; nothing where it imports none. Raises ``OSError``."""
+    """The profiles that a service imports, as files by their paths in the archive, and the new texts of the files that
+    import them; nothing if it imports none. Raises ``OSError``."""
     texts: dict[str, bytes] = {}
     places: dict[str, str] = {}
     for file in read.service.files:
@@ -65,7 +65,7 @@ def with_profiles(read: ReadService) -> dict[str, bytes]:
 
 
 def _copy(package: Package, name: str, texts: dict[str, bytes], places: dict[str, str]) -> None:
-    """Add a profile, and before it those that it imports. Profiles are ours: they import few, and not each other."""
+    """Add a profile, and before it those that it imports. Bundled profiles import few others, and never each other."""
     if name in places:
         return
     found = _imports(package, profile_file(name) or "")
@@ -91,7 +91,7 @@ def _numbered(name: str, number: int) -> str:
 
 
 def _is_free(package: Package, file: str, data: bytes) -> bool:
-    """Whether a file can lie there: nothing does, or the same."""
+    """Whether a path is free, or has a file with the same content."""
     if not package.tree.exists(file):
         return True
     with package.tree.open(file) as stream:
@@ -103,7 +103,7 @@ def _name(scalar: Scalar) -> str:
 
 
 def _imports(package: Package, file: str) -> list[Scalar]:
-    """The places in a file that name bundled profiles which are to be copied."""
+    """The places in a file that name bundled profiles to be copied."""
     document = package.load(file, Diagnostics())
     root = document.root if document is not None else None
     imports = root.values.get("imports") if isinstance(root, Mapping) else None
@@ -118,7 +118,8 @@ def _imports(package: Package, file: str) -> list[Scalar]:
 
 
 def _scalars(node: Node) -> Iterator[Scalar]:
-    """The values in a list of imports: each is a file, or a map that names one, below a name or not."""
+    """The values in a list of imports: each entry is a file, or a map that names one, with or without a name above
+    it."""
     waiting: list[Node] = [node]
     while waiting:
         current = waiting.pop()
@@ -129,7 +130,7 @@ def _scalars(node: Node) -> Iterator[Scalar]:
 
 
 def _rewritten(file: str, imports: list[Scalar], places: dict[str, str]) -> bytes:
-    """The text of a file that imports copies in place of bundled profiles."""
+    """The text of a file, with imports of copies instead of bundled profiles."""
     lines = imports[0].source.text.splitlines(keepends=True)
     for scalar in sorted(imports, key=lambda s: (s.line, s.column), reverse=True):
         place = places[_name(scalar)]

@@ -1,4 +1,4 @@
-"""What the types of a service say about its templates, in JSON Schema."""
+"""A JSON Schema of the templates of a service, from its types."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ TEMPLATES: Mapping[str, type[Entity]] = {
     "group": topology.Group,
     "policy": policies.Policy,
 }
-"""The entities that have a type, by the kind of that."""
+"""The entities that have a type, by the kind of the type."""
 
 IN_NAMESPACE: Json = {"type": "string", "pattern": "^(?!tosca:)[^:]+:"}
-"""A name with a prefix of the author's choice, or with the URI of its namespace."""
+"""A name with a prefix that the author chooses, or with the URI of its namespace."""
 
 MAP: Json = {"type": ["object", "null"]}
 
@@ -47,7 +47,7 @@ class TypeSchemas:
     """The definitions of the types that a service's templates may have."""
 
     def __init__(self, types: Types, catalogue: Catalogue, *, closed: bool) -> None:
-        """Where ``closed``, there are no other types than those that are known here."""
+        """With ``closed``, no other types are allowed than the known ones."""
         self._closed = closed
         self._types = types
         self._known: Mapping[str, DataType] = types.data
@@ -60,7 +60,8 @@ class TypeSchemas:
             self.typed[entity] = {"allOf": self._kind(kind)}
 
     def _names(self, kind: str) -> Json:
-        """The names of the types of a kind that the service can use. Of policies any name may be that of a block."""
+        """The names of the types of a kind that the service can use. For policies any name is allowed, because it may
+        be that of a block."""
         spelt = {name for names in self._catalogue.spellings(kind).values() for name in names}
         if kind == "data":
             spelt.update(PRIMITIVES)
@@ -74,7 +75,7 @@ class TypeSchemas:
         return {"anyOf": [names, {"type": "string"} if open_ended else IN_NAMESPACE]}
 
     def _kind(self, kind: str) -> list[Json]:
-        """What holds for templates of a kind: their type is one of these, and then they look so."""
+        """The schema of templates of a kind: the allowed types, and for each type its template."""
         names = self._catalogue.spellings(kind)
         clauses: list[Json] = [{"properties": {"type": {"$ref": f"#/$defs/{kind}%20types"}}}]
         for full, spelt in names.items():
@@ -97,7 +98,7 @@ class TypeSchemas:
         return {"required": ["properties"], "properties": {"properties": {"required": names}}}
 
     def _template(self, kind: str, name: str) -> tuple[Json, list[str]]:
-        """What stands at the keynames of a template of a type, and which properties it must assign."""
+        """The keynames of a template of a type, and the properties that it must assign."""
         if kind == "node":
             shape = self._types.nodes[name]
             return self._node(shape), required_names(shape.properties)
@@ -159,7 +160,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class MadeSchema(msgspec.Struct, frozen=True):
-    """A schema, what is wrong with the service that it was made from, and the files that this was read from."""
+    """A schema, the findings about its service, and the files from which that was read."""
 
     schema: Json
     diagnostics: tuple[Diagnostic, ...]
@@ -167,16 +168,16 @@ class MadeSchema(msgspec.Struct, frozen=True):
 
 
 def json_schema(service: str, *, fetch: bool = False) -> MadeSchema:
-    """The schema of templates that use the types of a service, or with "" those of the program alone. It may ``fetch``
-    what it names by URLs. A service with errors still gives one, of what can be read of it; raises ``InvalidDocument``
-    where nothing can."""
+    """The schema of templates that use the types of a service, or with "" only those of the program. With ``fetch``,
+    URLs that it names are fetched. A service with errors gives a schema of what can be read; raises ``InvalidDocument``
+    if nothing can."""
     diagnostics = Diagnostics()
     package, types = opened_types(service, diagnostics, fetch=fetch)
     return MadeSchema(schema_of_types(types, closed=bool(service)), tuple(diagnostics.sorted()), package.sources)
 
 
 def schema_of_types(types: Types, *, closed: bool = True) -> Json:
-    """The schema of templates that use these types, where ``closed`` no others."""
+    """The schema of templates that use these types, with ``closed`` no others."""
     assert types.units.entry is not None
     typed = TypeSchemas(types, Catalogue(types), closed=closed)
     grammar = EntitySchemas(types.units.entry.dialect, typed.typed)
@@ -189,12 +190,12 @@ def schema_of_types(types: Types, *, closed: bool = True) -> Json:
 
 COPY = "copy"
 NULL: Json = {"type": "null"}
-"""A section without anything below it is taken for an empty one."""
+"""A section without content counts as an empty one."""
 
 
 class EntitySchemas:
-    """The definitions of all entities that a service template may hold, by the names of their classes. ``typed`` gives
-    what the types of a service add to entities that have a type."""
+    """The definitions of all entities that a service template may contain, by the names of their classes. ``typed``
+    gives what the types of a service add to entities that have a type."""
 
     def __init__(self, dialect: Dialect, typed: Mapping[type[Entity], Json]) -> None:
         self._dialect = dialect
@@ -203,7 +204,7 @@ class EntitySchemas:
         self.root = self.reference(ServiceFile)
 
     def reference(self, entity: type[Entity]) -> Json:
-        """A reference to an entity's definition, which is made where it is asked for first."""
+        """A reference to an entity's definition, which is made when it is first needed."""
         name = entity.__name__
         if name not in self.definitions:
             self.definitions[name] = {}
@@ -252,7 +253,7 @@ class EntitySchemas:
         return made
 
     def shape(self, shape: Any) -> Json:
-        """What may stand at a place of some shape; anything where that is not said here."""
+        """The schema of a shape; it allows anything for shapes that are not described here."""
         for kind, write in SHAPES.items():
             if isinstance(shape, kind):
                 return write(self, shape)
@@ -289,7 +290,7 @@ class EntitySchemas:
 
 
 def _kind_of(entity: type[Entity], keyname: str) -> str:
-    """The kind of types that a keyname names, "" where it names none, or other things as well."""
+    """The kind of types that a keyname names, "" if it names none, or also other things."""
     if keyname == "derived_from":
         return OF_TYPES.get(entity, "")
     return next((kind for base, name, kind in NAMING if name == keyname and issubclass(entity, base)), "")
@@ -317,7 +318,7 @@ NAMING: tuple[tuple[type[Entity], str, str], ...] = (
     (entities.InterfaceDefinition, "type", "interface"),
     (entities.ArtifactDefinition, "type", "artifact"),
 )
-"""Which keynames of which entities name types of which kind."""
+"""Keynames that name types: the entity, the keyname, and the kind of types."""
 
 
 def _single(content: Json) -> Json:

@@ -1,4 +1,4 @@
-"""JSON Schemas of what a user writes besides services: `ensemble.yaml` and inventories."""
+"""JSON Schemas of the other files that a user writes: `ensemble.yaml` and inventories."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SECTIONS: Mapping[str, ValueKind] = {
 
 
 def hosts_schema() -> Json:
-    """The schema of inventories. The sections of providers that are plug-ins hold anything."""
+    """The schema of inventories. The sections of plug-ins may contain anything."""
     sections: Json = {name: kind.schema() for name, kind in SECTIONS.items()}
     sections |= {name: {} for name in section_names() if name not in sections}
     names: Json = {"enum": list(provider_names())}
@@ -50,8 +50,8 @@ def hosts_schema() -> Json:
 
 
 def ensemble_schema() -> Json:
-    """The schema of `ensemble.yaml`: the user's part, which may be merged from files, and the status below it, which is
-    written by the program."""
+    """The schema of `ensemble.yaml`: the user's part, which may be merged from files, and the status below it, which
+    the program writes."""
     (status,), components = msgspec.json.schema_components(
         (StatusRow,), ref_template="#/$defs/{name}", schema_hook=_any
     )
@@ -75,13 +75,13 @@ def ensemble_schema() -> Json:
 
 
 def _any(_: type) -> Json:
-    """What a value of a type that JSON Schema does not know may be: data of any form."""
+    """The schema of a value of an unknown type: any data."""
     return {"title": "data"}
 
 
 def _spec() -> Json:
     own: Json = {
-        "service": {**TEXT, "description": "A definitions file, a folder that holds one, or an archive."},
+        "service": {**TEXT, "description": "A definitions file, a folder that contains one, or an archive."},
         "environment": {**TEXT, "description": "The environment that is deployed first."},
         "environments": _named({"$ref": "#/$defs/environment"}),
     }
@@ -90,7 +90,7 @@ def _spec() -> Json:
 
 
 def _section() -> Json:
-    """What may be said for all environments, and for one."""
+    """The settings that may be written for all environments, and for one."""
     kinds: Json = {
         "inputs": {"$ref": "#/$defs/values"},
         "variables": {"$ref": "#/$defs/values"},
@@ -102,7 +102,7 @@ def _section() -> Json:
 
 
 def _map(known: Json) -> Json:
-    """A map with known keys, or keys that merge."""
+    """A map with known keys, or keys for merging."""
     return {
         "type": ["object", "null"],
         "properties": known,
@@ -112,7 +112,7 @@ def _map(known: Json) -> Json:
 
 
 def _named(content: Json) -> Json:
-    """A map of names of the user's choice."""
+    """A map with any names."""
     return {"type": ["object", "null"], "patternProperties": MERGING, "additionalProperties": content}
 
 
@@ -120,11 +120,11 @@ MERGING: Json = {
     f"^[+]{STRATEGY[1:]}$": {"enum": list(STRATEGIES)},
     f"^[+][^{STRATEGY[1:]}]": NULL,
 }
-"""Keys that bring in what stands elsewhere, and the one that says how a map is merged."""
+"""Keys that include parts from elsewhere, and the key that says how a map is merged."""
 
 
 def _elsewhere() -> Json:
-    """A value that stands elsewhere: in one of the sources, or as a template in a text."""
+    """A value that refers to another place: one of the sources, or a template in a text."""
     kinds = [*SOURCES, LITERAL]
     source: Json = {
         "type": "object",
@@ -132,4 +132,7 @@ def _elsewhere() -> Json:
         "additionalProperties": False,
         "anyOf": [{"required": [kind]} for kind in kinds],
     }
-    return {"title": "a value that stands elsewhere", "anyOf": [source, {"type": "string", "pattern": "[{][{%]"}]}
+    return {
+        "title": "a value that refers to another place",
+        "anyOf": [source, {"type": "string", "pattern": "[{][{%]"}],
+    }

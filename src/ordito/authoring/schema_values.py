@@ -1,4 +1,4 @@
-"""Values of data types in JSON Schema. Everywhere a value is, a function call may stand instead."""
+"""Values of data types in JSON Schema. In place of every value, a function call is allowed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ordito.syntax.functions import FUNCTIONS
 Json: TypeAlias = dict[str, Any]
 
 SCALAR: Json = {"type": ["string", "number", "boolean"]}
-"""A single value: texts need no quotes in TOSCA, so YAML may take one for a number."""
+"""A single value: texts need no quotes in TOSCA, so YAML may read one as a number."""
 CALL: Json = {"$ref": "#/$defs/function"}
 OPEN_RANGE: Json = {"anyOf": [{"type": "integer"}, {"const": "UNBOUNDED"}]}
 
@@ -41,7 +41,7 @@ PRIMITIVES: Mapping[str, Json] = {
 
 
 def function_definition() -> Json:
-    """What a call of any function looks like."""
+    """The schema of a call of any function."""
     return {
         "title": "function",
         "type": "object",
@@ -53,7 +53,7 @@ def function_definition() -> Json:
 
 
 def data_type_definition(data: DataType, known: Mapping[str, DataType]) -> Json:
-    """The schema of a data type, without calls in its place."""
+    """The schema of a data type, without calls."""
     if data.base:
         made = _of_base(data.base, data.entry, known)
         return _constrained(made, data.constraints, data.base)
@@ -61,7 +61,7 @@ def data_type_definition(data: DataType, known: Mapping[str, DataType]) -> Json:
 
 
 def values(definitions: Mapping[str, PropertyDefinition], known: Mapping[str, DataType]) -> Json:
-    """The keywords of a map that assigns values to definitions, and nothing else."""
+    """The keywords for a map that assigns values to definitions, without other keys."""
     return {
         "properties": {name: definition_schema(d, known) for name, d in definitions.items()},
         "additionalProperties": False,
@@ -69,7 +69,7 @@ def values(definitions: Mapping[str, PropertyDefinition], known: Mapping[str, Da
 
 
 def required_names(definitions: Mapping[str, PropertyDefinition]) -> list[str]:
-    """What must be assigned."""
+    """The names that must be assigned."""
     return [name for name, d in definitions.items() if d.required and not d.has_default and d.schema.type]
 
 
@@ -88,7 +88,7 @@ def definition_schema(definition: PropertyDefinition, known: Mapping[str, DataTy
 
 
 def schema_of(schema: Schema, known: Mapping[str, DataType]) -> Json:
-    """The schema of values by their TOSCA schema, or of a call that gives one."""
+    """The schema of values by their TOSCA schema, or of a function call."""
     data = known.get(schema.type)
     if data is None:
         return {"anyOf": [{}]}  # its type could not be read, so anything is taken
@@ -104,7 +104,7 @@ def schema_of(schema: Schema, known: Mapping[str, DataType]) -> Json:
 
 
 def reference(kind: str, name: str) -> str:
-    """The place of a type's definition in the schema."""
+    """A reference to a type's definition in the schema."""
     return f"#/$defs/{pointer(f'{kind} {name}')}"
 
 
@@ -124,7 +124,7 @@ def _of_base(base: str, entry: Schema | None, known: Mapping[str, DataType]) -> 
 
 
 def _constrained(made: Json, constraints: Iterable[Constraint], base: str) -> Json:
-    """A schema with constraints, as far as JSON Schema can say them."""
+    """A schema with constraints, as far as JSON Schema can express them."""
     clauses = [c for constraint in constraints if (c := _clause(constraint, base))]
     return {"allOf": [made, *clauses]} if clauses else made
 
@@ -165,7 +165,7 @@ def _clause(constraint: Constraint, base: str) -> Json:
 
 
 def _spellings(value: object, base: str) -> list[object]:
-    """A value, and what YAML takes it for where it is written without quotes."""
+    """A value, and what YAML reads if it is written without quotes."""
     if isinstance(value, str) and base in {"string", "version"}:
         return [value, *(number for number in _numbers(value))]
     return [value]

@@ -1,4 +1,4 @@
-"""Check a service, and the inputs given with it. Needs no ensemble and touches nothing."""
+"""Check a service, and the inputs given with it. Needs no ensemble and changes nothing."""
 
 from __future__ import annotations
 
@@ -29,25 +29,37 @@ MISSING_INPUT = "missing-input"
 
 
 class ValidateRequest(msgspec.Struct, frozen=True):
-    """Which service: a definitions file or a folder, "" for that of the ensemble in ``directory``, or where there is
-    none for that in the directory itself; values to check against its inputs; whether warnings are errors
-    (``strict``); whether what it names by URLs is fetched; what is chosen where it leaves a choice; and the environment
-    whose inputs are bound, None for the first; and the inventory, None for that of each environment.
-    ``hooks`` say where lifecycle steps and their blocks are."""
+    """The service to check."""
 
     service: str = ""
+    """A definitions file or a folder; "" for the service of the ensemble in ``directory``, or without an ensemble the
+    one in the directory itself."""
+
     inputs: GivenInputs = GivenInputs()
+    """Values to check against its inputs."""
+
     directory: str = "."
     strict: bool = False
+    """Whether warnings are errors."""
+
     fetch: bool = False
+    """Whether URLs that it names are fetched."""
+
     choices: ChoiceOptions = ChoiceOptions()
+    """What is chosen where it leaves a choice."""
+
     environment: str | None = None
+    """The environment whose inputs are bound, None for the first."""
+
     hosts: str | None = None
+    """The inventory, None for that of each environment."""
+
     hooks: HookOptions = HookOptions()
+    """Where lifecycle steps and their blocks are."""
 
 
 class ValidateResult(msgspec.Struct, frozen=True):
-    """A service without errors; ``diagnostics`` are warnings and notes. ``about`` is what a CSAR says of itself."""
+    """A service without errors; ``diagnostics`` are warnings and notes. ``about`` is the metadata of a CSAR."""
 
     name: str
     nodes: int
@@ -59,7 +71,7 @@ class ValidateResult(msgspec.Struct, frozen=True):
 
 
 def validate(request: ValidateRequest) -> ValidateResult:
-    """Check a service. Raises ``InvalidDocument`` with everything that is wrong with it or with the inputs."""
+    """Check a service. Raises ``InvalidDocument`` with all errors of the service and of the inputs."""
     diagnostics = Diagnostics()
     with paused_collector():
         chosen = chosen_service(request.service, request.directory, diagnostics, request.inputs, request.environment)
@@ -95,14 +107,14 @@ def validate(request: ValidateRequest) -> ValidateResult:
 
 
 def _tell_what_is_not_carried_out(service: Service, diagnostics: Diagnostics) -> None:
-    """Note what is valid, and what planning will refuse or warn of all the same."""
+    """Add notes about what is valid, but will be refused or warned about by planning."""
     found = Diagnostics()
     check_supported(service, found)
     diagnostics.extend(msgspec.structs.replace(d, severity=Severity.NOTE) for d in found)
 
 
 def _weighed(found: Diagnostic) -> Diagnostic:
-    """A finding where warnings are errors."""
+    """A finding in strict mode, in which warnings are errors."""
     if found.severity is not Severity.WARNING:
         return found
     return msgspec.structs.replace(found, severity=Severity.ERROR)
@@ -120,7 +132,7 @@ def _check_variables(place: Place, environment: Environment, service: Service, d
 def _check_hosts(
     place: Place, environment: Environment, hosts: str | None, read: ReadService, diagnostics: Diagnostics
 ) -> None:
-    """Check the inventory of an environment, but for what stands elsewhere."""
+    """Check the inventory of an environment, except values that refer to other places."""
     from ordito.app.inputs.inventory import find_inventory, read_inventory
     from ordito.app.plugins import plugins_of
     from ordito.app.services.existing_hosts import warn_of_unheeded
@@ -138,7 +150,7 @@ def _check_hosts(
 
 
 def _check_inputs(service: Service, inputs: GatheredInputs, diagnostics: Diagnostics) -> None:
-    """Check the values that are given; an input without a value is no fault of a service that is only looked at."""
+    """Check given values; an input without a value is no error of a service that is only checked."""
     found = Diagnostics()
     bound = bind_inputs(service, inputs.values, found, quiet=secret_inputs(service, inputs))
     if all(d.severity is not Severity.ERROR or d.code == MISSING_INPUT for d in found):

@@ -1,9 +1,9 @@
-"""Helpers for tests of what is written for Ordito: services, executors, providers, and blocks of lifecycle steps.
+"""Helpers for tests of services, executors, providers, and blocks of lifecycle steps.
 
-Two ways to try something out. ``MemoryEnsemble`` runs workflows of a service in memory, on a clock of its own, with
-executors that are given to it: by the same plans and the same engine as `ordito deploy`, without a process or a file.
-``temporary_ensemble`` makes a real ensemble in a folder of its own, with the real executors, and undeploys everything
-at the end. Nothing else of Ordito imports this module, and it needs no test framework.
+There are two ways. ``MemoryEnsemble`` runs workflows of a service in memory, with a fake clock and given executors:
+with the same plans and engine as `ordito deploy`, but without processes or files. ``temporary_ensemble`` makes a real
+ensemble in a folder of its own, with the real executors, and undeploys everything at the end. Nothing else of Ordito
+imports this module, and it needs no test framework.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ BEGINNING = 1_800_000_000.0
 
 
 class FakeClock:
-    """A clock that goes on by ``step`` seconds whenever it is asked, and by ``advance``."""
+    """A clock that advances by ``step`` seconds whenever ``now`` is called, and by ``advance``."""
 
     def __init__(self, seconds: float = BEGINNING, step: float = 1.0) -> None:
         self.seconds = seconds
@@ -67,68 +67,68 @@ class FakeClock:
         return self.seconds
 
     def monotonic(self) -> float:
-        """Seconds since some moment; asking does not make time go on."""
+        """Seconds since some moment; calling it does not advance the clock."""
         return self.seconds
 
     def advance(self, seconds: float) -> None:
-        """Let time go on."""
+        """Advance the clock."""
         self.seconds += seconds
 
 
 # ----------------------------------------------------------------------------------------------------------- executors
 
 Answer = Outcome | Mapping[str, object] | Callable[[Invocation], "Outcome | Mapping[str, object]"]
-"""How an operation ends: an outcome, the outputs of one that succeeds, or what gives one of these."""
+"""How an operation ends: an outcome, the outputs of a success, or a function that returns one of these."""
 
 
 def succeeds(outputs: Mapping[str, object] | None = None, *, changed: bool | None = None) -> Outcome:
-    """The end of an operation that succeeds; ``changed`` is what it reports about having modified its instance."""
+    """The outcome of an operation that succeeds; ``changed`` is what it reports about having modified its instance."""
     return Outcome(Ending.SUCCEEDED, exit_code=0, outputs=dict(outputs or {}), changed=changed)
 
 
 def fails(exit_code: int = 1, message: str = "") -> Outcome:
-    """The end of an operation that fails."""
+    """The outcome of an operation that fails."""
     return Outcome(Ending.FAILED, exit_code=exit_code, message=message or f"exit code {exit_code}")
 
 
 def unreachable(message: str = "the host does not answer") -> Outcome:
-    """The end of an operation that was never started, because its host could not be reached."""
+    """The outcome of an operation that was never started, because its host could not be reached."""
     return Outcome(Ending.UNREACHABLE, message=message)
 
 
 class RecordingExecutor:
-    """An executor that runs nothing: it remembers what it was asked to run, and answers as it is told.
+    """An executor that runs nothing: it records what it was asked to run, and gives prepared answers.
 
-    ``answers`` are by the id of the step, as in ``web_1.Standard.start``, or a pattern of it, as in ``*.start``; the
-    first that fits counts. A list has an answer for each time, the last one for all further times. What has no answer
-    succeeds, and each output that is wanted of it is a text with the output's name.
+    The keys of ``answers`` are ids of steps, as ``web_1.Standard.start``, or patterns, as ``*.start``; the first that
+    fits counts. A list has one answer for each call, the last one for all further calls. A step without an answer
+    succeeds, and each wanted output is a text with the output's name.
     """
 
     def __init__(self, answers: Mapping[str, Answer | Sequence[Answer]] | None = None) -> None:
         self._answers = {name: list(a) if isinstance(a, list | tuple) else [a] for name, a in (answers or {}).items()}
         self.calls: list[Invocation] = []
-        """What it was asked to run, in that order, with the environment in which operations find their inputs."""
+        """What it was asked to run, in order, with the environment in which operations find their inputs."""
         self.cancelled: list[str] = []
-        """The ids of the steps that were to be ended."""
+        """The ids of the steps that were cancelled."""
 
     @property
     def steps(self) -> list[str]:
-        """The ids of the steps that it was asked to run, in that order."""
+        """The ids of the steps that it was asked to run, in order."""
         return [invocation.step for invocation in self.calls]
 
     def call(self, step: str) -> Invocation:
-        """The latest call of a step. Raises ``LookupError`` where there was none."""
+        """The latest call of a step. Raises ``LookupError`` if there was none."""
         for invocation in reversed(self.calls):
             if invocation.step == step:
                 return invocation
         raise LookupError(f"{step} was not run; these were: {', '.join(self.steps) or 'none'}")
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
-        """Yes, everywhere."""
+        """True for everything, everywhere."""
         return True
 
     def batch_key(self, invocation: Invocation) -> str:
-        """Each by itself."""
+        """A key of its own for each invocation."""
         return invocation.step
 
     async def run(self, batch: Sequence[Invocation]) -> AsyncIterator[tuple[str, Progress]]:
@@ -144,11 +144,11 @@ class RecordingExecutor:
         self.cancelled.append(step)
 
     async def settle(self, doubt: InDoubt) -> Outcome | None:
-        """Nothing is known of a step that was at work when a job was cut off."""
+        """None: nothing is known of a step that was running when a job was interrupted."""
         return None
 
     def close(self) -> None:
-        """There is nothing to remove."""
+        """Does nothing."""
 
     def _answer(self, invocation: Invocation) -> Outcome:
         found = next((a for name, a in self._answers.items() if fnmatchcase(invocation.step, name)), None)
@@ -160,7 +160,7 @@ class RecordingExecutor:
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """How an executor has run one operation."""
+    """How an executor ran one operation."""
 
     outcome: Outcome
     """How it ended."""
@@ -179,10 +179,10 @@ def run_operation(  # noqa: PLR0913  (what an operation is given)
     target: HostTarget | None = None,
     timeout: float | None = 60.0,
 ) -> Ran:
-    """Have an executor run one operation by itself: the ``artifact`` of a ``folder``, with these variables.
+    """Let an executor run one operation by itself: the ``artifact`` of a ``folder``, with these variables.
 
-    ``kind`` is the type of the artifact, ``outputs`` are those that are wanted back, ``target`` is the host on which it
-    runs, None for this machine, and ``timeout`` is in seconds. Raises ``LookupError`` where the executor does not
+    ``kind`` is the type of the artifact, ``outputs`` are the names of the wanted outputs, ``target`` is the host on
+    which it runs, None for this machine, and ``timeout`` is in seconds. Raises ``LookupError`` if the executor does not
     accept such an artifact.
     """
     protocol = "" if target is None else target.protocol
@@ -208,7 +208,7 @@ def run_operation(  # noqa: PLR0913  (what an operation is given)
                 printed += progress.data
             elif isinstance(progress, Outcome):
                 return Ran(progress, printed.decode("utf-8", "replace"))
-        raise LookupError("the executor has said nothing of how the operation ended")
+        raise LookupError("the executor did not report how the operation ended")
 
     try:
         return asyncio.run(collect())
@@ -217,7 +217,7 @@ def run_operation(  # noqa: PLR0913  (what an operation is given)
 
 
 class _MadeHere:
-    """The provider of what nobody else makes: a Compute is this machine."""
+    """The provider of Computes that no other provider makes: each is this machine."""
 
     name, protocol = "memory", ""
 
@@ -241,7 +241,7 @@ class _MadeHere:
 
 
 class MemoryJournal:
-    """The journal of a job in memory. What was added and not committed is not in ``records``."""
+    """The journal of a job in memory. ``records`` has only what was committed."""
 
     def __init__(self, records: Collection[Record] = ()) -> None:
         self.records: list[Record] = list(records)
@@ -254,7 +254,7 @@ class MemoryJournal:
         self.opened = delta
 
     def extend(self, plan: Plan, record: RollbackRecord) -> None:
-        """Go on with the steps of a rollback."""
+        """Continue with the steps of a rollback."""
         self.plan = plan
         self.append(record)
 
@@ -270,29 +270,29 @@ class MemoryJournal:
 
 
 class MemoryRun(msgspec.Struct, frozen=True):
-    """How a workflow went in memory."""
+    """How a workflow ran in memory."""
 
     ensemble: MemoryEnsemble
-    """What there is after it."""
+    """The ensemble after it."""
     status: str
     """``ok``, ``degraded`` or ``failed``."""
     counts: Counts
     """The numbers of steps by how they ended."""
     plan: Plan
-    """What was planned."""
+    """The plan."""
     events: tuple[Event, ...]
-    """What was told of it, in that order: the events of `--json`."""
+    """Its events, in order: those of `--json`."""
     failures: tuple[StepFailed, ...] = ()
     """The steps that failed, each with its outcome."""
 
 
 class MemoryEnsemble:
-    """What is deployed of a service, in memory.
+    """A deployment of a service in memory.
 
-    ``service`` is the path of a definitions file, of a folder that holds one or of an archive, or the text of a
+    ``service`` is the path of a definitions file, of a folder that contains one or of an archive, or the text of a
     definitions file; ``inputs`` are those of the topology. ``executors`` run the operations, by default one
-    ``RecordingExecutor``, and ``providers`` make nodes; Computes that none of them makes are there at once. Raises
-    ``InvalidDocument`` where the service or an input is not right.
+    ``RecordingExecutor``, and ``providers`` make nodes; Computes that none of them makes exist at once. Raises
+    ``InvalidDocument`` if the service or an input is not valid.
     """
 
     def __init__(
@@ -322,9 +322,8 @@ class MemoryEnsemble:
     def plan(
         self, workflow: str = DEPLOY, *, about: Collection[str] = (), scale: Mapping[str, int] | None = None
     ) -> Plan:
-        """What a workflow would do now. ``about`` names the instances that it is about where it is not about all, as
-        `heal`, `stop` or `check` need it; ``scale`` says the numbers of instances for `scale`. Raises
-        ``PlanRefused``."""
+        """What a workflow would do now. ``about`` names the instances for workflows that are not about all, such as
+        `heal`, `stop` or `check`; ``scale`` has the numbers of instances for `scale`. Raises ``PlanRefused``."""
         return plan(workflow, self.service, self.snapshot, self.inputs, self._options(about, scale or {}))
 
     def run(
@@ -389,8 +388,8 @@ def run_workflow(
     *,
     executor: Executor | None = None,
 ) -> MemoryRun:
-    """Run one workflow in memory, of a service of which nothing exists yet. What there is then stands in the
-    ``ensemble`` of what it gives, on which further workflows can be run."""
+    """Run one workflow in memory, of a service of which nothing exists yet. The result has the ``ensemble``, on which
+    further workflows can be run."""
     return MemoryEnsemble(service, inputs, executors=(executor,) if executor is not None else ()).run(workflow)
 
 
@@ -437,11 +436,11 @@ def _remembering(events: list[Event]) -> Listener:
 
 
 class Agreeing:
-    """Who agrees to every plan, and remembers what was said. To be given to use cases in tests."""
+    """A conversation for use cases in tests: it agrees to every plan, and records what it is told."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        """What was told of jobs."""
+        """The events of jobs."""
         self.diagnostics: list[Diagnostic] = []
         """Warnings and notes about documents."""
 
@@ -478,27 +477,27 @@ class Agreeing:
 
 
 class TemporaryEnsemble:
-    """An ensemble on disk for a test, as `ordito -e DIR` makes it. ``temporary_ensemble`` gives one."""
+    """An ensemble on disk for a test, as `ordito -e DIR` makes it. ``temporary_ensemble`` makes one."""
 
     def __init__(self, directory: Path, service: str) -> None:
         self.directory = directory
         """The ensemble's directory."""
         self.events: list[Event] = []
-        """What was told of its jobs, in that order."""
+        """The events of its jobs, in order."""
         self._service = service
 
     def deploy(self, inputs: Mapping[str, object] | None = None) -> JobReport | None:
-        """Deploy the service; None where there was nothing to do. Raises ``InvalidDocument``, ``PlanRefused`` and
+        """Deploy the service; None if there was nothing to do. Raises ``InvalidDocument``, ``PlanRefused`` and
         ``Refused``."""
         return self.run(DeployRequest("" if self._is_made else self._service, inputs=_given(inputs or {})))
 
     def undeploy(self) -> JobReport | None:
-        """Remove everything; None where there was nothing to do."""
+        """Remove everything; None if there was nothing to do."""
         return self.run(UndeployRequest())
 
     def run(self, request: Request, options: JobOptions | None = None) -> JobReport | None:
-        """Carry out a request of any workflow (`ordito.app.requests`), without asking; None where there was nothing to
-        do. Raises what the command would refuse."""
+        """Carry out a request of any workflow (`ordito.app.requests`), without asking; None if there was nothing to do.
+        Raises ``Refused`` and the like where the command would refuse."""
         listener = Agreeing()
         asked = WorkflowRequest(str(self.directory), request, options or JobOptions())
         report = carry_out(asked, listener).report
@@ -520,7 +519,7 @@ class TemporaryEnsemble:
 
     @property
     def outputs(self) -> Mapping[str, object]:
-        """The outputs of the topology, as things are."""
+        """The outputs of the topology, evaluated now."""
         return output(OutputRequest(str(self.directory))).outputs
 
     @property
@@ -532,8 +531,8 @@ class TemporaryEnsemble:
 def temporary_ensemble(service: str | Path, inputs: Mapping[str, object] | None = None) -> Iterator[TemporaryEnsemble]:
     """An ensemble of a service (a path, or a text as in ``MemoryEnsemble``) in a folder of its own.
 
-    It is deployed at once where ``inputs`` are given, if only ``{}``. At the end everything that exists is undeployed,
-    and the folder is removed. Where something could not be undeployed, ``Refused`` says so, and the folder stays.
+    It is deployed at once if ``inputs`` are given, if only ``{}``. At the end everything that exists is undeployed, and
+    the folder is removed. If something could not be undeployed, ``Refused`` says so, and the folder stays.
     """
     folder = Path(tempfile.mkdtemp(prefix="ordito-test-"))
     if _is_text(service):
@@ -547,5 +546,5 @@ def temporary_ensemble(service: str | Path, inputs: Mapping[str, object] | None 
         report = ensemble.undeploy() if ensemble.instances else None
         if report is not None and report.failures:
             failed = ", ".join(f"{f.step}: {f.outcome.message}" for f in report.failures)
-            raise Refused("left-behind", f"the test leaves something behind in {folder}: {failed}")
+            raise Refused("left-behind", f"the test has left something in {folder}: {failed}")
         shutil.rmtree(folder)

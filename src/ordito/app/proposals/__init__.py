@@ -1,1 +1,1 @@
-"""Proposals: for each workflow, what a command asks for, and the plan that comes of it."""
+"""Proposals: for each workflow, the plan of its request."""

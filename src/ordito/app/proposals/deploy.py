@@ -1,4 +1,4 @@
-"""What bringing the running system to a description would do: `deploy` and `upgrade`."""
+"""Planning `deploy` and `upgrade`, which bring the running system to a description."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ from ordito.work.records import GivenService
 from ordito.work.workflows import DEPLOY, workflow_of
 
 SERVICE_FILE = "service.yaml"
-"""The service that is meant where none is named: the one in the ensemble's own directory."""
+"""The default service: this file in the ensemble's own directory."""
 
 
 class NamedService(msgspec.Struct, frozen=True):
-    """Where the service lies that is meant, as seen from here, and what the ensemble is to remember of that."""
+    """The path of the wanted service, relative to the current directory, and what the ensemble remembers of it."""
 
     path: str
     given: GivenService | None = None
 
 
 def propose(request: DescriptionRequest, known: PlanningContext) -> Proposal:
-    """What it would do. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
+    """The proposal. Raises ``InvalidDocument``, ``PlanRefused``, ``Refused`` and ``EnsembleError``."""
     named = _to_deploy(request, known) if isinstance(request, DeployRequest) else _to_upgrade_to(request, known)
     with paused_collector():
         return _proposed(request, known, named)
 
 
 class _Described(msgspec.Struct, frozen=True):
-    """What is to be: the service as it was read, its inputs, and the ``values`` of inputs that the command gives."""
+    """The wanted state: the service as it was read, its inputs, and the ``values`` of inputs that the command gives."""
 
     read: ReadService
     bound: BoundInputs
@@ -75,7 +75,7 @@ class _Described(msgspec.Struct, frozen=True):
 def _described(
     request: DescriptionRequest, known: PlanningContext, named: NamedService, diagnostics: Diagnostics
 ) -> _Described:
-    """Read the service that is meant, with its inputs. Raises ``InvalidDocument`` and ``Refused``."""
+    """Read the wanted service, with its inputs. Raises ``InvalidDocument`` and ``Refused``."""
     place, status, environment = known.place, known.status, known.spec.environment
     evaluation = evaluation_of(place, diagnostics, environment)
     gathered = gather_inputs(environment, status.given, request.inputs, evaluation, diagnostics)
@@ -102,7 +102,7 @@ def _described(
 
 
 def _warn_of_steps(request: DescriptionRequest, known: PlanningContext, diagnostics: Diagnostics) -> None:
-    """Warn where what runs has lifecycle steps of a file that its command named, and this one names none."""
+    """Warn if what runs has lifecycle steps of a file that its command named, and this command names none."""
     if request.hooks.lifecycle or not known.status.form:
         return
     record = read_job(known.place.layout, known.status.form)
@@ -110,7 +110,7 @@ def _warn_of_steps(request: DescriptionRequest, known: PlanningContext, diagnost
     if isinstance(said, Mapping) and (file := said.get("lifecycle")):
         diagnostics.warning(
             "steps-not-given",
-            f"what runs has the lifecycle steps of {file}, and this command names none: it would lose them",
+            f"what runs has the lifecycle steps of {file}, but this command names no such file: they would be lost",
             None,
             hint=f"give --lifecycle {file} again, or put it beside the service as lifecycle.yaml",
         )
@@ -204,7 +204,8 @@ def _planned(
 
 
 def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[bool, bool]:
-    """Whether a plan with nothing to do takes over the service's files, and whether it completes the last attempt."""
+    """Whether a plan with nothing to do takes over changed files of the service, and whether it completes the last
+    attempt."""
     if made.plan.summary.is_part:
         return False, False
     renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
@@ -219,7 +220,7 @@ def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[
     if completes:
         diagnostics.note(
             "attempt-completed",
-            "the last attempt did not end well, and nothing is left to be done: what is deployed is complete with this",
+            "the last attempt failed, but nothing is left to do: this completes the deployment",
             None,
         )
     return renews, completes
@@ -228,8 +229,8 @@ def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[
 def changing(
     options: PlanOptions, changes: ChangeOptions, prunes: str, which: str, *, strict: bool = False
 ) -> PlanOptions:
-    """What planning is told of how what runs is changed: ``prunes`` is what becomes of what the template has lost where
-    the command does not say it; ``which`` and ``strict`` are those of ``HookOptions``."""
+    """The options for planning about how running instances are changed: ``prunes`` says what happens by default to
+    orphans; ``which`` and ``strict`` are those of ``HookOptions``."""
     return dataclasses.replace(
         options,
         changes=msgspec.structs.replace(changes, prune=changes.prune or prunes),
@@ -238,7 +239,7 @@ def changing(
 
 
 def _check_replaced(changes: ChangeOptions, service: Service, diagnostics: Diagnostics) -> None:
-    """See that the nodes exist that are to be replaced. Raises ``InvalidDocument`` where one does not."""
+    """Raise ``InvalidDocument`` if a node to be replaced does not exist."""
     unknown = [name for name in changes.replaced if name not in service.nodes]
     for name in unknown:
         diagnostics.unknown("unknown-node", "node template", name, None, service.nodes, note="--replace names it")
@@ -247,7 +248,7 @@ def _check_replaced(changes: ChangeOptions, service: Service, diagnostics: Diagn
 
 
 def _hosts(known: PlanningContext) -> Callable[[], Service] | None:
-    """The hosts of the inventory as nodes that can be selected; None where there are none."""
+    """The hosts of the inventory as nodes that can be selected; None for none."""
     pool = plugins_of(known.place.layout, known.spec.inventory).providers.named(POOL)
     if not isinstance(pool, PoolProvider) or not pool.hosts:
         return None
@@ -255,18 +256,18 @@ def _hosts(known: PlanningContext) -> Callable[[], Service] | None:
 
 
 def _only_given(plan: Plan, asked: Mapping[str, object]) -> dict[str, object]:
-    """The inputs of the workflow that deploys which this command gave, evaluated."""
+    """The evaluated inputs that this command gave for a deploying workflow of the template."""
     return {name: value for scope in plan.scopes[:1] for name, value in scope.inputs.items() if name in asked}
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two paths name the same service: the same file, or a file and the folder it is the service of."""
+    """Whether two paths name the same service: the same file, or a file and the folder whose service it is."""
     first, second = Path(one).resolve(), Path(other).resolve()
     return second in {first, first.parent} or first == second.parent
 
 
 def _changed(inputs: Mapping[str, object], status: Status) -> tuple[str, ...]:
-    """The inputs whose values are not those that were deployed, by name; none where nothing was deployed."""
+    """The names of the inputs whose values differ from the deployed ones; none if nothing was deployed."""
     if not status.service:
         return ()
     before = status.inputs
@@ -274,7 +275,7 @@ def _changed(inputs: Mapping[str, object], status: Status) -> tuple[str, ...]:
 
 
 def _open_ones(inputs: Mapping[str, object]) -> dict[str, object]:
-    """The inputs that may be written where everybody reads them; the others are remembered, sealed."""
+    """The inputs that may be written in plain text; the others are remembered sealed."""
     return {name: value for name, value in inputs.items() if not is_sensitive(value)}
 
 
@@ -282,14 +283,14 @@ def _open_ones(inputs: Mapping[str, object]) -> dict[str, object]:
 
 
 def service_to_keep(request: DescriptionRequest, known: PlanningContext, proposal: Proposal) -> str:
-    """The path of the service that a saved plan has to name, "" where the ensemble names it itself."""
+    """The path of the service that a saved plan must name, "" if the ensemble names it itself."""
     if proposal.source.user_part is None:
         return ""
     return request.service or str(Path(known.place.shown) / SERVICE_FILE)
 
 
 def _to_deploy(request: DescriptionRequest, known: PlanningContext) -> NamedService:
-    """The service to deploy. An ensemble deploys one service; another one needs the user's word in its file, or an
+    """The service to deploy. An ensemble deploys one service; for another one the user must change its file, or use an
     upgrade."""
     place, user, asked = known.place, known.spec.user, request.service
     if user.exists and not user.service:
@@ -310,13 +311,13 @@ def _to_deploy(request: DescriptionRequest, known: PlanningContext) -> NamedServ
             f"no service is named, and {place.shown} is not an ensemble yet",
             "name the service",
             next_words=("deploy", "SERVICE"),
-            purpose="SERVICE is a definitions file, or a folder that holds one",
+            purpose="SERVICE is a definitions file, or a folder that contains one",
         )
     remembered = known.status.named if user.service != user.written else None
     current = user.service_path(place.layout, place.shown)
     if not asked and not Path(current).exists():
         by = f'"service" in {place.manifest} names it' if remembered is None else "an upgrade has named it"
-        raise Refused("file-not-found", f"this ensemble deploys {current}, and there is no such file or folder", by)
+        raise Refused("file-not-found", f"this ensemble deploys {current}, but there is no such file or folder", by)
     if not asked or is_same(asked, current):
         return NamedService(current, remembered)
     if not Path(asked).exists():
@@ -356,7 +357,7 @@ def _to_upgrade_to(request: DescriptionRequest, known: PlanningContext) -> Named
                 f"{place.manifest} names no service",
                 'name the new one, or add it to what you wrote there, below "spec:", as in: service: service.yaml',
                 next_words=("upgrade", "SERVICE"),
-                purpose="SERVICE is a definitions file, or a folder that holds one",
+                purpose="SERVICE is a definitions file, or a folder that contains one",
             )
         return NamedService(user.service_path(place.layout, place.shown), remembered)
     if user.written and is_same(asked, user.written_path(place.layout, place.shown)):
@@ -365,7 +366,8 @@ def _to_upgrade_to(request: DescriptionRequest, known: PlanningContext) -> Named
 
 
 def _check_comparable(request: DescriptionRequest, known: PlanningContext, service: Service) -> None:
-    """Refuse to upgrade where the template has a way of its own to deploy: what that does cannot be compared."""
+    """Raise ``Refused`` if the template has a deploying workflow of its own, because what that does cannot be
+    compared."""
     found = overriding(service, DEPLOY)
     if found is not None:
         raise Refused(
@@ -374,7 +376,7 @@ def _check_comparable(request: DescriptionRequest, known: PlanningContext, servi
             " what runs cannot be told",
             f'write it as "service" in {known.place.manifest}, and deploy' if request.service else "",
             next_words=("deploy",),
-            purpose="have that workflow bring what runs to what the template says",
+            purpose="let that workflow bring what runs to what the template says",
         )
 
 

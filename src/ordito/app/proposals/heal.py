@@ -1,4 +1,4 @@
-"""What healing would do: it checks, repairs, restarts, and makes again what none of that helps."""
+"""Planning `heal`: it checks, repairs and restarts instances, and replaces those that this does not help."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from ordito.work.probes import CHECK, HEAL, maintaining
 MOST_NAMED = 12
 NOT_OK = frozenset({ERROR, UNKNOWN})
 REQUIRED_FIRST = "required-first"
-"""The code of the refusal to heal what cannot be ok before something else is."""
+"""The code of the refusal to heal an instance that cannot be ok before something else is."""
 NOTHING_HEALS = "nothing-heals"
-"""The code of the refusal to heal what has no operation at all."""
+"""The code of the refusal to heal instances without any operation."""
 
 
 def propose(request: HealRequest, known: PlanningContext) -> Proposal:
@@ -83,8 +83,8 @@ def to_heal(proposal: Proposal) -> tuple[str, ...]:
 
 
 def not_known(proposal: Proposal) -> Mapping[str, str]:
-    """The instances that were to be healed and were left as they are, each with that host, or itself, of which nobody
-    could find out how it is."""
+    """The instances that were to be healed and were left alone, each with the host (or itself) whose status could not
+    be found out."""
     plan, instances = proposal.plan, proposal.snapshot.instances
     looked = [s.instance for s in plan.steps if s.action is Action.FILTER and plan.calls[s.call].operation == KNOWN]
     unanswered = StatusReason.UNANSWERED
@@ -94,22 +94,22 @@ def not_known(proposal: Proposal) -> Mapping[str, str]:
 
 
 def still_missed(proposal: Proposal, hosts: Collection[str]) -> tuple[str, ...]:
-    """What is on these instances as far as is recorded, and not there: it is still to be made again."""
+    """The instances that are recorded on these hosts and do not exist: they must still be created again."""
     snapshot = proposal.snapshot
     missed = (record for record in snapshot.instances.values() if record.is_missed) if hosts else ()
     return tuple(r.id for r in missed if any(host.id in hosts for host in chain(snapshot, r.host)))
 
 
 def failed_links(proposal: Proposal, instance: str) -> tuple[str, ...]:
-    """The instances to which one is not linked as it should be, because an operation of the pair has failed."""
+    """The instances to which an instance is not linked because an operation of the pair has failed."""
     snapshot = proposal.snapshot
     links = (snapshot.links[name] for name in snapshot.links_of(instance))
     return tuple(dict.fromkeys(link.target for link in links if link.source == instance and link.failed))
 
 
 def one_by_one(request: HealRequest, service: Service, snapshot: Snapshot) -> tuple[HealRequest, ...]:
-    """What is asked for, one after the other, each of which may turn out not to need it: what others require comes
-    before these. Whole hosts are healed host by host, and all at once where nobody is asked first."""
+    """The wanted instances as separate requests, in the order of their requirements, because some may turn out not to
+    need healing. Whole hosts are healed host by host, or all at once if nobody is asked first."""
     names = InstanceNames(service, snapshot, deleted=True)
     records = {record.id: record for text in request.names for record in _named(names, text)}
     if not request.reinstall:
@@ -147,7 +147,7 @@ def _chosen(request: HealRequest, service: Service, snapshot: Snapshot) -> Mappi
         if record.is_unmanaged and not spared and (whole or request.reinstall):
             raise Refused(
                 "kept",
-                f"{record.id} is not created by this ensemble, and is not removed to be made again",
+                f"{record.id} was not created by this ensemble, and is not replaced by it",
                 "a check or heal of the interface type ordito.interfaces.Maintain could repair it in place",
             )
         if spared or not whole:
@@ -156,23 +156,22 @@ def _chosen(request: HealRequest, service: Service, snapshot: Snapshot) -> Mappi
     if asked_first and len(places) > 1:
         raise Refused(
             "one-by-one",
-            f"{listed(list(chosen), MOST_NAMED)} are not healed in one job, since each is asked for itself how far"
-            " healing has to go",
+            f"{listed(list(chosen), MOST_NAMED)} cannot be healed in one job, because each is checked separately for"
+            " how far healing has to go",
             "heal one after the other, as `ordito heal` does by itself where several are named",
         )
     return chosen
 
 
 def _refuse_nothing(plan: Plan, chosen: Mapping[str, Instance]) -> None:
-    """Refuse to heal what counts as ok where nothing would be run. Of what is not ok that is how somebody says that it
-    is ok again."""
+    """Raise ``Refused`` if instances count as ok and nothing would be run. For instances that are not ok it is allowed:
+    that is how to declare them ok again."""
     if not runs_nothing(plan) or not all(record.local in OPERATIONAL for record in chosen.values()):
         return
     names = [*chosen]
     raise Refused(
         "nothing-heals",
-        f"there is nothing that could heal {listed(names, MOST_NAMED)}, and nothing that says whether it is ok: no"
-        " operation of it is implemented",
+        f"nothing can heal or check {listed(names, MOST_NAMED)}: no operation of it is implemented",
         "an operation check of the interface type ordito.interfaces.Maintain says how it is, and its operations heal,"
         " stop and start repair it",
         next_words=("describe", names[0]),
@@ -181,8 +180,8 @@ def _refuse_nothing(plan: Plan, chosen: Mapping[str, Instance]) -> None:
 
 
 def _refuse_in_vain(request: HealRequest, service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> None:
-    """Refuse to heal what cannot be ok before something else is that it requires: it would be stopped, and replaced,
-    in vain."""
+    """Raise ``Refused`` for instances that cannot be ok before something that they require is: they would be stopped
+    and replaced in vain."""
     places = [_outermost(service, snapshot, record) for record in chosen.values()]
     # What lies on a host that is replaced is replaced as well.
     taken = {i for i in places if request.scope == WHOLE_HOST or snapshot.instances[i].local not in OPERATIONAL}
@@ -208,13 +207,13 @@ def _refuse_in_vain(request: HealRequest, service: Service, snapshot: Snapshot, 
 
 
 def _lies_on(record: Instance, chosen: Collection[str], snapshot: Snapshot) -> bool:
-    """Whether an instance is one of those that are chosen, or lies on one, with which it is replaced."""
+    """Whether an instance is one of the chosen ones, or is hosted on one and replaced with it."""
     return any(above.id in chosen for above in chain(snapshot, record.id))
 
 
 def _required_not_ok(service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> list[Instance]:
-    """The instances known not to be ok without which these cannot be ok, by all requirements up to the Computes, which
-    healing looks at itself. Of a node with several instances one that is ok is enough."""
+    """The instances that are known not to be ok and that these need, by all requirements up to the Computes, which
+    healing checks itself. Of a node with several instances one that is ok is enough."""
     found: dict[str, Instance] = {}
     seen: set[str] = set()
     waiting: list[str] = []
@@ -242,7 +241,7 @@ def _required_not_ok(service: Service, snapshot: Snapshot, chosen: Mapping[str, 
 
 
 def _named(names: InstanceNames, text: str) -> list[Instance]:
-    """The instance that a text means."""
+    """The instance that a text names."""
     found = [record for record in names.instances((text,)) if not record.was_scaled_in]
     if len(found) > 1:
         raise Refused(
@@ -263,7 +262,7 @@ def _may_be_spared(service: Service, record: Instance) -> bool:
 
 
 def _outermost(service: Service, snapshot: Snapshot, record: Instance) -> str:
-    """The nearest Compute up the hosts of an instance, else the instance itself."""
+    """The nearest Compute among the hosts of an instance, else the instance itself."""
     return compute_of(service, snapshot, record.id) or record.id
 
 
@@ -273,10 +272,8 @@ def _outermost(service: Service, snapshot: Snapshot, record: Instance) -> str:
 def healings(
     directory: str, request: HealRequest, environment: str | None, hosts: str | None = None
 ) -> tuple[HealRequest, ...]:
-    """What is asked for, one after the other, or host by host; all at once where nobody is asked.
-
-    Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``.
-    """
+    """The healing requests of a command, one after the other, or host by host; all at once if nobody is asked. Raises
+    ``InvalidDocument``, ``Refused`` and ``EnsembleError``."""
     place = place_of(directory)
     if len(request.names) < 2 or not place.layout.exists:
         return (request,)

@@ -1,4 +1,4 @@
-"""What looking at instances would do: at all of them, or at those that are named."""
+"""Planning `check` and `discover`, for all instances or for named ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ordito.model.service import Service
 
 
 def propose(request: LookRequest, known: PlanningContext) -> Proposal | None:
-    """The plan; None where nothing was ever deployed. Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``."""
+    """The plan; None if nothing was ever deployed. Raises ``InvalidDocument``, ``Refused`` and ``EnsembleError``."""
     status = known.status
     if not status.service:
         return None
@@ -24,7 +24,7 @@ def propose(request: LookRequest, known: PlanningContext) -> Proposal | None:
 
 
 def chosen_instances(request: LookRequest, proposal: Proposal) -> frozenset[str] | None:
-    """The ids of the instances that are asked for; None for all."""
+    """The ids of the wanted instances; None for all."""
     return _chosen(request, proposal.service, proposal.snapshot)
 
 

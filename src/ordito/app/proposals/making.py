@@ -1,4 +1,4 @@
-"""From a service that was read to a plan of a workflow."""
+"""Making a plan of a workflow from a service that was read."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ from ordito.work.workflows import workflow_of
 
 
 class MadePlan(msgspec.Struct, frozen=True):
-    """A plan, the digest of the files that it was made for and those of each of them, and the service with what it has
-    left behind. ``earlier`` are the earlier forms of it that were read for that."""
+    """A plan, the digest of the files for which it was made, together (``measured``) and of each (``contents``), and
+    the service with orphans. ``earlier`` are the earlier deployed versions that were read for it."""
 
     plan: Plan
     measured: str
@@ -54,7 +54,7 @@ class MadePlan(msgspec.Struct, frozen=True):
 
 
 def _as_told(_: Service, options: PlanOptions) -> PlanOptions:
-    """Nothing more is to be said."""
+    """Add nothing to the options."""
     return options
 
 
@@ -75,9 +75,9 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     reset_counts: bool = False,
     choose: Callable[[Service, PlanOptions], PlanOptions] = _as_told,
 ) -> MadePlan:
-    """The plan of a workflow; the words are those of ``PlanOptions``, save that with ``reset_counts`` no number of
-    instances is kept that was set by scaling. What needs the whole service to be known is said by ``choose``. Raises
-    ``PlanRefused``, ``Refused`` and ``EnsembleError``, and what choosing raises."""
+    """The plan of a workflow; the keyword arguments are those of ``PlanOptions``, and with ``reset_counts`` numbers of
+    instances that scaling has set are not kept. ``choose`` sets the options that need the whole service. Raises
+    ``PlanRefused``, ``Refused`` and ``EnsembleError``, and what ``choose`` raises."""
     measured = measured_files(known.place.layout, read)
     known.examine(Grounds(measured.digest, measured.contents, inputs, read.service.choices))
     left = with_removed(read.service, known.snapshot, known.status)
@@ -113,7 +113,7 @@ def read_deployed(known: PlanningContext) -> ReadService:
 
 
 def pinned_source(form: Deploys, read: ReadService, made: MadePlan) -> ProposedSource:
-    """The service that a plan is about, where its files are pinned already: those of a ``form``."""
+    """The service of a plan whose files are pinned already: those of a deployed version (``form``)."""
     pinned = PinnedService(form.service, form.main, read.package.root)
     return ProposedSource(read, made.whole, made.measured, made.contents, pinned, named=form.named)
 
@@ -131,14 +131,14 @@ def for_deployed(known: PlanningContext, workflow: str, read: ReadService, made:
 
 
 def options_of(known: PlanningContext, whole: ServiceWithOrphans, digests: Mapping[str, str]) -> PlanOptions:
-    """What planning is told besides a service; ``digests`` are those of the files that it names itself."""
+    """The options for planning besides the service; ``digests`` are those of the files that it names itself."""
     plugins = plugins_of(known.place.layout, known.spec.inventory)
     return replace(plan_options(known.place.layout, plugins, whole, digests), kept=known.status.kept)
 
 
 def _deployed(forms: EarlierForms) -> Deployed | None:
-    """What was deployed last; None for nothing, and where its files are not there any more: it is only asked in order
-    to say what has changed."""
+    """What was deployed last; None for nothing, or if its files no longer exist: it is only needed to say what has
+    changed."""
     former = forms.former(forms.current) if forms.current else None
     return Deployed(former.service, former.inputs, former.digests) if former is not None else None
 
@@ -149,8 +149,8 @@ MOST_NAMED = 5
 
 
 def refuse_missing_providers(providers: Providers, snapshot: Snapshot, plan: Plan, file: InventoryFile) -> None:
-    """See that who has made a host is still there, where something is to be done with it or on it: an inventory that is
-    not there any more says nothing of hosts, and they must not be taken for lost. Raises ``Refused``."""
+    """Raise ``Refused`` if the provider of a host is missing that the plan uses: without its inventory nothing is known
+    of the host, which must not be taken for lost."""
     touched = dict.fromkeys(s.instance if s.action is Action.DELEGATE else s.runs_on for s in plan.steps)
     missing: dict[str, list[str]] = {}
     for name in touched:
@@ -159,7 +159,7 @@ def refuse_missing_providers(providers: Providers, snapshot: Snapshot, plan: Pla
             missing.setdefault(maker, []).append(name)
     for maker, made in missing.items():
         was = "was" if len(made) == 1 else "were"
-        where = f"{file.shown} says nothing of it" if file.path is not None else "there is no inventory now"
+        where = f"{file.shown} does not have it" if file.path is not None else "there is no inventory now"
         raise Refused(
             "no-provider",
             f'{listed(made, MOST_NAMED)} {was} made by the provider "{maker}", and {where}',
@@ -174,8 +174,7 @@ def refuse_missing_providers(providers: Providers, snapshot: Snapshot, plan: Pla
 
 
 def hooking_of(layout: Layout, read: ReadService, pinned: Pinned, left: Mapping[str, Block]) -> Hooking:
-    """The blocks of a service's steps, as they lie in its pin; ``left`` are those of the steps about what it has left
-    behind."""
+    """The blocks of a service's steps, as they are in its pin; ``left`` are those of steps about orphans."""
     prefix = Path(pinned.root).relative_to(layout.artifacts / pinned.digest).as_posix()
     own = in_pin(read.steps.blocks, pinned.digest, prefix)
     return Hooking(blocks={**left, **own}, files=named_files(read, pinned))
@@ -187,8 +186,8 @@ def named_files(read: ReadService, pinned: Pinned) -> dict[str, dict[str, str]]:
 
 
 def for_workflow(hooking: Hooking, known: PlanningContext, workflow: str) -> Hooking:
-    """The same as a plan of a workflow is told it: which transition that is, and what was done in earlier attempts at
-    it. Raises ``EnsembleError``."""
+    """The lifecycle steps for the plan of a workflow: which transition it is, and what earlier attempts have done.
+    Raises ``EnsembleError``."""
     made = workflow_of(workflow)
     if not (made.describes or made.removes) or not hooking.blocks:
         return hooking
@@ -205,7 +204,7 @@ def for_workflow(hooking: Hooking, known: PlanningContext, workflow: str) -> Hoo
 def foresee(
     plugins: Plugins, service: Service, snapshot: Snapshot, plan: Plan, inputs: Mapping[str, object], ensemble: str
 ) -> None:
-    """See that providers can make what a plan has them make, those that can tell. Raises ``PlanRefused``."""
+    """Raise ``PlanRefused`` if a provider says that it cannot make what a plan asks of it."""
     by_provider: dict[str, list[Delegation]] = {}
     foreseeing = {p.name: f for p in plugins.providers.all if (f := _foresees(p)) is not None}
     if not foreseeing:
@@ -232,7 +231,7 @@ def _foresees(provider: object) -> Foresees | None:
 def _report(
     service: Service, asked: Sequence[Delegation], problems: Mapping[str, str], diagnostics: Diagnostics
 ) -> None:
-    """Say what cannot be made; of instances of one node with the same reason once."""
+    """Report what cannot be made; instances of one node with the same reason are reported together."""
     alike: dict[tuple[str, str], list[str]] = {}
     for one in asked:
         if one.instance in problems:
@@ -255,7 +254,7 @@ def _delegated(plan: Plan, operation: str) -> Iterator[str]:
 
 
 class _Asking:
-    """What is asked for each instance, as far as it is known before anything runs."""
+    """The requests to providers for instances, as far as they are known before anything runs."""
 
     def __init__(
         self, service: Service, snapshot: Snapshot, plan: Plan, inputs: Mapping[str, object], ensemble: str
@@ -283,7 +282,7 @@ class _Asking:
         )
 
     def _known(self, node: NodeTemplate) -> dict[str, object]:
-        """The properties that do not wait for anything that runs, those of capabilities as ``capability::name``."""
+        """The properties that are known before anything runs, those of capabilities as ``capability::name``."""
         written = dict(node.properties)
         for capability in node.capabilities.values():
             written |= {f"{capability.name}::{name}": value for name, value in capability.properties.items()}

@@ -1,4 +1,4 @@
-"""What stopping, starting or restarting would do: with what is named, and with what depends on it."""
+"""Planning `stop`, `start` and `restart`, for named instances and those that depend on them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def propose(request: MoveRequest, known: PlanningContext) -> Proposal:
 
 
 def nothing_deployed(workflow: str) -> Refused:
-    """That there is nothing which a workflow could be about."""
+    """The refusal because nothing is deployed."""
     return Refused(
         "nothing-deployed",
         f"nothing is deployed: there is nothing to {workflow}",

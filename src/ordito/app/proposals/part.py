@@ -1,4 +1,4 @@
-"""What planning is told of the part of a service that a command is about."""
+"""The options for planning about the part of a service that a command names."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ordito.planning.options import PlanOptions, ServicePart
 
 
 def with_part(options: PlanOptions, given: PartOptions, service: Service, snapshot: Snapshot) -> PlanOptions:
-    """What planning is told of the part. Raises ``Refused`` for names that mean nothing, and where the template has a
-    way of its own to do it, which is for everything."""
+    """The options with the part. Raises ``Refused`` for unknown names, and if the template has a workflow of its own
+    for this, which is always for everything."""
     if given.is_all:
         return options
     if options.written.name:
         raise Refused(
             "own-workflow-whole",
-            f'workflow "{options.written.name}" of the template does this, and it is not for a part of the service',
+            f'workflow "{options.written.name}" of the template does this, and it cannot do a part of the service',
             f"leave out {' '.join(words(given))}",
         )
     names = InstanceNames(service, snapshot, deleted=True)

@@ -1,4 +1,4 @@
-"""What a job that did not end well has left undone."""
+"""Planning `jobs retry`: what a failed or cancelled job has left undone."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ Choose = Callable[[Service, PlanOptions], PlanOptions]
 
 
 def propose(request: RetryRequest, known: PlanningContext) -> Proposal:
-    """What is left: the plan of the job's workflow as things are now, with the service and the inputs that it had.
+    """The rest of the job: the plan of its workflow from the present state, with the service and the inputs that it
+    had.
 
     Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
     """
@@ -104,8 +105,8 @@ def _rest(
     record: RecordedJob,
     losing: Collection[str],
 ) -> Choose:
-    """What planning is told besides: what the job was told, or of what part of all that exists it was; ``losing`` names
-    whose data may be lost."""
+    """The options for planning: those of the job, and the part of the service that it was about; ``losing`` names
+    instances whose data may be lost."""
     if workflow.describes or workflow.removes:
         changes = from_record(ChangeOptions, _told(record))
         hooks = from_record(HookOptions, _told(record))
@@ -129,7 +130,7 @@ def _rest(
 
 
 def _done(known: PlanningContext, record: RecordedJob) -> tuple[DoneHook, ...]:
-    """The lifecycle steps that a rollback is to undo."""
+    """The lifecycle steps that a rollback must undo."""
     return done_since(known.place.layout, str(_told(record).get(TO, "")))
 
 
@@ -139,8 +140,7 @@ def _told(record: RecordedJob) -> Mapping[str, object]:
 
 
 def _first(place: Place, job: str, record: RecordedJob) -> str:
-    """The job that a job carries on with, directly or in turn; itself where it carries on with none. Raises
-    ``EnsembleError``."""
+    """The first job in a chain of retries; the job itself if it is no retry. Raises ``EnsembleError``."""
     first, current = job, record
     while current.head.retries:
         first = current.head.retries
@@ -152,8 +152,8 @@ def _first(place: Place, job: str, record: RecordedJob) -> str:
 
 
 def _latest(place: Place) -> str:
-    """The latest job that may have left something undone: the latest that failed, where none that ended well can be
-    carried on since; "" where there is none."""
+    """The latest job that may have left something undone: the latest that failed, unless a later one that can be
+    retried has succeeded; "" for none."""
     lines = list(job_lines(place.layout))
     found = max((line for line in lines if _continues(line.workflow)), key=_id, default=None)
     if found is not None and found.outcome != WELL:
@@ -169,12 +169,12 @@ def _id(line: JobLine) -> str:
 
 
 def _checked(place: Place, job: str, record: RecordedJob) -> Workflow:
-    """The workflow of a job of which something may be left."""
+    """The workflow of a job that may have left something undone. Raises ``Refused`` for other jobs."""
     workflow, ended = record.head.workflow, record.head.status
     if ended == "ok":
         raise Refused(
             "job-succeeded",
-            f"job {job} ended well: it has left nothing undone",
+            f"job {job} succeeded: it has left nothing undone",
             next_words=("jobs", "show", job),
             purpose="see what it did",
         )
@@ -182,20 +182,20 @@ def _checked(place: Place, job: str, record: RecordedJob) -> Workflow:
     if workflow_of(workflow).scales and record.head.rollback:
         raise Refused(
             "not-retried",
-            f"job {job} was a scale-out, and what it did was taken back: nothing of it is left",
+            f"job {job} was a scale-out, and it was rolled back: nothing of it is left",
             "give the same command again",
             next_words=words or ("jobs", "show", job),
-            purpose="do the same once more" if words else "see what it did",
+            purpose="do the same again" if words else "see what it did",
         )
     if not _continues(workflow):
         raise Refused(
             "not-retried",
-            f"job {job} is a {workflow}, which does not continue where it stopped",
-            f"its event is done; tell it again: {record.head.cause}"
+            f"job {job} is a {workflow}, which cannot continue where it stopped",
+            f"its event has been handled; send it again: {record.head.cause}"
             if record.head.cause
             else "give the same command again",
             next_words=words or ("jobs", "show", job),
-            purpose="do the same once more" if words else "see what it did",
+            purpose="do the same again" if words else "see what it did",
         )
     counting = (w for w in job_lines(place.layout) if workflow_of(w.workflow).applies or w.workflow == workflow)
     later = max(counting, key=lambda line: line.id, default=None)
@@ -203,7 +203,7 @@ def _checked(place: Place, job: str, record: RecordedJob) -> Workflow:
         goes_on = _continues(later.workflow)
         raise Refused(
             "later-job",
-            f"job {later.id} ({later.workflow}) ran after job {job}, so that what {job} left is no longer what is left",
+            f"job {later.id} ({later.workflow}) ran after job {job}, so what {job} left undone is outdated",
             next_words=("jobs", "retry", later.id) if goes_on else ("plan",),
             purpose="do what the later one has left undone" if goes_on else "see what deploying would do now",
         )
@@ -215,7 +215,7 @@ def _continues(workflow: str) -> bool:
 
 
 def _check_unchanged(known: PlanningContext, job: str, form: Form) -> None:
-    """Refuse where the service is another one than the job's: its plan would not be what the files say."""
+    """Raise ``Refused`` if the service is not that of the job any more: the plan would not fit the files."""
     place = known.place
     user = read_user_part(place.layout, place.manifest, Diagnostics()).with_given(form.named)
     if not user.service:
@@ -238,15 +238,15 @@ def _check_unchanged(known: PlanningContext, job: str, form: Form) -> None:
     if not unchanged:
         raise Refused(
             "changed",
-            f"the files of the service are not those of job {job} any more",
-            "to carry out what they say now, give its command again; to do what that job has left, restore them",
+            f"the files of the service have changed since job {job}",
+            "to deploy the present files, give its command again; to do what that job has left undone, restore them",
             next_words=("plan",),
             purpose="see what deploying would do now",
         )
 
 
 def _own(contents: Mapping[str, str]) -> dict[str, str]:
-    """The files of a service itself, without what its lifecycle steps have from elsewhere."""
+    """The files of a service itself, without files of its lifecycle steps from elsewhere."""
     return {place: digest for place, digest in contents.items() if LIFECYCLE not in place.split("/")}
 
 
@@ -277,8 +277,7 @@ def _with_done(plan: Plan, wanted: str, job: str, record: RecordedJob) -> Plan:
 
 
 def rest_of_workflow(place: Place, record: RecordedJob, service: Service, options: PlanOptions) -> PlanOptions:
-    """What planning is told of the rest of a job, where its workflow is one of the template. Raises
-    ``EnsembleError``."""
+    """The options for planning the rest of a job whose workflow is one of the template. Raises ``EnsembleError``."""
     workflow = record.head.workflow
     found = overriding(service, workflow)
     if found is None and not is_written(workflow):

@@ -1,5 +1,5 @@
-"""What going back would do: changing what runs into what it was in an earlier revision, and undoing what lifecycle
-steps have done since."""
+"""Planning `rollback`: changing what runs into an earlier revision, and undoing what lifecycle steps have done
+since."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ MOST_NAMED = 5
 
 
 def propose(request: RollbackRequest, known: PlanningContext) -> Proposal:
-    """What going back would do: the upgrade to what was deployed then, without lifecycle steps, what came since being
-    removed first.
+    """The plan: an upgrade to what was deployed then, without lifecycle steps, in which what came since is removed
+    first.
 
-    Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``, also where what was deployed then
-    cannot be read any more.
+    Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``, also if what was deployed then can
+    no longer be read.
     """
     target = target_of(known, request.revision)
     if target.lost and not request.without_steps:
@@ -68,7 +68,7 @@ def _proposed(request: RollbackRequest, known: PlanningContext, target: Rollback
         raise Refused(
             "not-taken-back",
             f"not all can be taken back: {listed([w.message for w in warnings], MOST_NAMED, between='; ')}",
-            "without --strict all else is taken back",
+            "without --strict, everything else is taken back",
         )
     allowed = may_be_lost(request.may_lose, made.whole.service, known.snapshot) | _begun_since(target, known.snapshot)
     risks = risked(made.plan, known.snapshot, named=(), allowed=allowed)
@@ -92,8 +92,8 @@ def _proposed(request: RollbackRequest, known: PlanningContext, target: Rollback
 
 
 def _begun_since(target: RollbackTarget, snapshot: Snapshot) -> frozenset[str]:
-    """The instances that were made by what is taken back and was never completed: as when a failed job is rolled back
-    by itself, they go without a word."""
+    """The instances that were made by incomplete jobs that are taken back: they are removed without asking, as in an
+    automatic rollback."""
     records = snapshot.instances.values() if target.began else ()
     return frozenset(record.id for record in records if record.created >= target.began)
 
@@ -101,8 +101,8 @@ def _begun_since(target: RollbackTarget, snapshot: Snapshot) -> frozenset[str]:
 def going_back(
     done: tuple[DoneHook, ...], changes: ChangeOptions = REMOVED_FIRST
 ) -> Callable[[Service, PlanOptions], PlanOptions]:
-    """What planning is told of a way back: ``done`` are the lifecycle steps to be undone, in the order in which they
-    were carried out, and ``changes`` is how what runs is changed."""
+    """The options for planning a rollback: ``done`` are the lifecycle steps to be undone, in the order in which they
+    ran, and ``changes`` says how running instances are changed."""
 
     def choose(_: Service, options: PlanOptions) -> PlanOptions:
         told = changing(options, changes, EARLY, NO_STEPS)
@@ -112,13 +112,14 @@ def going_back(
 
 
 def without_steps(service: Service, options: PlanOptions) -> PlanOptions:
-    """What planning is told of the same without any lifecycle step being undone."""
+    """The options for planning the same without undoing any lifecycle step."""
     told = going_back(())(service, options)
     return dataclasses.replace(told, hooking=msgspec.structs.replace(told.hooking, undoes=False))
 
 
 def _would_lack(known: PlanningContext, target: RollbackTarget) -> Refused:
-    """Why going back would leave a service without what its lifecycle steps have done: an upgrade carries them out."""
+    """Why a rollback would leave a service without the effects of its lifecycle steps (an upgrade runs them), "" if it
+    would not."""
     one = len(target.lost) == 1
     steps = listed([f'"{step}"' for step in target.lost], MOST_NAMED)
     user = known.spec.user
@@ -126,16 +127,15 @@ def _would_lack(known: PlanningContext, target: RollbackTarget) -> Refused:
     return Refused(
         "undone-since",
         f"lifecycle {'step' if one else 'steps'} {steps} of revision {target.number} {'was' if one else 'were'} undone"
-        f" since, and a rollback carries out none: what runs then would lack what {'it' if one else 'they'} did",
-        "an upgrade to the service of that revision carries out lifecycle steps; "
-        "--without-steps goes back without them",
+        f" since, and a rollback runs none: what runs then would lack what {'it' if one else 'they'} did",
+        "an upgrade to the service of that revision runs lifecycle steps; --without-steps goes back without them",
         next_words=("upgrade", user.service_path(known.place.layout, known.place.shown)),
-        purpose="go forth to that service again",
+        purpose="upgrade to that service again",
     )
 
 
 def refuse_unknown_undo(plan: Plan, done: tuple[DoneHook, ...]) -> None:
-    """Refuse to go back without undoing what can be undone, where nobody knows any more what does so."""
+    """Raise ``Refused`` if a lifecycle step should be undone, and the block that does it is no longer known."""
     undone = {one.change for one in plan.undone}
     missing = [one for one in done if can_be_undone(one) and one.change not in undone]
     if missing:
@@ -149,24 +149,24 @@ def refuse_unknown_undo(plan: Plan, done: tuple[DoneHook, ...]) -> None:
 
 
 def _check_environment(known: PlanningContext, target: RollbackTarget) -> None:
-    """Refuse to go back in another environment than it was in: the variables of operations would be others."""
+    """Raise ``Refused`` for another environment than that of the revision: the variables of operations would differ."""
     wanted, chosen = target.form.environment, known.spec.environment.name
     if wanted == chosen:
         return
     named = f'the environment "{wanted}"' if wanted else "no environment"
     raise Refused(
         "other-environment",
-        f"revision {target.number} was deployed in {named}, and this is " + (f'"{chosen}"' if chosen else "none"),
+        f"revision {target.number} was deployed in {named}, but this is " + (f'"{chosen}"' if chosen else "none"),
         f'give --env "{wanted}"',
     )
 
 
 def _not_taken_back(plan: Plan, target: RollbackTarget, made: tuple[str, ...]) -> Diagnostics:
-    """What going back cannot bring back; ``made`` are the instances that were made again since."""
+    """Warnings about what the rollback cannot restore; ``made`` are the instances that were replaced since."""
     found = Diagnostics()
     for step in target.lost:
         said = f'lifecycle step "{step}", which was carried out for revision {target.number}, has been undone since'
-        found.warning("undone-since", f"{said}, and going back carries out none", None)
+        found.warning("undone-since", f"{said}, and a rollback runs none", None)
     for one in target.done:
         if not can_be_undone(one):
             why = why_not_undone(one, is_to_base=True)

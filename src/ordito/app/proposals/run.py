@@ -1,4 +1,4 @@
-"""What running one operation would do: on all instances that filters leave, with inputs that are given for it."""
+"""Planning `run`: one operation on all instances that pass the filters, with given inputs."""
 
 from __future__ import annotations
 
@@ -31,11 +31,9 @@ from ordito.work.workflows import RUN
 def filtered(
     filters: InstanceFilters, service: Service, snapshot: Snapshot, diagnostics: Diagnostics
 ) -> list[Instance]:
-    """The existing instances that pass all filters and have been begun, in the order of the nodes and of their slots.
-
-    Where none is left, a note says why, and nothing is to be done. Raises ``Refused`` for names that mean nothing, and
-    for an instance that is named and was never begun.
-    """
+    """The existing instances that pass all filters and were started before, in the order of the nodes and of their
+    numbers. If there are none, a note says why, and nothing is to be done. Raises ``Refused`` for unknown names, and
+    for a named instance on which no operation was ever started."""
     names = InstanceNames(service, snapshot)
     nodes = {names.find(f"{NODE}{n.removeprefix(NODE)}").node for n in filters.nodes}
     ids = {names.find(f"{INSTANCE}{i.removeprefix(INSTANCE)}").instance for i in filters.instances}
@@ -60,7 +58,7 @@ def filtered(
 
 
 def is_begun(record: Instance) -> bool:
-    """Whether something was ever done to an instance that exists, by this ensemble or before it was adopted."""
+    """Whether anything was ever done to an existing instance, by this ensemble or before it was adopted."""
     return bool(record.created or record.applied or record.state != INITIAL)
 
 
@@ -89,7 +87,7 @@ def _note_nothing_left(filters: InstanceFilters, clashes: list[str], diagnostics
             "nothing-left",
             f"no instance passes all of {filters}: {listed(clashes, MOST_NAMED, between='; ')}",
             None,
-            hint="leave out one of the filters, or name what belongs together",
+            hint="leave out one of the filters, or use filters that agree",
         )
         return
     what = f"of {filters}" if str(filters) else "at all"
@@ -102,7 +100,7 @@ def _note_nothing_left(filters: InstanceFilters, clashes: list[str], diagnostics
 
 
 def _clashes(nodes: set[str], ids: set[str], types: set[str], service: Service, snapshot: Snapshot) -> Iterator[str]:
-    """Why filters that are given together leave nothing."""
+    """Why the given filters contradict each other."""
     for name in sorted(ids):
         node = snapshot.instances[name].node
         if nodes and node not in nodes:
@@ -118,7 +116,7 @@ Chosen = tuple[frozenset[str], OperationRun]
 
 
 def given_of(request: RunRequest, proposal: Proposal) -> Mapping[str, object]:
-    """The values of inputs that a request gives, as they were read for a proposal."""
+    """The values of inputs of a request, as they were read for a proposal."""
     values: dict[str, object] = {}
     for call in proposal.plan.calls:
         values.update(call.given)
@@ -151,7 +149,8 @@ def propose(request: RunRequest, known: PlanningContext) -> Proposal:
 
 
 def _chosen(request: RunRequest, service: Service, snapshot: Snapshot, diagnostics: Diagnostics) -> Chosen:
-    """The instances, and what is run on those of each node. Raises ``Refused`` and ``InvalidDocument``."""
+    """The instances, and the operation that is run on those of each node. Raises ``Refused`` and
+    ``InvalidDocument``."""
     filters, stood_for = without_stand_ins(request.filters, service)
     given = CalledInputs(request.inputs)
     on = [stand_in(request.operation, n, given, service, override=request.override) for n in stood_for]
@@ -188,7 +187,7 @@ def _chosen(request: RunRequest, service: Service, snapshot: Snapshot, diagnosti
 
 
 def _named(text: str, nodes: Iterable[NodeTemplate], service: Service) -> tuple[str, str]:
-    """The interface and the operation that a text means on the chosen nodes. Raises ``Refused``."""
+    """The interface and the operation that a text names on the chosen nodes. Raises ``Refused``."""
     try:
         return operation_named(text, _interfaces(nodes))
     except Refused as refused:
@@ -202,9 +201,9 @@ def _named(text: str, nodes: Iterable[NodeTemplate], service: Service) -> tuple[
             raise
         raise Refused(
             "relationship-operation",
-            f'"{text}" is an operation of relationships ({listed(linking, MOST_NAMED)}), and what is run here are'
-            " operations of nodes",
-            "relationships are made and undone by deploy, undeploy, start, stop, heal and scale; a workflow of the"
+            f'"{text}" is an operation of relationships ({listed(linking, MOST_NAMED)}), and only'
+            " operations of nodes can be run",
+            "relationships are linked and unlinked by deploy, undeploy, start, stop, heal and scale; a workflow of the"
             " template can call their operations one by one (call_operation)",
         ) from None
 
@@ -214,7 +213,7 @@ def _interfaces(nodes: Iterable[NodeTemplate]) -> Iterator[Interface]:
 
 
 def _elsewhere(text: str, service: Service) -> tuple[str, str] | None:
-    """What a text means on any node."""
+    """What a text names on any node."""
     try:
         return operation_named(text, _interfaces(service.nodes.values()))
     except Refused as refused:
@@ -224,7 +223,7 @@ def _elsewhere(text: str, service: Service) -> tuple[str, str] | None:
 
 
 def _linking(text: str, service: Service) -> Iterator[str]:
-    """The relationships that have an operation which is named so."""
+    """The relationships that have an operation with this name."""
     for node in service.nodes.values():
         for relationship in node.requirements:
             try:
@@ -252,7 +251,8 @@ def _not_everywhere(operation: str, lacking: list[str], service: Service) -> Ref
 
 
 def _check_inputs(request: RunRequest, node: NodeTemplate, operation: Operation, given: Mapping[str, object]) -> None:
-    """Refuse values that take the place of others unasked, and required ones that nobody gives."""
+    """Raise ``Refused`` for values that would override those of the template without permission, and for missing
+    required ones."""
     full = f"{operation.interface}.{operation.name}"
     own = {name for name, i in operation.inputs.items() if i.has_value and not i.is_default}
     clashes = [name for name in given if name in own]
@@ -280,13 +280,13 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def without_stand_ins(filters: InstanceFilters, service: Service) -> tuple[InstanceFilters, tuple[str, ...]]:
-    """The filters without the names of nodes that topologies stand for, and these. Raises ``Refused`` where such a node
-    is named together with instances or types, of which it has none."""
+    """The filters without the names of substituted nodes, and these names. Raises ``Refused`` if such a node is named
+    together with instances or types, because it has none."""
     stood_for = tuple(name for name in filters.nodes if name in service.substituted)
     if stood_for and (filters.instances or filters.types):
         raise Refused(
             "no-instances",
-            f'a topology stands for "{stood_for[0]}", which therefore has no instances of its own to be chosen by'
+            f'"{stood_for[0]}" is substituted by a topology, and so has no instances of its own to be chosen by'
             " --instance or --type",
             f"choose among those of {listed(service.substituted[stood_for[0]].nodes, MOST_NAMED)}",
         )
@@ -295,15 +295,15 @@ def without_stand_ins(filters: InstanceFilters, service: Service) -> tuple[Insta
 
 
 def stand_in(text: str, name: str, given: CalledInputs, service: Service, *, override: bool) -> tuple[str, OfStandIn]:
-    """The operation that a text means on a node that a topology stands for, and what it is mapped to, with the inputs
-    for that. Raises ``Refused`` and ``InvalidDocument``."""
+    """The operation that a text names on a substituted node, and the operation to which it is mapped, with its inputs.
+    Raises ``Refused`` and ``InvalidDocument``."""
     substituted = service.substituted[name]
     interface, operation = operation_named(text, substituted.template.interfaces.values())
     target = substituted.operations.get(f"{interface}.{operation}")
     if target is None:
         raise Refused(
             "not-mapped",
-            f'{interface}.{operation} of "{name}" is mapped to nothing in {substituted.file}, which stands for it',
+            f'{interface}.{operation} of "{name}" is not mapped in {substituted.file}, which substitutes it',
             f"run it on what is inside: {listed((f'--node {n}' for n in substituted.nodes), MOST_NAMED, between=' ')}",
         )
     values = given.plain()

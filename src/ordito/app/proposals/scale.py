@@ -1,4 +1,4 @@
-"""What scaling would do: more or fewer instances of the nodes that are named, and of all that they contain."""
+"""Planning `scale`: more or fewer instances of named nodes, and of everything that they contain."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ replace = msgspec.structs.replace
 
 
 def propose(request: ScaleRequest, known: PlanningContext) -> Proposal | None:
-    """What scaling would do. Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``."""
+    """The plan. Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``."""
     status = known.status
     is_gone = status.last_job is not None and workflow_of(status.last_job.workflow).removes
     if not status.service or (is_gone and not any(i.exists for i in known.snapshot.instances.values())):
@@ -62,7 +62,7 @@ def propose(request: ScaleRequest, known: PlanningContext) -> Proposal | None:
 
 
 def _made(request: ScaleRequest, known: PlanningContext, read: ReadService, scaling: Scaling) -> MadePlan:
-    """The plan that scales so. Raises ``PlanRefused`` and ``Refused``."""
+    """The plan of a scaling. Raises ``PlanRefused`` and ``Refused``."""
     if not any(_difference(goal, known.snapshot) for goal in scaling.goals):
         begun = _unfinished(scaling, known.status.kept, read.service, known.snapshot)
         scaling = replace(scaling, begun=begun)
@@ -82,7 +82,7 @@ def _made(request: ScaleRequest, known: PlanningContext, read: ReadService, scal
 
 
 def _made_alone(request: ScaleRequest, known: PlanningContext, read: ReadService, scaling: Scaling) -> MadePlan | None:
-    """The plan that scales what is named without the Compute that contains it, None where there is none."""
+    """The plan that scales what is named without the Compute that contains it, None if that is not possible."""
     if not request.compute or all(goal.node in {*request.names, *request.counts} for goal in scaling.goals):
         return None
     try:
@@ -92,7 +92,7 @@ def _made_alone(request: ScaleRequest, known: PlanningContext, read: ReadService
 
 
 def _refuse_kept(request: ScaleRequest, proposal: Proposal) -> None:
-    """Refuse to remove what is not removed without a word."""
+    """Raise ``Refused`` for instances that are removed only with permission."""
     leaving = [proposal.snapshot.instances[c.instance] for c in proposal.plan.changes if c.symbol == "-"]
     nodes = proposal.service.nodes
     protected = [r.id for r in leaving if nodes[r.node].settings.protected]
@@ -106,7 +106,7 @@ def _refuse_kept(request: ScaleRequest, proposal: Proposal) -> None:
             raise Refused(
                 "protected",
                 f"{listed(found, MOST_NAMED)} would be removed, and {verb} {what}",
-                f"give {flag} to remove it all the same, or name others with --remove",
+                f"give {flag} to remove it nevertheless, or name others with --remove",
             )
 
 
@@ -114,14 +114,14 @@ BOUNDS = "count-out-of-bounds"
 
 
 def _of_deployed(refused: PlanRefused) -> PlanRefused:
-    """A refusal that says that the bounds of the service as it is deployed are meant."""
+    """A refusal with the addition that the bounds are those of the deployed service."""
     is_bound = any(d.code == BOUNDS for d in refused.diagnostics)
     return PlanRefused(refused.diagnostics, refused.changes, is_of_deployed=is_bound)
 
 
 def _with_another_way(refused: PlanRefused, request: ScaleRequest, *, alone: bool) -> PlanRefused:
-    """A refusal for want of hosts, or because the Compute cannot be scaled so, that also names the command which needs
-    no Compute, where what is named can be scaled by itself: ``alone`` says that it can."""
+    """A refusal because there are no hosts, or because the Compute cannot be scaled, with the command that scales what
+    is named without the Compute; ``alone`` says whether that is possible."""
     if not alone or not any(d.code in {BOUNDS, "no-free-host"} for d in refused.diagnostics):
         return refused
     named = listed(sorted({*request.names, *request.counts}), MOST_NAMED)
@@ -133,7 +133,7 @@ def _with_another_way(refused: PlanRefused, request: ScaleRequest, *, alone: boo
         refused.changes,
         is_of_deployed=refused.is_of_deployed,
         more_words=("--no-scale-compute",),
-        purpose=f"scale {named} alone, on the hosts that there are",
+        purpose=f"scale {named} alone, on the existing hosts",
     )
 
 
@@ -143,22 +143,22 @@ def adds(plan: Plan) -> bool:
 
 
 def scaling_of(request: ScaleRequest, service: Service, snapshot: Snapshot) -> Scaling:
-    """What is to be scaled, by node. Raises ``Refused`` for names that mean nothing, and for contradictions."""
+    """The goals of a scaling, by node. Raises ``Refused`` for unknown names, and for contradictions."""
     goals: dict[str, Goal] = {}
     for text, count, delta in _wanted(request):
         for node, why, instead in _nodes(text, service, snapshot, compute=request.compute):
             if service.nodes[node].existing:
                 raise Refused(
                     "selected-node",
-                    f'"{node}" was selected from an inventory: there is one of it, and none can be made',
-                    "scale what it carries with --no-scale-compute",
+                    f'"{node}" was selected from an inventory: there is exactly one, and no more can be made',
+                    "scale what it hosts with --no-scale-compute",
                 )
             before = goals.get(node)
             if before is not None and (count is not None or before.count is not None):
                 raise Refused(
                     "scaled-twice",
                     f'"{node}" would be scaled twice, the second time for "{text}"',
-                    "name each node once; a node is scaled with the Compute that contains it, save with"
+                    "name each node once; a node is scaled with the Compute that contains it, except with"
                     " --no-scale-compute",
                 )
             if before is None:
@@ -183,8 +183,8 @@ def _wanted(request: ScaleRequest) -> Iterator[tuple[str, int | None, int | None
 
 
 def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) -> Iterator[tuple[str, str, str]]:
-    """The nodes that are scaled where a name is given, each with the reason where it is not the one that is named, and
-    what scales that. Of a group each member is scaled, save what is contained in another one that is."""
+    """The nodes that are scaled for a name, each with the reason if it is not the named one. Of a group each member is
+    scaled, except those that are contained in another one."""
     name = text.removeprefix(NODE)
     if name in service.nodes:
         above = _scaled_for(service, name) if compute else ""
@@ -206,7 +206,7 @@ def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) ->
 
 
 def _scaled_for(service: Service, name: str) -> str:
-    """The Compute that is scaled in the place of a node, "" where the node is scaled by itself."""
+    """The Compute that is scaled instead of a node, "" if the node is scaled by itself."""
     return "" if service.nodes[name].settings.scale == ALONE else compute_of(service.nodes, name)
 
 
@@ -216,14 +216,14 @@ def _unknown(text: str, service: Service, snapshot: Snapshot) -> Refused:
     if record is not None and record.node in service.nodes:
         return Refused(
             "not-a-node",
-            f'"{name}" is an instance of "{record.node}", and nodes are scaled',
-            f"to have one instance less, and not that one: scale {record.node} --remove {name}",
+            f'"{name}" is an instance of "{record.node}", and only nodes can be scaled',
+            f"to have one instance less, namely this one: scale {record.node} --remove {name}",
             next_words=(SCALE, record.node, "--remove", name),
             purpose="remove this instance",
         )
     if record is not None and record.exists:
         return Refused(
-            "lost-node", f'the node of "{name}" is gone from the template', "undeploy removes what is left of it"
+            "lost-node", f'the node of "{name}" is no longer in the template', "undeploy removes what is left of it"
         )
     near = nearest(text, [*service.nodes, *service.groups])
     try:
@@ -232,11 +232,12 @@ def _unknown(text: str, service: Service, snapshot: Snapshot) -> Refused:
         if near and not refused.hint:
             refused.hint = f"did you mean {' or '.join(near)}?"
         return refused
-    return Refused("lost-node", f'node "{text}" is gone from the template', "undeploy removes what is left of it")
+    return Refused("lost-node", f'node "{text}" is no longer in the template', "undeploy removes what is left of it")
 
 
 def _victims(request: ScaleRequest, goals: Mapping[str, Goal], snapshot: Snapshot) -> dict[str, list[str]]:
-    """The instances that are named to leave, by node: for one that is contained in what is scaled, that."""
+    """The instances that are to be removed, by node; an instance inside a scaled node stands for the one that contains
+    it."""
     found: dict[str, list[str]] = {}
     for text in request.remove:
         name = text.removeprefix(INSTANCE)
@@ -269,7 +270,7 @@ def _by_victims(goal: Goal, named: list[str]) -> Goal:
 
 
 def _check_number(goal: Goal, named: list[str], existing: int) -> None:
-    """Refuse to remove more or fewer instances than are named."""
+    """Raise ``Refused`` if more or fewer instances are named than are to be removed."""
     fewer = existing - goal.count if goal.count is not None else -(goal.delta or 0)
     if fewer != len(named):
         asked = f"{fewer} fewer are asked for" if fewer > 0 else "none is to be removed"
@@ -281,22 +282,23 @@ def _check_number(goal: Goal, named: list[str], existing: int) -> None:
 
 
 def _refuse_both_ways(goals: Mapping[str, Goal], snapshot: Snapshot) -> None:
-    """Refuse to scale out and in at once: a failed scale-out is taken back, and what was removed cannot be."""
+    """Raise ``Refused`` for scaling out and in at the same time: a failed scale-out is rolled back, and removed
+    instances cannot be restored."""
     more = [g.node for g in goals.values() if _difference(g, snapshot) > 0]
     fewer = [g.node for g in goals.values() if _difference(g, snapshot) < 0]
     if more and fewer:
         raise Refused(
             "both-ways",
             f"{listed(more, MOST_NAMED)} would get more instances, and {listed(fewer, MOST_NAMED)} fewer",
-            "scale out and in by two commands: what fails of the one is taken back, and of the other it cannot be",
+            "scale out and in by two commands: a failed scale-out is rolled back, and a removal cannot be",
         )
 
 
 def _unfinished(
     scaling: Scaling, kept: Mapping[str, KeptCount], service: Service, snapshot: Snapshot
 ) -> tuple[str, ...]:
-    """The instances that a scaling to this very number has begun to make and not brought up: asked for the same once
-    more, they are carried on."""
+    """The instances that an earlier scaling to the same number has begun to create and not brought up: the same request
+    continues them."""
     jobs = [kept[g.node].job for g in scaling.goals if g.node in kept and kept[g.node].count == g.count]
     if not jobs:
         return ()

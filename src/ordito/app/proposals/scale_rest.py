@@ -1,4 +1,4 @@
-"""What a scaling that did not end well has left to do."""
+"""What a failed scaling has left undone."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ WELL = frozenset({"no-op", Ending.SUCCEEDED})
 def rest_of(
     place: Place, job: str, record: RecordedJob, service: Service, snapshot: Snapshot, counts: Mapping[str, int]
 ) -> Scaling:
-    """What is left of a job: nodes that have not got their wanted numbers (``counts``), of which those instances leave
-    that it has not removed; the instances that it has begun to make; and those that stay, of which a pair was not made
-    or undone. Raises ``EnsembleError``."""
+    """The rest of a job: nodes that do not have their wanted numbers (``counts``), with the instances that it was to
+    remove; the instances that it has begun to create; and other instances with pairs that were not linked or unlinked.
+    Raises ``EnsembleError``."""
     goals = tuple(
         Goal(node, counts[node])
         for node in service.nodes
@@ -37,14 +37,14 @@ def rest_of(
 
 
 def begun_since(job: str, service: Service, snapshot: Snapshot) -> tuple[str, ...]:
-    """The instances that a job, or a later one, has begun to make or was to make, by id."""
+    """The ids of instances that a job, or a later one, has begun to create or was to create."""
     here = (i for node in service.nodes for i in snapshot.of_node(node))
     return tuple(i.id for i in here if i.created >= job or not (i.created or i.is_unmanaged))
 
 
 def unsettled(place: Place, service: Service, snapshot: Snapshot) -> tuple[str, ...]:
-    """The instances that are up and of which it is not known, or wrong, how they are since a scaling was at work on
-    their pairs, and nothing after it, by id. Raises ``EnsembleError``."""
+    """The ids of the instances that are up, but not ok or of unknown status, and whose last change was the linking of a
+    pair by a scaling. Raises ``EnsembleError``."""
     found = [i for node in service.nodes for i in snapshot.of_node(node) if _is_unsettled(i)]
     if not found:
         return ()
@@ -60,7 +60,7 @@ def unsettled(place: Place, service: Service, snapshot: Snapshot) -> tuple[str, 
 
 
 def linked_with(goals: Iterable[Goal], names: Sequence[str], service: Service, snapshot: Snapshot) -> tuple[str, ...]:
-    """Those of some instances that require a node which is scaled, or something that it contains."""
+    """Those of the named instances that require a scaled node, or something that it contains."""
     scaled = {goal.node for goal in goals}
 
     def is_scaled(name: str) -> bool:
@@ -73,13 +73,13 @@ def linked_with(goals: Iterable[Goal], names: Sequence[str], service: Service, s
 
 
 def _is_unsettled(record: Instance) -> bool:
-    """Whether what was done to an instance last has left it up, and not well; what was only found is no trace of it."""
+    """Whether the last operation on an instance has left it up but not well; findings of checks do not count."""
     is_last = bool(record.last_config_change) and record.last_state_change <= record.last_config_change
     return record.state == STARTED and record.local not in OPERATIONAL and is_last
 
 
 def _not_removed(record: RecordedJob) -> Iterator[str]:
-    """The instances of which a step of their removal has failed or was not run."""
+    """The instances whose removal has a step that failed or was not run."""
     failed = (
         change.step or f"{change.target}.{change.operation}"
         for change in record.changes()

@@ -1,7 +1,7 @@
-"""What the actions of a trigger would do: one after the other, as an anonymous workflow on its policy's targets.
+"""Planning the actions of a trigger: one after the other, as an anonymous workflow on its policy's targets.
 
-Actions that follow each other are one job. One that delegates to a workflow as a whole, such as scaling, is a job of
-its own: what that workflow's command would do, within the same bounds.
+Consecutive actions are one job. An action that delegates to a whole workflow, such as scaling, is a job of its own: it
+does what the command of that workflow would do, within the same bounds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ordito.syntax.expressions import Value
 
 
 def propose(request: TriggerRequest, known: PlanningContext) -> Proposal | None:
-    """What the actions would do; None where there is no such part of them.
+    """The plan of one part of the actions; None if there is no such part.
 
     Raises ``Refused``, ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
     """
@@ -61,15 +61,15 @@ def propose(request: TriggerRequest, known: PlanningContext) -> Proposal | None:
 
 
 def _trigger(service: Service, policy: str, trigger: str) -> tuple[Policy, Trigger]:
-    """A trigger of a service. Raises ``Refused`` where it has gone meanwhile."""
+    """A trigger of a service. Raises ``Refused`` if it no longer exists."""
     found = service.policies.get(policy)
     if found is None or trigger not in found.triggers:
-        raise Refused("unknown-name", f"the service has no trigger {policy}.{trigger} any more")
+        raise Refused("unknown-name", f"the service no longer has the trigger {policy}.{trigger}")
     return found, found.triggers[trigger]
 
 
 def _parts(actions: Sequence[Activity]) -> Iterator[tuple[int, int]]:
-    """The first action of each part, and the first one after it."""
+    """The index of the first action of each part, and of the first one after it."""
     first = 0
     for number, action in enumerate(actions):
         if is_driven(action):
@@ -87,11 +87,12 @@ def _parts(actions: Sequence[Activity]) -> Iterator[tuple[int, int]]:
 HEAL = "heal"
 MOST_DIGITS = 9
 TRUTHS = {"true": True, "false": False}
-"""Truths as texts, which is what inputs of templates may come as."""
+"""Booleans as texts, which inputs of templates may be."""
 
 
 def driven(policy: Policy, action: Activity, evaluator: Evaluator, about: Sequence[str]) -> Request:
-    """What such an action asks for; ``about`` are the instances that the event came from. Raises ``Refused``."""
+    """The request of an action that delegates; ``about`` are the instances from which the event came. Raises
+    ``Refused``."""
     check_driven(policy, action)
     ids = [i for node in policy.nodes for i in evaluator.snapshot.ids_of(node)]
     if action.name == HEAL:
@@ -106,8 +107,8 @@ def driven(policy: Policy, action: Activity, evaluator: Evaluator, about: Sequen
 
 
 def _scaling(policy: Policy, action: Activity, evaluator: Evaluator) -> ScaleRequest:
-    """By its ``delta``, else by the increment of a scaling policy, else by one; with the Compute that contains what is
-    scaled, unless it says ``scale_compute: false``."""
+    """The scaling request of an action: by its ``delta``, else by the increment of a scaling policy, else by one; with
+    the Compute that contains the node, unless it says ``scale_compute: false``."""
     if DELTA in action.inputs:
         delta = _whole(evaluator, action.inputs[DELTA], f'"{DELTA}" of "{action.name}"')
     else:
@@ -123,7 +124,7 @@ def _scaling(policy: Policy, action: Activity, evaluator: Evaluator) -> ScaleReq
 
 
 def _increment(policy: Policy, evaluator: Evaluator) -> int:
-    """By how much one action scales: as the policy itself says, else another one about the same."""
+    """The increment of one action: that of its policy, else that of another policy with the same targets."""
     about = set(policy.nodes)
     others = [p for p in evaluator.service.policies.values() if SCALING in p.kinds and not about.isdisjoint(p.nodes)]
     for one in (policy, *others):
@@ -136,7 +137,7 @@ def _value(evaluator: Evaluator, value: Value, what: str) -> object:
     try:
         return revealed(evaluator.evaluate(value, Context()))
     except EvaluationError as error:
-        raise Refused("bad-value", f"{what} cannot be told: {error.message}") from None
+        raise Refused("bad-value", f"{what} cannot be evaluated: {error.message}") from None
 
 
 def _truth(evaluator: Evaluator, value: Value, what: str) -> bool:
@@ -154,4 +155,4 @@ def _whole(evaluator: Evaluator, value: Value, what: str) -> int:
         return found
     if isinstance(found, str) and found.lstrip("+-").isdecimal() and len(found) < MOST_DIGITS:
         return int(found)
-    raise Refused("bad-value", f"{what} is no whole number")
+    raise Refused("bad-value", f"{what} is not a whole number")

@@ -1,4 +1,4 @@
-"""What removing everything would do: with the service as it was deployed last, whatever became of its files."""
+"""Planning `undeploy`: with the service as it was deployed last, even if its files have changed since."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ordito.work.workflows import UNDEPLOY
 
 
 def propose(request: UndeployRequest, known: PlanningContext) -> Proposal | None:
-    """What removing everything would do; None where nothing was ever deployed.
+    """The plan; None if nothing was ever deployed.
 
     Raises ``InvalidDocument``, ``PlanRefused`` and ``EnsembleError``.
     """

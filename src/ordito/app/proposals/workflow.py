@@ -1,4 +1,4 @@
-"""What running a workflow of the template would do."""
+"""Planning `workflow run`, for a workflow of the template."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def propose(request: TemplateWorkflowRequest, known: PlanningContext) -> Proposa
 
 
 def given_of(proposal: Proposal) -> Mapping[str, object]:
-    """The inputs of the workflow that a proposal is about."""
+    """The inputs of the workflow of a proposal."""
     scopes = proposal.plan.scopes
     return scopes[0].inputs if scopes and not scopes[0].activity else {}
 
 
 def nothing_deployed(shown: str) -> Refused:
-    """Why no workflow can be run."""
+    """The refusal because nothing is deployed."""
     return Refused(
         "nothing-deployed",
         f"nothing is deployed in {shown}, so that there is nothing to run a workflow on",
