@@ -100,7 +100,7 @@ def test_a_pin_holds_the_blocks_and_needs_no_catalogue(tmp_path: Path) -> None:
     ("fqn", "code", "said"),
     [
         ("ordito.dev/lifecycle/notify@v1#Webhok", "unknown-block", f'did you mean "{WEBHOOK}"'),
-        ("ordito.dev/lifecycle/notify@v7#Webhook", "unknown-block", "it is there in the major version 1"),
+        ("ordito.dev/lifecycle/notify@v7#Webhook", "unknown-block", "it exists in the major version 1"),
         ("ordito.dev/lifecycle/notify@1#Webhook", "bad-fqn", 'begins with "v"'),
         ("ordito.dev/lifecycle/notify@v1#webhook", "bad-fqn", "capital letter"),
         ("Ordito.dev/lifecycle/notify@v1#Webhook", "bad-fqn", "the path"),

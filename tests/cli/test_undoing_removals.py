@@ -134,7 +134,7 @@ def test_a_job_that_takes_itself_back_restores_what_it_removed(stores: Stores, h
     assert stores.log("old_1") == ["old_1.stop", "old_1.delete", *AGAIN]
     assert stores.rows("old") == KEPT
     assert "created again, and " in said
-    assert "is not back, unless undoing a lifecycle step has restored it" in said
+    assert "data is lost, unless undoing a lifecycle step has restored it" in said
     assert "No differences" in stores("diff", "one")
     assert "exactly what ensemble.yaml says" in stores("jobs", "replay")
 

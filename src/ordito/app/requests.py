@@ -1,4 +1,4 @@
-"""What may be asked of each workflow: the request that a command line, or another program, makes of it.
+"""The requests of all workflows, as a command line or another program makes them.
 
 A request is plain data. Its fields are declared once, with their options and help (`base/options.py`); the command
 line, the saved plan, the record of the job and proposed commands are derived from that. What a request would do is
@@ -28,7 +28,7 @@ from ordito.work.options import (
 from ordito.work.workflows import DEPLOY, NAMED, ROLLBACK, RUN, SCALE, UNDEPLOY, UPGRADE, is_written
 
 NODE, INSTANCE = "node:", "instance:"
-"""Stand before a name that is that of a node, or of an instance, and nothing else."""
+"""Prefixes of a name that is only that of a node, or only that of an instance."""
 
 # ------------------------------------------------------------------------------------------------- groups of options
 
@@ -41,7 +41,7 @@ class GivenInputs(msgspec.Struct, frozen=True):
     texts: Mapping[str, str] = {}
     """Values as texts, by input."""
     values: Mapping[str, object] = {}
-    """Values that were read and bound before, by input: those of a plan that was saved."""
+    """Values that were already read and bound, by input: those of a saved plan."""
     forgotten: Annotated[
         tuple[str, ...],
         Option(
@@ -51,7 +51,7 @@ class GivenInputs(msgspec.Struct, frozen=True):
             is_recorded=False,
         ),
     ] = ()
-    """Inputs of which it is remembered no more what earlier commands have given."""
+    """Inputs whose values from earlier commands are forgotten."""
 
     def __post_init__(self) -> None:
         if both := self.texts.keys() & set(self.forgotten):
@@ -64,7 +64,7 @@ class GivenInputs(msgspec.Struct, frozen=True):
 
 
 class ChoiceOptions(msgspec.Struct, frozen=True):
-    """What is chosen where a service leaves a choice."""
+    """What is chosen if a service leaves a choice."""
 
     substitutes: Annotated[
         Mapping[str, str],
@@ -85,7 +85,7 @@ class ChoiceOptions(msgspec.Struct, frozen=True):
             is_recorded=False,
         ),
     ] = ()
-    """The codes of findings that are warnings then (`base/allowable.py`)."""
+    """The codes of findings that become warnings (`base/allowable.py`)."""
     inventory: Annotated[
         str,
         Option(
@@ -104,7 +104,7 @@ class ChoiceOptions(msgspec.Struct, frozen=True):
 
 
 class PartOptions(msgspec.Struct, frozen=True):
-    """Which part of the service it is about; all of it, where neither nodes nor instances are named."""
+    """Which part of the service is meant; all of it, if neither nodes nor instances are named."""
 
     nodes: Annotated[tuple[str, ...], Option("--node", "{part} only this node; may be repeated.", metavar="NODE")] = ()
     """Nodes, with all their instances."""
@@ -117,7 +117,7 @@ class PartOptions(msgspec.Struct, frozen=True):
 
     @property
     def is_all(self) -> bool:
-        """Whether it is everything."""
+        """Whether the whole service is meant."""
         return self == EVERYTHING
 
 
@@ -125,7 +125,7 @@ EVERYTHING = PartOptions()
 
 
 class InstanceFilters(msgspec.Struct, frozen=True):
-    """The instances that pass every kind of filter; a kind that names nothing lets everything pass."""
+    """The instances that pass every kind of filter; an empty filter lets everything pass."""
 
     nodes: Annotated[
         tuple[str, ...], Option("--node", "On instances of this node; may be repeated.", metavar="NODE")
@@ -171,22 +171,22 @@ INSTEAD = ": use --on-failure abort, or continue"
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What is asked of a workflow."""
+    """The request of a workflow."""
 
     WORKFLOW: ClassVar[str]
-    """The name of the workflow, where that is the same for all requests of a kind."""
+    """The name of the workflow, if it is the same for all requests of a class."""
     planned_by: ClassVar[str]
     """The module of room `app` that plans what it would do."""
     makes_ensemble: ClassVar[bool] = False
-    """Whether a directory that is no ensemble yet may become one."""
+    """Whether a directory that is not an ensemble yet may become one."""
     about: ClassVar[str] = ""
-    """What help of `ordito plan` says of it."""
+    """Its part of the help of `ordito plan`."""
     wording: ClassVar[Mapping[str, str]] = {}
-    """The words that help of options leaves open (``Option.help``)."""
+    """The words for the placeholders in the help of options (``Option.help``)."""
     without: ClassVar[frozenset[str]] = frozenset()
     """The fields of its groups that it does not take."""
     stays: ClassVar[str] = ""
-    """Why a job of it that failed is not taken back, and what to do instead; "" where it can be."""
+    """Why a failed job of it cannot be rolled back, and what to do instead; "" if it can."""
 
     @property
     def workflow(self) -> str:
@@ -195,8 +195,7 @@ class Request(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_words(cls, given: Mapping[str, Any]) -> Self:
-        """The request that a command line makes, by the names of fields. Raises ``ValueError`` for what makes no
-        sense."""
+        """The request from the values of a command line, by field. Raises ``ValueError`` for what makes no sense."""
         return cls(**given)
 
     @property
@@ -206,34 +205,34 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class DescriptionRequest(Request, frozen=True):
-    """To bring what runs to what a service describes."""
+    """To change what runs into what a service describes."""
 
     planned_by = "proposals.deploy"
 
     service: Annotated[str, Argument("[SERVICE]", is_path=True)] = ""
     """The path of the service, "" for that of the ensemble."""
     force: Force = False
-    """Whether everything is carried out again, done or not."""
+    """Whether everything is carried out again, even what is done."""
     allow_changed: AllowChanged = False
-    """Whether what was found to be other than it was left may go without anybody being asked."""
+    """Whether what somebody else has changed may be lost without a question."""
     allow_large: AllowLarge = False
-    """Whether very many instances, or link operations of one requirement, are planned."""
+    """Whether very many instances, or relationship operations of one requirement, may be planned."""
     fetch: Fetch = False
-    """Whether what the service names by URLs is fetched."""
+    """Whether what the service names by URL is fetched."""
     choices: ChoiceOptions = ChoiceOptions()
-    """What is chosen where the service leaves a choice; what was chosen before holds until something else is."""
+    """What is chosen if the service leaves a choice; an earlier choice is valid until a new one is made."""
     changes: ChangeOptions = ChangeOptions()
     """How what runs is changed."""
     hooks: HookOptions = HookOptions()
     """Which lifecycle steps there are."""
     part: PartOptions = EVERYTHING
-    """Which part of the service it is about."""
+    """Which part of the service is meant."""
     inputs: GivenInputs = GivenInputs()
     """The values of inputs."""
     reset_counts: Annotated[
         bool, Option("--reset-counts", "Use the numbers of instances in the template, not those set by scale.")
     ] = False
-    """Whether there are to be as many instances as the template asks for, whatever was set by scaling."""
+    """Whether the numbers of instances are those of the template again, not those set by scaling."""
 
 
 class DeployRequest(DescriptionRequest, frozen=True):
@@ -246,8 +245,8 @@ class DeployRequest(DescriptionRequest, frozen=True):
 
 
 class UpgradeRequest(DescriptionRequest, frozen=True):
-    """To change what runs into what a service says. A service that is named takes the place of the ensemble's, for as
-    long as the user's part names the one that it names now. What the template has lost is removed last."""
+    """To change what runs into what a service says. A named service replaces that of the ensemble, until the user's
+    part of ensemble.yaml names another one than now. What is no longer in the template is removed last."""
 
     WORKFLOW = UPGRADE
     about = "NEW is the service to upgrade to; without it, the files of the ensemble's service as they are now."
@@ -265,12 +264,12 @@ class RollbackRequest(Request, frozen=True):
     stays = "a rollback cannot be rolled back" + INSTEAD
 
     revision: Annotated[int, Argument(least=1)] = 0
-    """The number of the revision; 0 for the last that was complete where something was begun since, else for the last
+    """The number of the revision; 0 for the last complete one if something was begun since then, else for the last
     before it that deployed something else."""
     strict: Annotated[bool, Option("--strict", "Refuse, before anything runs, if not everything can be undone.")] = (
         False
     )
-    """Whether it is refused where something cannot be taken back."""
+    """Whether it is refused if something cannot be undone."""
     max_unavailable: MaxUnavailable = ALL
     without_steps: Annotated[
         bool,
@@ -279,18 +278,18 @@ class RollbackRequest(Request, frozen=True):
             "Go back even if lifecycle steps of the revision were undone since then; they are not carried out again.",
         ),
     ] = False
-    """Whether it goes back though lifecycle steps of the revision were undone since."""
+    """Whether it goes back even if lifecycle steps of the revision were undone since then."""
     may_lose: MayLose = ()
     allow_changed: AllowChanged = False
 
     @property
     def changes(self) -> ChangeOptions:
-        """How what runs is changed: what came since is removed first."""
+        """How what runs is changed: what was added since then is removed first."""
         return ChangeOptions(prune=EARLY, max_unavailable=self.max_unavailable)
 
 
 class UndeployRequest(Request, frozen=True):
-    """To remove everything that exists, save what is protected and what this ensemble has not created."""
+    """To remove everything that exists, except what is protected and what this ensemble has not created."""
 
     WORKFLOW = UNDEPLOY
     planned_by = "proposals.undeploy"
@@ -300,19 +299,19 @@ class UndeployRequest(Request, frozen=True):
     stays = "a removal cannot be rolled back" + INSTEAD
 
     force: Force = False
-    """Whether all is carried out: what was done before, and what removes instances that were never started."""
+    """Whether everything is carried out: what was done before, and what removes instances that were never started."""
     include_protected: IncludeProtected = False
     include_unmanaged: IncludeUnmanaged = False
     allow_changed: AllowChanged = False
     part: PartOptions = EVERYTHING
-    """Which part of the service goes."""
+    """Which part of the service is removed."""
 
 
 MOST_DIGITS = 9
 
 
 class ScaleRequest(Request, frozen=True):
-    """To have more or fewer instances of nodes, and of all that they contain."""
+    """To have more or fewer instances of nodes, and of everything they host."""
 
     WORKFLOW = SCALE
     planned_by = "proposals.scale"
@@ -321,7 +320,7 @@ class ScaleRequest(Request, frozen=True):
     names: Annotated[tuple[str, ...], Argument("NODE|NODE=N...", prefix=NODE)] = ()
     """Nodes and groups that are scaled by ``delta``."""
     counts: Annotated[Mapping[str, int], Argument(prefix=NODE, is_read=False)] = {}
-    """Nodes and groups that are scaled to so many instances."""
+    """The numbers of instances that nodes and groups are scaled to."""
     node_id: Annotated[str, Option("--node-id", "The same as the argument NODE.", metavar="NODE")] = ""
     """One more of the names."""
     delta: Annotated[
@@ -332,7 +331,7 @@ class ScaleRequest(Request, frozen=True):
             metavar="D",
         ),
     ] = None
-    """How many instances more; None for as many as a scaling policy says, else one, or as many as ``remove`` names."""
+    """How many instances more; None for the number of a scaling policy, else one, or as many as ``remove`` names."""
     compute: Annotated[
         bool,
         Option(
@@ -342,11 +341,11 @@ class ScaleRequest(Request, frozen=True):
             shows_default=True,
         ),
     ] = True
-    """Whether the Compute that contains a node is scaled, with all that it contains."""
+    """Whether the Compute that hosts a node is scaled, with everything on it."""
     remove: Annotated[
         tuple[str, ...], Option("--remove", "An instance to remove; may be repeated.", metavar="INSTANCE")
     ] = ()
-    """The instances that leave."""
+    """The instances to remove."""
     include_protected: IncludeProtected = False
     include_unmanaged: IncludeUnmanaged = False
     allow_changed: AllowChanged = False
@@ -354,7 +353,7 @@ class ScaleRequest(Request, frozen=True):
 
     @classmethod
     def of_words(cls, given: Mapping[str, Any]) -> Self:
-        """The same, where a name may have its number behind it, as in ``web=3``."""
+        """The same; a name may be followed by its number, as in ``web=3``."""
         found = cls(**given)
         written = (*found.names, *([found.node_id] if found.node_id else []))
         counts: dict[str, int] = {}
@@ -387,7 +386,7 @@ class HealRequest(Request, frozen=True):
     stays = "healing cannot be rolled back" + INSTEAD
 
     names: Annotated[tuple[str, ...], Argument("INSTANCE...", is_required=True, prefix=INSTANCE)]
-    """Instances, and nodes that have one."""
+    """Instances, and nodes with one instance."""
     scope: Annotated[
         str,
         Option(
@@ -397,12 +396,12 @@ class HealRequest(Request, frozen=True):
             shows_default=True,
         ),
     ] = AUTO
-    """How far it goes at most: to its host where that is not ok itself (``auto``), never to it (``instance``), or to
+    """How far it goes at most: to the host if that is not ok itself (``auto``), never to the host (``instance``), or to
     the whole ``host`` at once."""
     reinstall: Annotated[
         bool, Option("--reinstall", "Replace the instances without checking, repairing or restarting them first.")
     ] = False
-    """Whether they are replaced without being checked, repaired or restarted first."""
+    """Whether instances are replaced without being checked, repaired or restarted first."""
     may_lose: MayLose = ()
     allow_changed: AllowChanged = False
 
@@ -415,11 +414,11 @@ class MoveRequest(Request, frozen=True):
     names: Annotated[tuple[str, ...], Argument("[NODE|INSTANCE]...")] = ()
     """Nodes and instances."""
     everything: Annotated[bool, Option("--all", "{all}")] = False
-    """Whether all that is deployed is meant."""
+    """Whether everything that is deployed is meant."""
 
     @classmethod
     def of_words(cls, given: Mapping[str, Any]) -> Self:
-        """The same, where something is named, or all is meant."""
+        """The same, if something is named or everything is meant."""
         found = cls(**given)
         if bool(found.names) == found.everything:
             raise ValueError(f"say what to {cls.WORKFLOW}: nodes and instances by name, or --all")
@@ -454,7 +453,7 @@ class RestartRequest(MoveRequest, frozen=True):
 
 
 class LookRequest(Request, frozen=True):
-    """To look at instances of what was deployed last."""
+    """To check or discover instances of what was deployed last."""
 
     planned_by = "proposals.look"
     stays = "what was found cannot be rolled back" + INSTEAD
@@ -493,15 +492,15 @@ class RunRequest(Request, frozen=True):
     in_order: Annotated[
         bool, Option("--dependency-order", "First on what others depend on; without it on all at once.")
     ] = False
-    """Whether an instance waits for those that it depends on."""
+    """Whether an instance waits for those it depends on."""
     override: Annotated[bool, Option("--override", "Let -i and -I replace values that the template gives.")] = False
-    """Whether the inputs may take the place of values that the template gives."""
+    """Whether the inputs may replace values that the template gives."""
     inputs: GivenInputs = GivenInputs()
     """The inputs of the operation."""
 
 
 class TemplateWorkflowRequest(Request, frozen=True):
-    """To run a workflow of the template that is deployed."""
+    """To run a workflow of the deployed template."""
 
     planned_by = "proposals.workflow"
     about = "NAME is a workflow of the deployed template; -i and -I give its inputs."
@@ -515,17 +514,17 @@ class TemplateWorkflowRequest(Request, frozen=True):
 
     @property
     def workflow(self) -> str:
-        """What the job's record calls it."""
+        """Its name in the job's record."""
         return NAMED + self.name
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The command that asks for this; values of inputs are left out."""
+        """The command for this request; values of inputs are left out."""
         return ("workflow", "run", self.name)
 
 
 class RetryRequest(Request, frozen=True):
-    """To carry out what a job has left undone."""
+    """To carry out what a job has not done."""
 
     WORKFLOW = "jobs retry"
     planned_by = "proposals.retry"
@@ -533,9 +532,9 @@ class RetryRequest(Request, frozen=True):
     job: str = ""
     """The id of the job or the beginning of it, "" for the latest."""
     by_hand: str = ""
-    """The id of a step of it that somebody has done, "" for none."""
+    """The id of a step that somebody has done by hand, "" for none."""
     may_lose: MayLose = ()
-    """The nodes and instances whose data may be lost, besides those of which the job's own command said so."""
+    """The nodes and instances whose data may be lost, in addition to those of the job's own command."""
 
 
 class TriggerRequest(Request, frozen=True):
@@ -550,7 +549,7 @@ class TriggerRequest(Request, frozen=True):
     part: int = 0
     """Which part: the actions that make up one job, counted from 0."""
     instances: tuple[str, ...] = ()
-    """The instances that the event came from."""
+    """The instances from which the event came."""
 
     @property
     def workflow(self) -> str:
@@ -573,11 +572,11 @@ REQUESTS: Mapping[str, type[Request]] = {
     "run": RunRequest,
     "workflow": TemplateWorkflowRequest,
 }
-"""The workflows that can be planned, with the requests of them; all those of templates are one."""
+"""The workflows that can be planned, with their requests; all workflows of templates are one entry."""
 
 
 def request_type(workflow: str) -> type[Request] | None:
-    """What is asked of a workflow, by the name that the job's record has; None for one that is not known."""
+    """The request class of a workflow, by its name in the job's record; None if it is not known."""
     return REQUESTS.get("workflow" if is_written(workflow) else workflow)
 
 
@@ -588,16 +587,16 @@ AGAIN = "again"
 
 
 def told_again(request: Request) -> dict[str, object]:
-    """What is kept with the job of a command that does not continue where it stopped."""
+    """What is stored with the job of a command that does not continue where it stopped."""
     return {AGAIN: list(request.words)}
 
 
 def again(said: Mapping[str, object]) -> tuple[str, ...]:
-    """The words by which it is given again, from what was kept with a job; nothing where it has none."""
+    """The words of the command to give again, from what was stored with a job; empty if there are none."""
     found = said.get(AGAIN)
     return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
 
 
 def words_of_losing(names: Iterable[str]) -> tuple[str, ...]:
-    """The options by which a command is told whose data may be lost."""
+    """The options that name whose data may be lost."""
     return words(ChangeOptions(may_lose=tuple(names)))

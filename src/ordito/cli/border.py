@@ -38,8 +38,8 @@ def run_guarded(arguments: list[str]) -> int:
 
 
 def _keep_others_from_writing() -> None:
-    """Where everybody could write to new files (``umask 000``), have only their owner do so: who can write
-    to what operations run could do all that their user may. A mask that leaves files to a group is meant so."""
+    """If everybody could write to new files (``umask 000``), let only their owner do so: somebody who can write to the
+    files of operations could do everything that their user may. A mask that lets a group write is kept."""
     mask = os.umask(GROUP_OR_OTHERS_WRITE)
     if mask & OTHERS_WRITE:
         os.umask(mask)
@@ -75,8 +75,8 @@ def _run(arguments: list[str], report: CrashReport) -> int:
 
 
 def unwritten(error: OSError) -> int:
-    """Say that a help or a version could not be written to standard output, and give the exit code. A reader that went
-    away has read enough."""
+    """Say that a help or a version could not be written to standard output, and give the exit code. A reader that
+    closed the output early is no error."""
     silence(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return ExitCode.DONE

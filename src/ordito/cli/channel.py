@@ -12,7 +12,7 @@ import msgspec
 from ordito.cli.text_width import one_line, pad, printable, width
 
 MARK = f"\x1b{os.urandom(8).hex()}["
-"""Begins what channels themselves say to the terminal, until it is written: no text of a user's holds it."""
+"""Marks the terminal sequences of channels until they are written: no text of a user contains it."""
 NARROWEST = 40
 USUAL_WIDTH = 100
 
@@ -26,7 +26,7 @@ class Color(StrEnum):
 
 
 class Symbols(msgspec.Struct, frozen=True):
-    """The marks that views use; each has a form for encodings that have nothing but ASCII."""
+    """The marks that views use; each has a form for encodings that only have ASCII."""
 
     ok: str
     failed: str
@@ -51,7 +51,7 @@ STYLES = {
     "strong": "1",
     "place": "34",
 }
-"""Names of what is said, and how a terminal shows it (select graphic rendition). Colour never says anything alone."""
+"""Names of styles, and how a terminal shows them (select graphic rendition). Nothing is shown by colour alone."""
 
 
 class Channel:
@@ -81,7 +81,7 @@ class Channel:
 
     @property
     def width(self) -> int:
-        """The columns of a terminal, or what is usual elsewhere."""
+        """The columns of a terminal, or a default elsewhere."""
         if not self.is_terminal:
             return USUAL_WIDTH
         import shutil
@@ -103,8 +103,8 @@ class Channel:
             self._close(error)
 
     def line(self, text: str = "") -> None:
-        """Write a line. Nothing in it but what ``paint`` made can steer a terminal: whatever users' texts hold is
-        shown as escapes, ends of lines too."""
+        """Write a line. Only what ``paint`` made can control a terminal: control characters in users' texts are shown
+        as escapes, line ends too."""
         self.write(_steered(text))
 
     def lines(self, texts: Iterable[str]) -> None:
@@ -119,15 +119,15 @@ class Channel:
 
 
 def silence(stream: TextIO) -> None:
-    """Let a stream that cannot be written lead nowhere: what it still holds must not fail once more when the
-    interpreter ends."""
+    """Redirect a stream that cannot be written to nowhere: what it still holds must not fail again when the interpreter
+    ends."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, stream.fileno())
     os.close(nothing)
 
 
 def _steered(text: str) -> str:
-    """A line as it is written: nothing in it but what ``paint`` made can steer a terminal."""
+    """A line as it is written: only what ``paint`` made can control a terminal."""
     return "\x1b[".join(map(one_line, text.split(MARK))) + "\n"
 
 
@@ -135,7 +135,7 @@ def _steered(text: str) -> str:
 
 
 def write_columns(titles: Sequence[str], rows: Sequence[Sequence[str]], channel: Channel) -> None:
-    """Write rows below their titles; the last column is as long as it likes."""
+    """Write rows below their titles; the last column may have any length."""
     if not rows:
         channel.line("none")
         return

@@ -1,7 +1,7 @@
-"""Completion of words in a shell: what can stand where, asked by the script that ``ordito completion SHELL`` prints.
+"""Completion of words in a shell: the script that ``ordito completion SHELL`` prints asks which words are possible.
 
-The grammar says which verbs and options there are. Names of what exists are taken from the files of the ensemble,
-without loading anything that reads them.
+The grammar says which verbs and options there are. Names of instances and so on are taken from the files of the
+ensemble, without loading the modules that read them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.options import settings_of
 
 VARIABLE = "_ORDITO_COMPLETE"
-"""Set by the script where it asks; the words of the command line stand in variables of their own then."""
+"""The script sets it when it asks; the words of the command line are then in variables of their own."""
 PROGRAM = "ordito"
 FILES, FOLDERS = "file", "dir"
 WORKFLOW = "W"
@@ -37,7 +37,7 @@ def script(shell: str) -> str:
 
 
 def complete(instruction: str) -> int:
-    """Answer what a shell asks, on standard output; a line that makes no sense has no answer."""
+    """Write the possible words to standard output; a line that makes no sense has none."""
     from click.shell_completion import shell_complete
 
     from ordito.cli.grammar import root
@@ -56,21 +56,21 @@ class NameWord(click.types.StringParamType):
         self._names = names
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The names that begin so and were not given already."""
+        """The names with this beginning that were not given already."""
         given = ctx.params.get(param.name or "")
         known = set(given) if isinstance(given, tuple) else set()
         return [CompletionItem(n) for n in self._names(ctx) if n.startswith(incomplete) and n not in known]
 
 
 class PathWord(click.types.StringParamType):
-    """A text that is a path, of a file or only of a folder; ``words`` may stand in its place."""
+    """A text that is a path, of a file or only of a folder; ``words`` are possible instead."""
 
     def __init__(self, kind: str, words: Names = lambda _: ()) -> None:
         self._kind = kind
         self._words = words
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """That the shell is to look for paths itself, which in bash has to come first, and the words."""
+        """That the shell completes paths itself, which must come first in bash, and the words."""
         words = [CompletionItem(word) for word in self._words(ctx) if word.startswith(incomplete)]
         return [CompletionItem(incomplete, type=self._kind), *words]
 
@@ -120,7 +120,7 @@ _BY_METAVAR: Mapping[str, _Type] = {
     "ARCHIVE": PathWord(FILES),
     WORKFLOW: NameWord(_workflows),
 }
-"""What can stand where the help says so."""
+"""The types of parameters, by what the help calls them."""
 _OF_VERBS: Mapping[tuple[str, str], _Type] = {
     ("hosts", "NAME"): NameWord(_hosts),
     ("run", "OPERATION"): NameWord(_of_ensemble(known_names.operations)),
@@ -142,7 +142,7 @@ _OPTIONS: Mapping[str, _Type] = {
 
 
 def know(page: str, parameter: click.Parameter) -> None:
-    """Give a parameter of a verb what can stand there, where it takes any text."""
+    """Give a parameter of a verb that takes any text the words that are possible for it."""
     if parameter.name == "revision" and isinstance(parameter.type, click.IntRange):
         parameter.type = Revisions(parameter.type.min, parameter.type.max)
     if not isinstance(parameter.type, click.types.StringParamType):

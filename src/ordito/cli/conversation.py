@@ -25,14 +25,14 @@ from ordito.cli.session import Session
 from ordito.work.events import Event, Listener
 
 MOST_LINES = 50
-"""So many lines are shown before a question."""
+"""How many lines are shown before a question."""
 
 
 class Progress(Protocol):
     """A rendering of a job's events."""
 
     def __call__(self, event: Event) -> None:
-        """Take notice of an event."""
+        """Process an event."""
 
     def say(self, text: str) -> None:
         """Say something in passing."""
@@ -55,8 +55,8 @@ class _Silent:
 
 
 class CliConversation:
-    """Shows the plan and asks, then renders the job's events. ``ledger`` adds them up for the report at the end. One
-    that ``explains`` shows by its causes what is different, too."""
+    """Shows the plan and asks, then renders the job's events. ``ledger`` adds them up for the report at the end. With
+    ``explains`` it also shows differences with their causes."""
 
     def __init__(self, session: Session, *, explains: bool = False) -> None:
         self._session = session
@@ -69,7 +69,7 @@ class CliConversation:
         self._session.diagnostics(diagnostics)
 
     def warn(self, text: str) -> None:
-        """Show it, also where quiet was asked for."""
+        """Show it, even with ``--quiet``."""
         self._session.warn(text)
 
     def approve(self, proposal: Proposal) -> bool:
@@ -194,14 +194,14 @@ class CliConversation:
             self._progress.close()
 
     def cancel_asked(self, times: int, why: str) -> None:
-        """Say what an interrupt does, or whatever else cancels the job."""
+        """Say what an interrupt does, or another reason to cancel the job."""
         if times in _SAID:
             said, more = _SAID[times]
             self._progress.say(f"{why}: {said}" if why else f"{said}{more}")
 
 
 class LookingConversation(CliConversation):
-    """About a workflow that only looks: nobody has to approve of it."""
+    """For a workflow that changes nothing but records: nobody has to approve it."""
 
     def approve(self, proposal: Proposal) -> bool:
         """Go ahead."""

@@ -13,7 +13,7 @@ from ordito.cli.session import Session
 F = TypeVar("F", bound=Callable[..., Any])
 
 STANDARD_OUTPUT = ("", "-", "/dev/stdout")
-"""What may be given as the file to write, where none is meant."""
+"""The values of ``--out`` that mean standard output."""
 
 
 def out_option(function: F) -> F:
@@ -24,8 +24,8 @@ def out_option(function: F) -> F:
 
 
 def deliver(session: Session, document: bytes, out: str, sources: Sequence[str] = ()) -> ExitCode:
-    """Write a document, whole or not at all, but over none of the ``sources`` that it was made from. Raises ``Refused``
-    where it cannot be written."""
+    """Write a document, completely or not at all, and never over one of the ``sources`` that it was made from. Raises
+    ``Refused`` where it cannot be written."""
     if out in STANDARD_OUTPUT:
         session.out.write(document.decode("utf-8"))
     else:

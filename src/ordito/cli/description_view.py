@@ -84,7 +84,7 @@ def _node_data(found: NodeDescription) -> dict[str, object]:
 
 
 def write_description(found: Described, channel: Channel) -> None:
-    """A description for people: a headline, and a section for each thing there is."""
+    """A description for people: a headline, and a section for each kind of information."""
     if isinstance(found, InstanceDescription):
         head, sections = _of_instance(found, channel)
     else:
@@ -182,7 +182,7 @@ def _event(event: TaskLine) -> tuple[str, str]:
 
 
 def _changed(found: InstanceDescription) -> str:
-    """When it changed last, and where that was not by what made it, that a job noticed it."""
+    """When it changed last; and if no operation changed it, that a job noticed it."""
     instance = found.instance
     changed = _at(instance.last_state_change, found)
     return f"{changed}, since it was created" if instance.was_found_changed else changed

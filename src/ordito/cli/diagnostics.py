@@ -110,7 +110,7 @@ def _arrows() -> Iterator[str]:
 
 
 def _excerpt(labels: list[_Label], gutter: int, arrow: str, channel: Channel) -> Iterator[str]:
-    """The lines of one file that labels speak of, from top to bottom."""
+    """The lines of one file that have labels, from top to bottom."""
     place = channel.paint("place", arrow)
     yield f"{' ' * gutter}{place} {labels[0].span}"
     shown = [label for label in labels if _has_text(label.span)]
@@ -131,7 +131,7 @@ def _excerpt(labels: list[_Label], gutter: int, arrow: str, channel: Channel) ->
 
 
 def _has_text(span: Span) -> bool:
-    """Whether anything is to be seen of the line of a span: of one that is hidden as a whole nothing is."""
+    """Whether any part of the line of a span is visible: a line that is hidden as a whole has none."""
     seen = span.source.line_for_people(span.line)
     return bool(seen.strip(" " if seen == span.source.line(span.line) else f" {HIDDEN}"))
 

@@ -21,7 +21,7 @@ from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, width
 
 FORMAT = "ordito.diff/1"
-"""The format and its version: it grows by new names; what changes its meaning gets a new number."""
+"""The format and its version: new names may be added; a change of meaning gets a new number."""
 
 STYLES: Mapping[str, str] = {"added": "good", "removed": "bad"}
 MOST_NAMED = 3
@@ -60,7 +60,7 @@ def _node_data(found: NodeDiff) -> dict[str, object]:
 
 
 def write_diff(diff: Diff, against: str, channel: Channel, *, full: bool = False) -> None:
-    """All differences; ``against`` is how the service is called that is compared. In full nothing is left out."""
+    """All differences; ``against`` is the name of the service that is compared. In full nothing is left out."""
     service = channel.paint("strong", printable(diff.service))
     channel.line(f"{service}: what is recorded as deployed, and what {printable(against)} says")
     _write_inputs(diff.inputs, channel)

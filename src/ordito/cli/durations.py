@@ -10,7 +10,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 
 def seconds_of(text: str) -> float | None:
-    """The seconds of a time as people write it: ``90``, ``90s``, ``1h30m``, ``500ms``; None for what is none."""
+    """The seconds of a time as people write it: ``90``, ``90s``, ``1h30m``, ``500ms``; None for another text."""
     written = text.strip().lower().replace(" ", "")
     if _NUMBER.fullmatch(written):
         return float(written)

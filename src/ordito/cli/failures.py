@@ -1,4 +1,4 @@
-"""What is expected to go wrong, and how it is explained: what, where, and a command that helps."""
+"""Expected errors, and how they are explained: what, where, and a command that helps."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _invalid(error: InvalidDocument | PlanRefused, session: Session) -> ExitCode
 
 
 def _meant(error: InvalidDocument | PlanRefused) -> Mapping[str, str]:
-    """The inputs of the command line that there are not, with the names of those that are nearest to them."""
+    """The unknown inputs of the command line, with the nearest names that exist."""
     unknown = [d for d in error.diagnostics if d.code == "unknown-input"]
     found = ((UNKNOWN.search(d.message), MEANT.match(d.hint)) for d in unknown)
     return {name[1]: meant[1] for name, meant in found if name is not None and meant is not None}
@@ -55,8 +55,7 @@ UNKNOWN, MEANT = re.compile('has no input "([^"]+)"$'), re.compile('did you mean
 
 
 def _show_refused(error: PlanRefused, session: Session) -> dict[str, object]:
-    """Show what a plan that is refused would change, where it is known: all of it is to be seen at once. Gives it for
-    programs."""
+    """Show what a refused plan would change, if known, so that all of it is seen at once. Returns it for programs."""
     if not error.changes:
         return {}
     from ordito.cli.plan_data import changes_data
@@ -84,7 +83,7 @@ def _explanation(error: InvalidDocument | PlanRefused, session: Session) -> list
 MOST_NAMED = 12
 
 NEEDS_UNDEPLOY = frozenset({"removed-node"})
-"""What stands against a plan because of what runs, so that changing the documents is not the only way on."""
+"""Errors of a plan that come from what runs, so that changing the documents is not the only solution."""
 
 
 def _nobody(error: NobodyToAsk, session: Session) -> ExitCode:
@@ -119,15 +118,15 @@ def _ensemble(error: EnsembleError, session: Session) -> ExitCode:
 
 
 def _system(error: OSError, session: Session) -> ExitCode:
-    """The operating system refuses something that no room expects it to: a name too long, no more handles."""
+    """An error of the operating system that no other code expects: a name too long, no more handles."""
     where = f": {error.filename}" if error.filename else ""
     session.fail("system", f"the operating system says: {error.strerror or error}{where}")
     return _stopped(session)
 
 
 def _stopped(session: Session) -> ExitCode:
-    """Name the command that helps against what the world has done: it may have come in the middle of this command's
-    job, which then waits to be continued. That another job waits is nothing that a command has failed in."""
+    """Name the command that helps after an error from outside. It may have interrupted this command's job, which can
+    then be resumed. Another job that waits to be resumed is no failure of this command."""
     if session.job_began and _offer_resume(session):
         return ExitCode.JOB_FAILED
     session.next(NextCommand(session.again(), "once that is corrected"))
@@ -149,14 +148,14 @@ def _declined(_: Declined, session: Session) -> ExitCode:
 
 
 def interrupted(session: Session) -> ExitCode:
-    """Say what an interrupt of the user has left behind."""
+    """Say that the user interrupted the command, and how its job can be continued."""
     session.fail("interrupted", "interrupted by the user")
     _offer_resume(session)
     return ExitCode.INTERRUPTED
 
 
 def _offer_resume(session: Session) -> bool:
-    """Name the command that continues a job which was cut off, if there is one."""
+    """Name the command that continues an interrupted job, if there is one."""
     from ordito.app.job.jobs import open_job
     from ordito.app.place import place_of
 

@@ -107,7 +107,7 @@ LINK = re.compile(r"\]\(")
 
 
 def _unlinked(text: str) -> str:
-    """A message in which brackets make no link."""
+    """A message whose brackets do not make a link."""
     return LINK.sub("] (", text)
 
 
@@ -168,8 +168,8 @@ SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 class FilePlace(msgspec.Struct, frozen=True):
-    """A file: its ``path``, relative to the current directory where it lies below that ("" for what is not on this
-    machine), and the file ``inside`` of it where it is an archive."""
+    """A file: its ``path``, relative to the current directory if it is below that ("" if it is not on this machine),
+    and the file ``inside`` it if it is an archive."""
 
     path: str
     inside: str = ""
@@ -182,7 +182,7 @@ class FilePlace(msgspec.Struct, frozen=True):
 
 
 def place_of_file(name: str) -> FilePlace:
-    """The place of a file that messages call ``name``."""
+    """The place of a file with this ``name`` in messages."""
     if name.startswith(BUNDLED) or SCHEME.match(name):
         return FilePlace("")
     match = IN_ARCHIVE.fullmatch(name)

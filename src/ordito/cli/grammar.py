@@ -79,7 +79,7 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
         "lifecycle": VerbEntry("blocks", "Import lifecycle steps from modules in CUE."),
     },
 }
-"""The verbs by what they are for, in the order in which they are needed."""
+"""The verbs by purpose, in the order in which they are needed."""
 
 VERBS: Mapping[str, VerbEntry] = {name: verb for verbs in PURPOSES.values() for name, verb in verbs.items()}
 
@@ -152,7 +152,7 @@ SECRETS_VERBS: Mapping[str, VerbEntry] = {
 
 
 class VerbGroup(click.Group):
-    """A group whose verbs are in modules by purpose, which are read when a verb is called and not before."""
+    """A group whose verbs are in modules by purpose, which are only read when a verb is called."""
 
     def __init__(
         self,
@@ -205,11 +205,11 @@ class VerbGroup(click.Group):
         return did_you_mean(nearest(name, [*self._verbs, *self._aliases]))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The options; where a shell asks, they know what it can offer for them."""
+        """The options, with the words that a shell can offer for them."""
         return completing(super().get_params(ctx), ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The verbs and options that begin so; no verb is loaded for it."""
+        """The verbs and options with this beginning; no verb is loaded for it."""
         from click.shell_completion import CompletionItem
 
         verbs = [CompletionItem(n, help=v.summary) for n, v in self._verbs.items() if n.startswith(incomplete)]
@@ -224,12 +224,12 @@ class VerbGroup(click.Group):
         click.Command.format_options(self, ctx, formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write where more is said."""
+        """Write how to get more help."""
         formatter.write_paragraph()
         formatter.write_text(f"{ctx.command_path} VERB --help says more about a verb, with examples.")
 
     def _without_verb(self) -> None:
-        """Called before each verb, and also where there is none."""
+        """Called before each verb, and also without one."""
         context = click.get_current_context()
         if context.invoked_subcommand is None:
             names = ", ".join(self._verbs)
@@ -307,7 +307,7 @@ OTHER_WORDS: Mapping[str, str] = {
     "cancel": "jobs cancel",
     "replay": "jobs replay",
 }
-"""By a word that is none of our verbs: the command that is meant, or is nearest to it."""
+"""By a word of other tools that is none of our verbs: the command that is meant, or the nearest to it."""
 
 OTHER_OPTIONS: Mapping[str, str] = {
     "--auto-approve": "--yes goes ahead without asking",
@@ -315,9 +315,9 @@ OTHER_OPTIONS: Mapping[str, str] = {
     "--dry-run": "`ordito plan` shows what would be done",
     "--plan-only": "`ordito plan` shows what would be done",
 }
-"""By an option of other tools that is none of ours: what there is in its place."""
+"""By an option of other tools that is none of ours: what to use instead."""
 
 OTHER_ARGUMENTS: Mapping[str, str] = {
     "status": "it shows everything; `ordito describe NAME` shows one node or instance",
 }
-"""By a verb that takes no further words: what there is for somebody who gives it one."""
+"""By a verb that takes no arguments: what to use if somebody gives one."""

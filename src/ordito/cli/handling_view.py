@@ -1,4 +1,4 @@
-"""What is said while notices are handled: what was received, which triggers act, and what came of that."""
+"""Messages while notices are handled: what was received, which triggers act, and with what result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CliOnlooker:
         self._conversation = CliConversation(session)
 
     def received(self, entry: InboxEntry) -> None:
-        """Say what was received, and what triggers make of it."""
+        """Say what was received, and which triggers act."""
         session, notice = self._session, entry.notice
         if session.stream is not None:
             session.stream.say("notice.received", entry_data(entry))
@@ -38,7 +38,7 @@ class CliOnlooker:
             )
 
     def acting(self, entry: InboxEntry, firing: Firing) -> Conversation:
-        """A new conversation, which counts what this trigger's job does; nobody has to approve of it."""
+        """A new conversation, which counts what this trigger's job does; nobody has to approve it."""
         self._conversation = LookingConversation(self._session)
         return self._conversation
 
@@ -59,12 +59,12 @@ class CliOnlooker:
             session.next(NextCommand(command, "read all that the operations printed"))
 
     def telling(self, entry: InboxEntry) -> Conversation:
-        """A new conversation; nobody has to approve of it."""
+        """A new conversation; nobody has to approve it."""
         self._conversation = LookingConversation(self._session)
         return self._conversation
 
     def told(self, entry: InboxEntry, report: JobReport | Refusal) -> None:
-        """Say how the job that told of changes has ended, or why there was none."""
+        """Say how the job that notified peers of changes has ended, or why there was none."""
         if isinstance(report, JobReport):
             self._ended(report)
         else:
@@ -87,13 +87,13 @@ class CliOnlooker:
 
 
 def say_waiting(waiting: int, session: Session) -> None:
-    """Say that notices wait, and what has them handled."""
+    """Say that notices wait, and which command handles them."""
     session.warn(f"{waiting} notice{' waits' if waiting == 1 else 's wait'} to be handled")
     session.next(NextCommand(session.settings.command("jobs", "resume"), "handle what waits"))
 
 
 def entry_data(entry: InboxEntry) -> dict[str, object]:
-    """A notice for programs; of sensitive values only that they are."""
+    """A notice for programs; sensitive values are only marked as such."""
     notice = entry.notice
     return {
         "number": entry.number,

@@ -1,4 +1,4 @@
-"""The help of a verb: options by what they are about, examples, exit codes, and what to see also."""
+"""The help of a verb: options by group, examples, exit codes, and related verbs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ OWN, OF_JOBS, OF_EVERY_VERB = "Options", "How the job runs", "Options of every v
 
 
 class VerbCommand(click.Command):
-    """A verb whose help needs no other page. ``page`` is what the manual calls it."""
+    """A verb with complete help. ``page`` is its name in the manual."""
 
     def __init__(self, name: str, *, page: str, **attributes: Any) -> None:
         super().__init__(name, **attributes)
         self.page = page
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The options and arguments; where a shell asks, they know what it can offer for them."""
+        """The options and arguments, with the words that a shell can offer for them."""
         return completing(super().get_params(ctx), ctx, self.page)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -39,7 +39,7 @@ class VerbCommand(click.Command):
                     formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the manual says."""
+        """Write the verb's part of the manual."""
         from ordito.cli.manual import exits_of, manual_of
 
         manual = manual_of(self.page)
@@ -58,7 +58,7 @@ class VerbCommand(click.Command):
 
 
 def grouped(params: Sequence[click.Parameter]) -> Iterator[tuple[str, list[click.Option]]]:
-    """The options of a verb by what they are about, each group with its title."""
+    """The options of a verb in groups, each with its title."""
     of_every_verb = {name for option in global_options() for name in option.opts} | {"--help"}
     options = [param for param in params if isinstance(param, click.Option)]
     is_job = any(option.name == "timeout" for option in options)

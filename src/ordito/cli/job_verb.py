@@ -1,4 +1,4 @@
-"""The verbs that begin a job: they make a request of a workflow, have it carried out, and say what came of it."""
+"""The verbs that begin a job: they make a request of a workflow, run it, and report the result."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from ordito.cli.conversation import CliConversation
 
 Finish = Callable[["WorkflowResult", "CliConversation", Session], ExitCode]
-"""Says what came of a workflow: its result, the conversation, and the session to speak through."""
+"""Reports the end of a workflow, from its result and the conversation, through the session."""
 
 
 def job_verb(
     kind: type[Request], help_text: str = "", *, named: str = ""
 ) -> Callable[[Callable[..., ExitCode]], click.Command]:
-    """Make the verb of a workflow of a function, with the options of its request and of every job. The function gets a
-    session, a ``WorkflowRequest``, and what options below this decorator give. ``named`` is how messages and the manual
-    call it where that is not the name of the workflow."""
+    """Make a function the verb of a workflow, with the options of its request and of every job. The function gets a
+    session, a ``WorkflowRequest``, and the values of the options below this decorator. ``named`` is its name in
+    messages and the manual, if that is not the name of the workflow."""
 
     def decorate(function: Callable[..., ExitCode]) -> click.Command:
         @verb(
@@ -54,8 +54,8 @@ def job_verb(
 
 
 def workflow_request(session: Session, request: Request, options: JobOptions, wait_lock: float) -> WorkflowRequest:
-    """What a command asks for, with the ensemble that it is about. Raises ``click.UsageError`` where what a failed job
-    did is to be taken back, and cannot be."""
+    """The request of a command, with its ensemble. Raises ``click.UsageError`` if a failed job is to be rolled back and
+    cannot be."""
     from ordito.app.workflow_run import WorkflowRequest
 
     if request.stays and options.on_failure == "rollback":
@@ -85,7 +85,7 @@ def hosts_for(request: Request, settings: GlobalSettings) -> str | None:
 
 
 def finisher(workflow: str) -> Finish:
-    """What the verb of a workflow says at the end."""
+    """How the verb of a workflow reports its end."""
     # All workflows of templates are one: the name comes behind.
     word = workflow.partition(" ")[0]
     module = importlib.import_module(f"ordito.cli.verbs.{VERBS[word].module}")
@@ -94,7 +94,7 @@ def finisher(workflow: str) -> Finish:
 
 
 def _finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
-    """Say what came of a workflow whose verb says more than can be known of a plan that was saved."""
+    """Report the end of a workflow whose verb reports more than is known from a saved plan."""
     from ordito.cli.job_view import end_job
     from ordito.cli.progress.report import NextCommand
     from ordito.work.workflows import workflow_of
@@ -109,7 +109,7 @@ def _finish(result: WorkflowResult, conversation: CliConversation, session: Sess
 
 
 def carry_out(session: Session, request: WorkflowRequest, finish: Finish, *, explains: bool = False) -> ExitCode:
-    """Plan, ask, carry out, and say what came of it. What is different is shown first where it ``explains``."""
+    """Plan, ask, carry out, and report the result. With ``explains`` the differences are shown first."""
     from ordito.app.workflow_run import run_workflow
     from ordito.cli.conversation import CliConversation
 
@@ -118,7 +118,7 @@ def carry_out(session: Session, request: WorkflowRequest, finish: Finish, *, exp
 
 
 def finishing(already: str) -> Finish:
-    """Says what came of it; ``already`` is how everything is where there was nothing to do."""
+    """Reports the result; ``already`` is the state of everything if there was nothing to do."""
 
     def finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
         from ordito.cli.job_view import end_job

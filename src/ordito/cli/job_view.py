@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 MOST_NAMED = 12
 
 SETTLE = "ordito.settle"
-"""The operation that fails where an instance is not ok and nothing is left to do about it."""
+"""The operation that fails if an instance is not ok and nothing is left to do about it."""
 
 OF_HOSTS = frozenset({"delegate.reach", SETTLE})
-"""The operations that end as out of reach because their instance is a host that is away."""
+"""The operations that end as unreachable because their instance is a host that cannot be reached."""
 
 
 def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
-    """Failures, counts, and one sentence; nothing with ``--json``, whose events have said it all."""
+    """Write failures, counts, and one sentence; nothing with ``--json``, whose events contain all of it."""
     channel = session.err
     warn_of_kept(report.files.kept, session)
     if session.stream is not None:
@@ -78,7 +78,7 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
 
 
 def _warn_of_changed_files(report: JobReport, session: Session) -> None:
-    """Say that operations have changed what later ones are run from."""
+    """Warn that operations have changed files from which later operations run."""
     if report.files.changed:
         session.warn(
             f"deployed files were changed while the job ran: {listed(report.files.changed, MOST_NAMED)};"
@@ -89,7 +89,7 @@ def _warn_of_changed_files(report: JobReport, session: Session) -> None:
 
 
 def _warn_of_hooks(report: JobReport, session: Session) -> None:
-    """Say of each lifecycle step that has failed and may do so what came of it, last of all."""
+    """Warn, last of all, of each lifecycle step that has failed and is allowed to fail."""
     for failed in report.failures:
         hook = failed.hook
         if hook is not None and failed.optional:
@@ -107,7 +107,7 @@ def _write_left(ledger: Ledger, session: Session) -> None:
 
 
 def _write_gone(report: JobReport, session: Session) -> None:
-    """Say of what could not be stopped, and was removed all the same, that it may still be there."""
+    """Warn that what could not be stopped, but was removed, may still run."""
     for failed in report.causes.gone[:MOST_NAMED]:
         what = f"{failed.instance} was removed although its stop failed ({printable(failure(failed.outcome))})"
         session.warn(f"{what}: check whether something of it still runs")
@@ -131,7 +131,7 @@ def _summary(report: JobReport) -> Summary:
 
 
 def _write_warnings(report: JobReport, session: Session) -> None:
-    """Say once more what deserved attention, which has passed by, where the job is not ok because of that."""
+    """Repeat the warnings that have scrolled by, if the job is not ok because of them."""
     told = [(step, text) for step, texts in report.warnings.items() for text in texts]
     for step, text in told[:MOST_NAMED]:
         session.warn(printable(f"{_shown(step)}: {text}"))
@@ -147,7 +147,7 @@ def _shown(step: str) -> str:
 
 
 def _write_taken_back(report: JobReport, session: Session) -> None:
-    """Say what became of what the job did, where it did not come to its end."""
+    """Say what was rolled back of a job that did not complete, and what was not."""
     if report.causes.stands:
         named = printable(listed(report.causes.stands, MOST_NAMED))
         session.err.line(f"Lifecycle steps that were carried out and not undone: {named}")
@@ -177,7 +177,7 @@ UNLESS = "unless undoing a lifecycle step has restored it"
 
 
 def _write_again(report: JobReport, session: Session) -> None:
-    """Say what was made again, where something was: what it held went when it was removed."""
+    """Say which instances were created again: their data went when they were removed."""
     if report.rollback.again:
         named, single = listed(report.rollback.again, MOST_NAMED), len(report.rollback.again) == 1
         made, held = ("was", "its") if single else ("were", "their")
@@ -210,7 +210,7 @@ def report_data(report: JobReport) -> dict[str, object]:
 
 
 def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothing: str) -> ExitCode:
-    """Say all that a verb which carries on with a job says at the end of it; ``nothing`` where there was no job."""
+    """Report the end of a job that a verb has continued; ``nothing`` is said if there was no job."""
     if report is None:
         session.note(nothing)
         session.result({"job": None, "status": "ok"}, lambda _: None)
@@ -239,7 +239,7 @@ def exit_code(report: JobReport) -> ExitCode:
 
 
 def suggest(report: JobReport, session: Session) -> None:
-    """The commands that make sense after a job that did not end well."""
+    """Propose the commands that help after a job that failed."""
     if exit_code(report) is ExitCode.DONE:
         return
     command = session.settings.command
@@ -254,8 +254,8 @@ def suggest(report: JobReport, session: Session) -> None:
 
 
 def check_locked(locked: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
-    """The words of the command to give where hosts let nobody in, or are away and there are no others, and what it is
-    for; they come with where the keys and passwords for them stand."""
+    """The words of the command to give if hosts refuse the login, or cannot be reached and no others are free, and its
+    purpose. ``locked`` gives for each host where its key or password is written."""
     names, places = list(locked), list(dict.fromkeys(locked.values()))
     where = listed(places, 3)
     what = "the host, or its key or password" if len(names) == 1 else "the hosts, or the keys or passwords for them"
@@ -267,8 +267,8 @@ def check_locked(locked: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
 
 
 def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The words of commands that make sense where hosts could not be reached, each with what it does. To replace a
-    host that lets nobody in is not among them: what runs there would run on."""
+    """The words of commands that help if hosts could not be reached, each with its purpose. Replacing a host that
+    refuses the login is not proposed: what runs there would go on running."""
     if report.causes.locked:
         yield check_locked(report.causes.locked)
     away = [failed for failed in report.failures if failed.outcome.ending in OUT_OF_REACH]
@@ -281,7 +281,7 @@ def _about_hosts(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _next(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The words of commands that make sense after a workflow that did not end well, each with what it does."""
+    """The words of commands that help after a workflow that failed, each with its purpose."""
     workflow = workflow_of(report.workflow)
     if report.written:
         again = (("jobs", "retry"), "continue: what succeeded is not done again")
@@ -321,7 +321,7 @@ def _back(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...]
 
 
 def _unmended(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What repairs instances that are not ok although all was carried out. The same command alone would fail again."""
+    """What repairs instances that are not ok although everything was carried out. The same command would fail again."""
     found = [f for f in report.failures if f.operation == SETTLE and f.outcome.ending not in OUT_OF_REACH]
     if found and not report.rollback.outcome:
         instances = list(dict.fromkeys(failed.instance for failed in found))
@@ -329,7 +329,7 @@ def _unmended(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _after_making(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The same of workflows that make or change what is there."""
+    """The same for workflows that create or change instances."""
     yield from _unmended(report)
     if report.workflow == DEPLOY:
         yield ("deploy", *report.steps), "continue: what is done is not done again"
@@ -350,7 +350,7 @@ def _after_making(report: JobReport, session: Session) -> Iterator[tuple[tuple[s
 
 
 def suggest_looking(proposal: Proposal, session: Session) -> None:
-    """The commands by which it is seen whether what is recorded to be as it should be is so."""
+    """Propose the commands that check whether what runs matches the records."""
     from ordito.work.probes import CHECK, maintaining
 
     nodes = {record.node for record in proposal.snapshot.instances.values() if record.exists}
@@ -365,7 +365,7 @@ def suggest_looking(proposal: Proposal, session: Session) -> None:
 
 
 def warn_of_changed_inputs(names: Sequence[str], session: Session) -> None:
-    """Say of inputs that have other values now why nothing is done about them."""
+    """Say why nothing is done about inputs with new values."""
     session.warn(
         f"these inputs changed, but no operation depends on them: {', '.join(names)}; "
         "outputs keep their values until something is deployed"
@@ -383,7 +383,7 @@ def warn_of_orphans(instances: Sequence[str], session: Session) -> None:
 
 
 def show_kept(kept: Sequence[Change], session: Session) -> None:
-    """Say what undeploying has left alone, and how to remove it too."""
+    """Say what undeploying has kept, and how to remove it too."""
     if not kept or session.stream is not None:
         return
     from ordito.cli.plan_view import write_kept
@@ -395,7 +395,7 @@ def show_kept(kept: Sequence[Change], session: Session) -> None:
 
 
 def write_outputs(outputs: Mapping[str, object], channel: Channel, *, complete: bool = True) -> None:
-    """Outputs by name, one a line; marked where what they tell of is not ``complete``, as after a failure."""
+    """Write outputs by name, one per line; marked if the deployment is not ``complete``, as after a failure."""
     if outputs and not complete:
         channel.line("Outputs, valid once everything is deployed:")
     longest = max(map(width, outputs), default=0)

@@ -110,7 +110,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _values(directory: str, name: str) -> Iterator[str]:
-    """What the status says by a name."""
+    """The value of a name in the status."""
     lines = iter(_lines(Path(directory, "ensemble.yaml")))
     for line in lines:
         if line == "status:":

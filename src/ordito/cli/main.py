@@ -1,4 +1,4 @@
-"""The command's way in. What it costs to start is paid by every call, so nothing is imported before it is needed."""
+"""The entry point of the command. Every call pays the cost of starting, so nothing is imported before it is needed."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ INPUTS = "ordito.inputs"
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-    """Remember an option that was given; what stands after the verb comes later and wins."""
+    """Remember an option that was given; one after the verb comes later and wins."""
     name = parameter.name or ""
     if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
         context.meta.setdefault(KEY, {})[name] = value
@@ -138,7 +138,7 @@ def _keep_texts(context: click.Context, parameter: click.Parameter, values: tupl
 
 
 def block_service_option(function: F) -> F:
-    """The option of verbs about blocks that looks into a service as well; the verb gets its path as ``service``."""
+    """The option of verbs about blocks that also searches a service; the verb gets its path as ``service``."""
     return click.option(
         "-s", "--service", metavar="SERVICE", default="", help="Search this service and its catalogues too."
     )(function)

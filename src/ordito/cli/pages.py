@@ -51,7 +51,7 @@ class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def kind(self) -> str:
-        """What has this code: a finding about a document, or an error of a command."""
+        """Who gives this code: a finding about a document, or an error of a command."""
         return "error" if self.by == COMMAND else "finding"
 
 

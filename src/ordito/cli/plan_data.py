@@ -14,7 +14,7 @@ from ordito.planning.preview import PreviewStep, Totals, preview
 from ordito.work.plan import Change, Plan
 
 FORMAT = "ordito.plan/1"
-"""The format and its version: it grows by new names; what changes its meaning gets a new number."""
+"""The format and its version: new names may be added; a change of meaning gets a new number."""
 
 
 def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
@@ -119,7 +119,7 @@ MOST_ROWS = 200
 
 
 def write_chosen(choices: Choices, channel: Channel) -> None:
-    """Each place where something was chosen, and what."""
+    """Each place with a choice, and what was chosen."""
     rows = [(row["for"], _said(row)) for row in chosen_data(choices)]
     if not rows:
         return
@@ -132,8 +132,8 @@ def write_chosen(choices: Choices, channel: Channel) -> None:
 
 
 def chosen_data(choices: Choices) -> list[dict[str, str]]:
-    """The same for programs: ``for`` a node, or a requirement of one, the ``topology`` that stands for it or the
-    existing ``node`` that it is."""
+    """The same for programs: ``for`` a node, or a requirement of one, the ``topology`` that substitutes it or the
+    existing ``node`` that is selected."""
     found = [{"for": name, "topology": file} for name, file in choices.substitutes.items()]
     found += [{"for": name, "node": selected.node} for name, selected in choices.selected.items()]
     return found + [{"for": name, "node": node} for name, node in choices.requirements.items()]

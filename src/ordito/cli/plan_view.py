@@ -7,7 +7,7 @@ shop  (deploy)
 Order
    1  machine_1 deploy
    2  api_1 create | web_1 configure
-Plan: 5 to make, 1 to change, 0 to remove, 3 unchanged; 24 operations in 9 waves.
+Plan: 5 to create, 1 to change, 0 to remove, 3 unchanged; 24 operations in 9 waves.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_NAMED_HOSTS = 3
 MOST_LEFT_OUT = 12
 """Instances that a plan leaves out and that are named one by one."""
 MOST_DIFFERENCES = 3
-"""Differences of one instance that are shown where not all is asked for."""
+"""How many differences of one instance are shown, unless everything is asked for."""
 WIDEST_REASON = 60
 WIDEST_VALUE = 60
 
@@ -50,7 +50,7 @@ class Level(Enum):
 
 
 def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL) -> None:
-    """The whole plan; in full nothing is left out however long it gets, and the reason of each step is given."""
+    """The whole plan; in full nothing is left out, however long it is, and the reason of each step is given."""
     shown = shown_of(proposal)
     within = f", environment {printable(proposal.setting.environment)}" if proposal.setting.environment else ""
     towards = f" to revision {proposal.job.back_to}" if proposal.job.back_to else ""
@@ -76,7 +76,7 @@ def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL)
 
 
 def write_brief(proposal: Proposal, channel: Channel) -> None:
-    """What is to be known of a plan that nobody is asked about."""
+    """The most important of a plan that nobody is asked about."""
     shown = shown_of(proposal)
     if proposal.job.back_to:
         channel.line(f"Goes back to revision {proposal.job.back_to}.")
@@ -89,7 +89,7 @@ def write_brief(proposal: Proposal, channel: Channel) -> None:
 
 
 def _write_sharing(plan: Plan, channel: Channel) -> None:
-    """What would be replaced with what is to be healed, since nobody has named it, and what would not be."""
+    """What else would be replaced with the healed instances, although nobody has named it, and what would not be."""
     if workflow_of(plan.workflow).heals:
         others = [c.instance for c in plan.changes if c.symbol == "-/+" and c.cause is not ChangeCause.TO_HEAL]
         if others:
@@ -104,7 +104,7 @@ def shown_of(proposal: Proposal) -> Preview:
 
 
 def totals(shown: Preview, *, full: bool = False) -> str:
-    """The plan in one sentence; ``full`` counts what does nothing too, where that is shown."""
+    """The plan in one sentence; ``full`` also counts operations that do nothing, where these are shown."""
     found = shown.totals
     parts = [f"{found.made} to create", f"{found.changed} to change", f"{found.removed} to remove"]
     if workflow_of(shown.workflow).calls:
@@ -122,7 +122,7 @@ def totals(shown: Preview, *, full: bool = False) -> str:
 
 
 def write_kept(kept: Sequence[Change], channel: Channel) -> None:
-    """What stays though everything else is removed, and why; those of one reason together, where they are many."""
+    """What stays although everything else is removed, and why; grouped by reason if there are many."""
     if not kept:
         return
     channel.line("Kept")
@@ -137,7 +137,7 @@ def write_kept(kept: Sequence[Change], channel: Channel) -> None:
 
 
 def write_left_out(plan: Plan, channel: Channel) -> None:
-    """What a plan for everything would do besides, where this one is about a part."""
+    """What a plan for everything would also do, if this plan is for a part."""
     if not plan.summary.is_part:
         return
     if not plan.summary.left_out:
@@ -161,7 +161,7 @@ def write_left_out(plan: Plan, channel: Channel) -> None:
 
 
 def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:
-    """The numbers of instances that are wanted though the template asks for others, and since when."""
+    """The numbers of instances set by scale, where the template asks for others, and since when."""
     if kept:
         channel.line("Kept from scale")
         names = max(map(width, kept))
@@ -171,7 +171,7 @@ def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:
 
 
 def _write_makers(makers: Mapping[str, str], channel: Channel) -> None:
-    """Who makes what is not this machine."""
+    """The providers of nodes that are not on this machine."""
     if makers:
         names = max(map(width, makers))
         channel.line("Made by")
@@ -179,7 +179,7 @@ def _write_makers(makers: Mapping[str, str], channel: Channel) -> None:
 
 
 def _write_losing(proposal: Proposal, channel: Channel) -> None:
-    """Whose data go with what is removed, and what has to be said for that where the command has not said it."""
+    """The instances whose data is lost, and the options that permit it, if the command has not given them."""
     plan = proposal.plan
     by_condition: dict[str, list[str]] = {}
     for name in plan.summary.losing:
@@ -193,7 +193,7 @@ def _write_losing(proposal: Proposal, channel: Channel) -> None:
 
 
 def _write_outages(outages: Sequence[Outage], channel: Channel) -> None:
-    """The nodes of which nothing is up for a while, and why."""
+    """The nodes without any running instance for a while, and why."""
     if outages:
         names = max(width(outage.node) for outage in outages)
         channel.line(channel.paint("strong", "Down for a while"))
@@ -214,7 +214,7 @@ def _write_drifted(plan: Plan, channel: Channel) -> None:
 
 
 def write_changes(changes: Sequence[Change], channel: Channel, level: Level = Level.USUAL) -> None:
-    """What happens to each instance, or to all of a node where they are very many or only a summary is wanted."""
+    """What happens to each instance, or to each node if there are very many instances or only a summary is wanted."""
     full = level is Level.FULL
     folded = level is Level.SUMMARY or (len(changes) > MOST_ROWS and not full)
     rows = list(_folded(changes) if folded else map(_row, changes))
@@ -259,7 +259,7 @@ def _write_differences(differences: Sequence[Difference], channel: Channel, inde
 
 
 def difference_line(what: str, before: object, after: object, channel: Channel) -> str:
-    """What has another value than before, and both of them, where any is known."""
+    """What has a new value, with the old and the new one, where they are known."""
     if before is None and after is None:
         return printable(what)
     return printable(f"{what}: {_value(before, channel)} -> {_value(after, channel)}")
@@ -307,8 +307,8 @@ def _write_waves(shown: Preview, channel: Channel) -> None:
 
 
 def _rows_of_waves(waves: Sequence[Sequence[PreviewStep]]) -> Iterator[tuple[str, str]]:
-    """A row for each wave, its number first; one for all of many that follow each other, and in which a node does the
-    same, on one instance after the other."""
+    """A row for each wave, its number first; one row for many successive waves in which a node does the same, on one
+    instance after the other."""
     first = 0
     while first < len(waves):
         wave = waves[first]
@@ -327,7 +327,7 @@ def _rows_of_waves(waves: Sequence[Sequence[PreviewStep]]) -> Iterator[tuple[str
 
 
 def _write_held(shown: Preview, said: Mapping[str, int], channel: Channel) -> None:
-    """What makes the plan longer: how few operations may run at one time on a host, and how more are allowed."""
+    """What makes the plan longer: the limit of operations at one time on a host, and how to raise it."""
     if shown.held is None:
         return
     hosts = shown.held.hosts
@@ -345,7 +345,7 @@ WHEN: Mapping[str, str] = {
     StepCondition.IF_ABSENT: " (if absent)",
     StepCondition.UNLESS_LINKED: " (unless linked)",
 }
-"""What stands behind a step that usually is not carried out, by its condition."""
+"""The text after a step that is not always carried out, by its condition."""
 
 
 def _in_order(step: PreviewStep) -> str:
@@ -353,7 +353,7 @@ def _in_order(step: PreviewStep) -> str:
 
 
 def _together(wave: Sequence[PreviewStep]) -> list[str]:
-    """What the instances of each node do in a wave of very many steps."""
+    """What the instances of each node do in a wave with very many steps."""
     counts: dict[tuple[str, str, str, str], int] = {}
     for step in wave:
         key = node_of(step.instance), title(step.operation), node_of(step.far), WHEN.get(step.condition, "")
@@ -373,13 +373,13 @@ def _write_steps(shown: Preview, channel: Channel) -> None:
 
 
 def does(step: PreviewStep) -> str:
-    """What a step runs, and when it is needed where that shows only when the job runs."""
+    """What a step runs, and its condition if that is only decided while the job runs."""
     found = "by a provider" if step.delegated else step.artifact or nothing(step.operation)
     return f"{found}, {step.condition}" if step.condition else found
 
 
 def named(step: PreviewStep) -> str:
-    """A step as people call it."""
+    """The name of a step for people."""
     if step.hook and step.operation.endswith(f".{step.hook}"):
         undo = "undo " if step.operation.startswith(f"{UNDO}.") else ""
         return f"{step.instance} {undo}{step.hook} ({step.phase})"

@@ -1,7 +1,7 @@
-"""Which workflow the words of `ordito plan` are about.
+"""Which workflow `ordito plan` plans.
 
-The first word may name one; without such a word it is the first of the table. Each has words and options of its own,
-those of the verb that carries it out.
+The first word may name one; otherwise it is the first of the table. Each has arguments and options of its own, those of
+the verb that carries it out.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     pass
 
 PREFIX = "workflow:"
-"""Stands before a word that means a workflow, where there is a file of that name too."""
+"""The prefix of a word that means a workflow, if there is a file of that name too."""
 
 SERVICES = ("*.yaml", "*.yml", "*.csar", "TOSCA-Metadata")
 
 Make = Callable[[str, type[Request]], click.Command]
-"""Makes the command that plans one workflow: by its name and the request of it."""
+"""Makes the command that plans one workflow, from its name and its request."""
 
 
 class PlanCommand(click.Command):
-    """A command for each workflow, of which the words of the command line choose one."""
+    """A command for each workflow; the arguments choose one."""
 
     def __init__(self, make: Make, **attributes: Any) -> None:
         super().__init__("plan", **attributes)
@@ -105,7 +105,8 @@ def _workflow(args: Sequence[str], place: int) -> str:
 
 
 def _check_misspelt(word: str, *, alone: bool) -> None:
-    """Refuse what names no service, and looks like the name of a workflow or has words behind it as that has."""
+    """Refuse a word that names no service and looks like the name of a workflow, or is followed by arguments like
+    one."""
     if Path(word).exists() or Path(word).name != word or Path(word).suffix:
         return
     near = nearest(word, REQUESTS)

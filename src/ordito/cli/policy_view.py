@@ -85,7 +85,7 @@ def write_list(found: PoliciesView, channel: Channel) -> None:
 
 
 def write_policy(view: PolicyView, channel: Channel) -> None:
-    """All that is known of a policy."""
+    """All that is known about a policy."""
     policy = view.policy
     channel.line(channel.paint("strong", f"{policy.name} ({policy.type})"))
     if policy.description:
@@ -126,7 +126,7 @@ def _outcome(made: NoticeHandled) -> str:
 
 
 def say_what_waits(found: PoliciesView, session: Session) -> None:
-    """Say of notices that are not handled yet that they wait."""
+    """List the notices that wait to be handled."""
     if found.waiting:
         for entry in found.waiting[:MOST_NAMED]:
             session.note(f"waits since {moment(entry.notice.at)}: {entry.notice.event} of {entry.notice.entity}")

@@ -57,7 +57,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # (not generic when 
 
 
 class PortionType(click.ParamType):  # type: ignore[type-arg]  # (not generic when it runs)
-    """A number of instances, or how many of a hundred."""
+    """A number of instances, or a percentage."""
 
     name = "portion"
 
@@ -103,7 +103,7 @@ def group(kind: type[msgspec.Struct], name: str, *, without: Collection[str] = (
 
 
 def single(kind: type[msgspec.Struct], name: str) -> Decorator:
-    """One option of a request, or of a group, by itself: a truth or a list of words."""
+    """A single option of a request or of a group: a flag or a list of words."""
     field = next(field for field in declared(kind) if field.name == name)
     return lambda function: _with_params(function, list(_parameter(field, NO_WORDING)))
 
@@ -168,7 +168,7 @@ def _opposite(field: Declared) -> str:
 
 
 def _type(field: Declared) -> Any:
-    """What click makes of the words that give a field its value."""
+    """The click parameter of a field."""
     by = field.by
     if isinstance(by, Option):
         if by.choices:
@@ -223,7 +223,7 @@ def _pair(by: Option, text: str) -> tuple[str, str]:
 
 
 def _checked(make: Callable[[], M]) -> M:
-    """What is made, where it makes sense. Raises ``click.UsageError``."""
+    """The made object, if it makes sense. Raises ``click.UsageError``."""
     try:
         return make()
     except ValueError as error:
@@ -231,8 +231,8 @@ def _checked(make: Callable[[], M]) -> M:
 
 
 def _saved_plan(request: DescriptionRequest, session: Session) -> Request:
-    """The request to carry out a saved plan, where the service is the file of one. Raises ``click.UsageError`` for
-    options that it takes no more, and ``Refused``."""
+    """The request to carry out a saved plan, if the service is the file of one. Raises ``click.UsageError`` for options
+    that a saved plan does not take, and ``Refused``."""
     from ordito.app.saved_plan import SavedPlanRequest, is_saved_plan, read_saved_plan
 
     path = request.service
@@ -280,7 +280,7 @@ AS_BEGUN = "as given when the job began"
 
 def job_options(wording: Wording = ON_FAILURE) -> Decorator:
     """The options of verbs that begin a job; the verb gets them as ``options`` and ``wait_lock``. All of them accept a
-    rollback, so that the verb can say more kindly why there is none."""
+    rollback, so that the verb itself can explain why there is none."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -295,8 +295,8 @@ def job_options(wording: Wording = ON_FAILURE) -> Decorator:
 
 
 def commit_option(default: str = IN_GIT) -> Decorator:
-    """The option that says whether a job's files are committed, by itself; ``default`` is what help says of a command
-    that does not give it. The verb gets "" then, save where it is "auto" anyway."""
+    """Only the option that says whether a job's files are committed; ``default`` is its default in the help. Without
+    the option the verb gets "", unless the default is "auto"."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)

@@ -19,12 +19,11 @@ from ordito.cli.text_width import printable, short_pins
 
 
 class Session:
-    """What a verb speaks through.
+    """The output of a verb.
 
-    ``out`` carries the result and nothing else, ``err`` everything people want to know besides. With ``--json`` all of
-    it goes to ``out`` as a stream of objects. ``job_began`` is whether the command has come so far as to run a job.
-    ``public_inputs`` are the inputs of which it is known by now that their values are no secrets.
-    ``verb`` is the one that is carried out, with that of its group, as in "jobs list".
+    ``out`` gets only the result, ``err`` everything else for people. With ``--json`` all of it goes to ``out`` as a
+    stream of objects. ``job_began`` is whether the command has begun a job. ``public_inputs`` are the inputs whose
+    values are known not to be secret. ``verb`` is the verb being run, with its group, as in "jobs list".
     """
 
     def __init__(self, settings: GlobalSettings, verb: str = "") -> None:
@@ -47,7 +46,7 @@ class Session:
         return self.stream is None and self.settings.output is Format.TEXT
 
     def completed(self, found: Sequence[Diagnostic]) -> list[Diagnostic]:
-        """Diagnostics that name commands about the same ensemble."""
+        """Diagnostics with their commands completed for the same ensemble."""
         complete = self.settings.completed
         return [msgspec.structs.replace(one, message=complete(one.message), hint=complete(one.hint)) for one in found]
 
@@ -62,7 +61,8 @@ class Session:
 
     def result(self, data: Mapping[str, object], text: Callable[[Channel], None], *, bare: bool = False) -> None:
         """Write the result of the verb: ``data`` for programs, with the name of its format, or what ``text`` writes for
-        people. What is ``bare`` has none: its names are those of the template, or it is a file as it is to be kept."""
+        people. ``bare`` data has no format name: its names are those of the template, or it is a file to be kept as it
+        is."""
         if not bare and "format" not in data:
             data = {"format": f"ordito.{self.verb.replace(' ', '-')}/1", **data}
         if self.stream is not None:
@@ -108,7 +108,7 @@ class Session:
     def fail_for_programs(
         self, code: str, message: str, hint: str, diagnostics: Sequence[object] = (), **more: object
     ) -> None:
-        """Say the same to a program that waits for a result, with ``more`` that is known."""
+        """Say the same to a program that waits for a result, with ``more`` data."""
         error = {"code": code, "message": message, "hint": hint}
         if self.stream is not None:
             self.stream.say("error", error)

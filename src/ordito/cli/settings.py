@@ -13,7 +13,7 @@ import msgspec
 from ordito.cli.channel import Color
 
 PROGRAM = os.environ.get("ORDITO_PROGRAM") or "ordito"
-"""How the program is called, in the commands that it proposes: who starts it by other words sets the variable."""
+"""The program's name in proposed commands: whoever starts it by other words sets the variable."""
 
 
 ENVIRONMENT_VARIABLE = "ORDITO_ENV"
@@ -21,7 +21,7 @@ ENVIRONMENT_VARIABLE = "ORDITO_ENV"
 
 
 class Format(StrEnum):
-    """How a result is written. Every verb knows the first three; the others belong to verbs that name them."""
+    """How a result is written. Every verb has the first three; only some verbs have the others."""
 
     TEXT = "text"
     JSON = "json"
@@ -37,8 +37,8 @@ NOTHING: Mapping[str, str] = {}
 NONE: frozenset[str] = frozenset()
 
 NOT_REPEATED = "(value)"
-"""Stands in a proposed command for a value that is not repeated. It is refused as a value, and shells refuse it where
-it is not quoted: a command that is pasted as it stands does nothing with it."""
+"""Replaces a value that a proposed command does not repeat. It is refused as a value, and unquoted by shells: a command
+that is pasted unchanged does nothing."""
 
 LONGEST_REPEATED = 80
 """Characters of a value that a proposed command repeats."""
@@ -47,9 +47,9 @@ COMMON_FORMATS = (Format.TEXT, Format.JSON, Format.YAML)
 
 
 class GlobalSettings(msgspec.Struct, frozen=True):
-    """The global options; ``ensemble`` is the directory as it was given, "" where it was not, ``environment`` the
-    environment's name, None where none was given, ``hosts`` the
-    inventory's path in the same way. ``arguments`` are those of the whole command line."""
+    """The global options; ``ensemble`` is the given directory, "" for none; ``environment`` is the environment's name,
+    None if none was given; ``hosts`` the inventory's path in the same way. ``arguments`` are those of the whole command
+    line."""
 
     ensemble: str = ""
     environment: str | None = None
@@ -89,13 +89,13 @@ class GlobalSettings(msgspec.Struct, frozen=True):
         return f"{PROGRAM} {shlex.join(words)}"
 
     def again(self, *more: str, meant: Mapping[str, str] = NOTHING, public: Set[str] = NONE) -> str:
-        """This very command line once more, with something added; inputs are called as they are ``meant`` to be. Of
-        values only those of ``public`` inputs, which are known to be no secrets, are repeated."""
+        """This command line again, with something added and misspelt inputs replaced by those ``meant``. Only values of
+        ``public`` inputs, known not to be secret, are repeated."""
         return f"{PROGRAM} {shlex.join([*_without_values(self.arguments, meant, public), *more])}"
 
     def completed(self, text: str) -> str:
-        """A text in which every command of Ordito, written as `ordito VERB ...`, is about the same ensemble. So rooms
-        write commands into their messages, since they know nothing of the command line."""
+        """A text whose commands, written as `ordito VERB ...`, get the options for the same ensemble. Other rooms write
+        commands into their messages in this way, without knowing the command line."""
         chosen = f"-e {shlex.quote(self.ensemble)} " if self.ensemble else ""
         if self.environment is not None:
             chosen += f"--env {shlex.quote(self.environment)} "
@@ -105,7 +105,7 @@ class GlobalSettings(msgspec.Struct, frozen=True):
 
 
 COMMAND = re.compile("`ordito (?!-)")
-"""Begins a command in a message, unless it says already what it is about."""
+"""The beginning of a command in a message that does not name its ensemble."""
 INPUT = re.compile(r"(--input=|--attribute=|-[qvy]*[ia])(.*)", re.DOTALL)
 """Options whose values are those of inputs or attributes."""
 
@@ -133,7 +133,7 @@ def _without_value(given: str, meant: Mapping[str, str], public: Set[str]) -> st
 
 
 def refused_value(text: str) -> str:
-    """What is wrong with a value of a command line that is the mark of a proposed command, "" where nothing is."""
+    """The error if a value of a command line is the placeholder of a proposed command, else ""."""
     if text.strip() != NOT_REPEATED:
         return ""
     return f"{NOT_REPEATED} means a value that is not repeated here: write the value itself instead"

@@ -24,7 +24,7 @@ from ordito.work.workflows import workflow_of
 
 MOST_NAMED = 5
 MOST_IN_TREE = 200
-"""Rows above which the status is plain lines, one an instance."""
+"""With more rows than this the status is plain lines, one per instance."""
 FORMAT = "ordito.status/1"
 
 STYLES = {
@@ -40,7 +40,7 @@ STYLES = {
 }
 
 UNREADABLE = "a service that cannot be read here"
-"""In place of the name of a service that is deployed, as in a clone without the key."""
+"""Instead of the name of a deployed service that cannot be read, as in a clone without the key."""
 
 
 def status_data(found: StatusResult) -> dict[str, object]:
@@ -87,8 +87,8 @@ def _instance_data(found: InstanceStatus) -> dict[str, object]:
 
 
 def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) -> None:
-    """The status for people: a tree by hosting, in which instances that agree are one row; plain lines, one an
-    instance, where that would be very many rows."""
+    """The status for people: a tree by hosting, in which instances that agree are one row; plain lines, one per
+    instance, if that would be very many rows."""
     name = channel.paint("strong", found.service or (UNREADABLE if found.caveat else "nothing is deployed"))
     effective = painted(found.effective, channel) if found.instances else "no instances"
     about = [plural(sum(i.instance.exists for i in found.instances), "instance"), f"revision {found.status.revision}"]
@@ -113,7 +113,7 @@ def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) ->
 
 
 def attempt_line(found: StatusResult) -> str:
-    """That what was begun last is not complete, "" where it is. It says nothing of how instances are."""
+    """Says that what was begun last is not complete, "" if it is. It says nothing about instances."""
     if found.attempt is not None:
         attempt = found.attempt
         if attempt.status in WELL:
@@ -131,7 +131,7 @@ def _by(workflow: str) -> str:
 
 
 def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:
-    """The numbers of instances that are wanted though the template asks for others, and since when."""
+    """The numbers of instances set by scale, where the template asks for others, and since when."""
     for node, found in kept.items():
         about = f"{found.count} wanted, kept from scale (job {found.job}); the template asks for {found.over}"
         channel.line(f"  {printable(node)}: {about}")
@@ -146,7 +146,7 @@ def job_line(found: StatusResult) -> str:
 
 
 def open_job_line(job: OpenJob) -> str:
-    """Who works on a job that is not finished, on its way there or back, and how far it is."""
+    """Who works on an unfinished job, whether it is rolled back, and how far it is."""
     if job.holder:
         said = f"is being {'rolled back' if job.rolling_back else 'run'} by {job.holder}"
     else:
@@ -173,8 +173,8 @@ def _write_rows(shown: Sequence[AgreeingRow], channel: Channel) -> None:
 
 
 def _said(row: AgreeingRow, channel: Channel) -> str:
-    """What is said of instances that agree: their status, the one they have themselves where that differs, who has made
-    them, and what is special."""
+    """The text for instances that agree: their status, their own status if it differs, who created them, and what is
+    special."""
     found, instance = row.first, row.first.instance
     said = painted(found.effective, channel)
     if found.effective != instance.local:
@@ -195,7 +195,7 @@ def _said(row: AgreeingRow, channel: Channel) -> str:
 
 
 def _made_by(row: AgreeingRow) -> str:
-    """What instances are at the provider that has made them: ``pool: web-1, web-2``."""
+    """The names of instances at the provider that created them: ``pool: web-1, web-2``."""
     by: dict[str, list[str]] = {}
     for member in row.members:
         provider, name = member.made_by
@@ -214,14 +214,14 @@ def painted(status: str, channel: Channel) -> str:
 
 
 class AgreeingRow(msgspec.Struct, frozen=True):
-    """Instances of one node that agree, the first of which stands for all; ``lead`` are the branches before them."""
+    """Instances of one node that agree, represented by the first; ``lead`` are the branches before them."""
 
     lead: str
     members: tuple[InstanceStatus, ...]
 
     @property
     def first(self) -> InstanceStatus:
-        """The one that stands for all."""
+        """The instance that represents them."""
         return self.members[0]
 
     @property
@@ -231,7 +231,7 @@ class AgreeingRow(msgspec.Struct, frozen=True):
 
 
 def rows(instances: Sequence[InstanceStatus], *, unicode: bool, fold: bool) -> Iterator[AgreeingRow]:
-    """The rows of the tree. It has a stack of its own, since users choose how deep hosting goes."""
+    """The rows of the tree. It has its own stack, since hosting may be nested to any depth."""
     branches = UNICODE_BRANCHES if unicode else ASCII_BRANCHES
     hosted = _hosted(instances)
     agree = _agreements(hosted) if fold else {}
@@ -318,7 +318,7 @@ def _show(before: StatusResult | None, now: StatusResult, session: Session, *, f
 
 
 def _changes(before: StatusResult | None, now: StatusResult, channel: Channel) -> Iterator[str]:
-    """A line for each thing that is other than before; at first for what there is as a whole."""
+    """A line for each change; at first one for everything together."""
     name = now.service or "nothing is deployed"
     if before is None:
         count = plural(sum(i.instance.exists for i in now.instances), "instance")

@@ -14,7 +14,7 @@ HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def json_text(data: object, *, indent: int | None = None, ascii_only: bool = False) -> str:
-    """Plain data as JSON. What is no character, as in the name of a file that is not UTF-8, becomes U+FFFD."""
+    """Plain data as JSON. What is not a character, as in a file name that is not UTF-8, becomes U+FFFD."""
     text = json.dumps(data, indent=indent, ensure_ascii=False, default=encode_hook)
     if text.isascii():
         return text

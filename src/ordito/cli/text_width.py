@@ -29,8 +29,8 @@ NAMED = {"\n": "\\n", "\r": "\\r"}
 
 
 def printable(text: str) -> str:
-    """A text that cannot steer the terminal it is printed on: control characters but tab and newline, and those that
-    change the direction of writing, are shown as escapes."""
+    """A text that cannot control the terminal: control characters except tab and newline, and those that change the
+    direction of writing, are shown as escapes."""
     return text if text.isprintable() else UNFIT.sub(_escape, text)
 
 

@@ -1,4 +1,5 @@
-"""What every command that has held the ensemble's lock does at its end: it sees to what was told meanwhile."""
+"""What every command that has held the ensemble's lock does at its end: it handles the notices that arrived
+meanwhile."""
 
 from __future__ import annotations
 
@@ -10,12 +11,12 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import was_held
 
 GIVES_UP = frozenset({ExitCode.INTERRUPTED, ExitCode.TIMED_OUT})
-"""How commands end that somebody wants to end: nothing more is begun then."""
+"""The exit codes of commands that were told to end: nothing more is begun then."""
 
 
 def handle_afterwards(session: Session, code: ExitCode) -> ExitCode:
-    """Handle the notices that came while the command held the lock, which nobody else will; gives the exit code, which
-    is another one only where the command itself has done well, and what followed has not."""
+    """Handle the notices that arrived while the command held the lock, which nobody else will. Returns the exit code:
+    it differs from that of the command only if the command succeeded and the handling did not."""
     layout = Layout(Path(session.settings.directory))
     if not was_held(layout) or not layout.inbox.exists():
         return code

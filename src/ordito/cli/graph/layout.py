@@ -249,5 +249,5 @@ def clipped(text: str) -> str:
 
 
 def more_nodes(graph: Graph) -> str:
-    """What stands for the nodes that are not shown."""
+    """The text that counts the nodes that are not shown."""
     return f"and {graph.left_out} more node{'s' if graph.left_out > 1 else ''}"

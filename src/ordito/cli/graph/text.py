@@ -50,12 +50,12 @@ def graph_data(graph: Graph) -> dict[str, object]:
 
 
 def step_name(step: GraphStep) -> str:
-    """What stands in a step's box."""
+    """The text of a step's box."""
     return clipped(title(step.shown.operation, step.shown.far)) if step.shown is not None else ""
 
 
 def step_says(graph: PlanGraph, step: GraphStep) -> str:
-    """All of a step, in a line: what it is called, what it runs and why."""
+    """A step in one line: its name, what it runs and why."""
     return f"{called(step.id)}: {_does(graph, step)}"
 
 
@@ -71,7 +71,7 @@ def _does(graph: PlanGraph, step: GraphStep) -> str:
 
 
 def more_steps(graph: PlanGraph) -> str:
-    """What stands for the steps that are not shown."""
+    """The text that counts the steps that are not shown."""
     return f"and {graph.left_out} more step{'s' if graph.left_out > 1 else ''}"
 
 

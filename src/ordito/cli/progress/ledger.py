@@ -1,4 +1,4 @@
-"""What has happened in a job so far, added up from its events: the terminal's tree and the last report show it."""
+"""What has happened in a job so far, collected from its events, for the terminal's tree and the final report."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ordito.work.invocation import Outcome
 from ordito.work.plan import UNDO
 
 WHOLE = "workflow"
-"""What steps are shown under that are about no instance, since they are whole workflows."""
+"""The heading of steps that belong to no instance, since they are whole workflows."""
 
 MODULE = "module"
-"""What lifecycle steps are shown under that are about the whole."""
+"""The heading of lifecycle steps of the whole service."""
 
 REMOVED = "delegate.undeploy"
 
 SETTLED = frozenset({"ok", "degraded", "absent"})
-"""Local statuses in which an instance without running operations needs nobody's attention any more."""
+"""Local statuses in which an instance without running operations needs no more attention."""
 
 
 class InstancePhase(IntEnum):
-    """How far an instance is, for those who watch."""
+    """The progress of an instance, for people."""
 
     WAITING = 0
     BUSY = 1
@@ -53,12 +53,12 @@ class RunningOperation:
 
 
 WELL = frozenset({"", "ok"})
-"""What an operation says of its instance where that is well."""
+"""The statuses that an operation reports of an instance that is ok."""
 
 
 class Account:
-    """What has happened on one instance: its state and status, what runs, and how many operations ended how. Of those
-    that ended well ``unwell`` counts those that said that the instance is not ok, by the status that they told."""
+    """What has happened on one instance: its state and status, what runs, and how many operations ended how. ``unwell``
+    counts, by reported status, the successful operations that found the instance not ok."""
 
     __slots__ = (
         "changed",
@@ -85,7 +85,7 @@ class Account:
 
     @property
     def phase(self) -> InstancePhase:
-        """Whether something is to be seen here; what failed or was left out stays busy."""
+        """Whether there is something to show; what failed or was left out stays busy."""
         if self.running or self.failed or self.skipped:
             return InstancePhase.BUSY
         if self.local in SETTLED:
@@ -112,10 +112,9 @@ class Node:
 
 class Ledger:
     """All accounts of a job, by instance in the order of the plan, and the failures in the order they happened.
-    ``complaints`` are the ends of operations that found what they looked at not to be well, by instance,
-    ``left`` what may be left somewhere of those that were removed.
 
-    Counts are kept up with each event, so that whoever draws them pays for what is to be seen only.
+    ``complaints`` are, by instance, the ends of operations that found it not ok; ``left`` is what may remain of removed
+    ones. Counts are updated with each event, so drawing costs only what is visible.
     """
 
     def __init__(self) -> None:
@@ -135,7 +134,7 @@ class Ledger:
         self.finished: JobFinished | None = None
 
     def __call__(self, event: Event) -> None:
-        """Take an event into account."""
+        """Add an event."""
         match event:
             case StepLog():
                 self._heard(event)
@@ -176,7 +175,7 @@ class Ledger:
                 self._mark(event)
 
     def _mark(self, event: JobStarted | JobRollback | JobFinished) -> None:
-        """The job as a whole begins, turns back, or ends."""
+        """The job as a whole begins, is rolled back, or ends."""
         if isinstance(event, JobFinished):
             self.finished = event
         elif isinstance(event, JobRollback):
@@ -196,7 +195,7 @@ class Ledger:
             activity.last_line = event.text.rpartition("\n")[2]
 
     def _told(self, event: StepSucceeded) -> None:
-        """Keep what deserves attention though the operation went well."""
+        """Keep the warnings of an operation that succeeded."""
         if event.outcome.message and event.outcome.status not in WELL:
             self.complaints[event.instance] = event.outcome
         elif event.outcome.message and event.operation == REMOVED:
@@ -243,13 +242,13 @@ class Ledger:
 
 
 def subject(event: StepStarted | StepSucceeded | StepFailed | StepSkipped | StepRetrying) -> str:
-    """What a step is shown under: its instance, or the component of a lifecycle step; "" for neither."""
+    """The heading of a step: its instance, or the component of a lifecycle step; "" for neither."""
     hook = None if isinstance(event, StepRetrying) else event.hook
     return event.instance or (hook.component or MODULE if hook is not None else "")
 
 
 def titled(event: StepStarted | StepSucceeded | StepFailed | StepSkipped | StepRetrying) -> str:
-    """What a step does, as people call it: of a lifecycle step its name and its phase."""
+    """What a step does, for people; for a lifecycle step its name and its phase."""
     hook = None if isinstance(event, StepRetrying) else event.hook
     if hook is not None and not event.instance:
         undoes = event.operation.startswith(f"{UNDO}.")
@@ -276,8 +275,7 @@ SETS_STATE = "set_state"
 
 
 def called(step: str) -> str:
-    """A step by its id where that is shown to people: those that only Ordito has, which nobody can name in a command,
-    in words."""
+    """A step for people, from its id; internal steps, which no command can name, are described in words."""
     number = step.rpartition(".")[2]
     if number.isdigit() and step.removeprefix(OF_ROLLBACK).startswith(JOINING):
         return f"point {number}"
@@ -323,21 +321,21 @@ OWN = {
     "ordito.healed": "status after healing",
     "ordito.adopt": "record",
 }
-"""What steps are called that run nothing: they say how things are, find out what is needed, or write down what is."""
+"""Names of steps that run nothing: they set a state, find out what is needed, or record what exists."""
 
 QUESTIONS = frozenset({"ordito.whether", "ordito.there", "ordito.fit", "ordito.unfit", "ordito.known"})
-"""Those that find out whether something is so; where it is not they fail, or are left out."""
+"""Steps that find out whether something is true; if it is not, they fail, or are left out."""
 
 
 def nothing(operation: str) -> str:
-    """What is said of a step that runs nothing: of one that sets a state that it is set."""
+    """The text for a step that runs nothing; for one that sets a state, that it is set."""
     if operation in QUESTIONS:
         return "yes"
     return "set" if operation.startswith(f"{SETS_STATE}.") else "no-op"
 
 
 UNNAMED = frozenset({"", "Standard", "Configure", "Maintain", "delegate", "lifecycle", "source", "target"})
-"""The interfaces of which everybody knows what their operations do."""
+"""The usual interfaces, whose operations need no explanation."""
 
 
 def node_of(instance: str) -> str:

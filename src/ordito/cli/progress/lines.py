@@ -33,9 +33,9 @@ WIDEST_INPUT = 40
 OPERATION_WIDTH = 22
 NO_TIME = "0.0s"
 MOST_SKIPPED = 4
-"""Lines that tell of what was skipped because of one failure: of more the first, and how many more there are."""
+"""How many lines list what was skipped because of one failure; then the number of others is given."""
 MANY_ATTEMPTS, FIRST_ATTEMPTS = 20, 4
-"""Of an operation with more attempts the first are told, and then those whose number is twice that of the last."""
+"""If an operation has more attempts than this, the first are shown, and then those with twice the last number."""
 
 
 class LineProgress:
@@ -49,10 +49,10 @@ class LineProgress:
         self._titles: dict[str, tuple[str, str]] = {}
         self._skipped: list[StepSkipped] = []
         self._untold: set[str] = set()
-        """The steps of which the attempt that comes next is not told."""
+        """The steps whose next attempt is not shown."""
 
     def __call__(self, event: Event) -> None:
-        """Write what an event has to say, if anything. What was skipped because of one failure is told together."""
+        """Write an event, if it has something to show. What was skipped because of one failure is shown together."""
         if isinstance(event, InstanceState):
             return
         is_one_more = isinstance(event, StepSkipped) and self._skipped and event.because == self._skipped[0].because
@@ -85,7 +85,7 @@ class LineProgress:
                 self._channel.line(f"rolling back what was done: {plural(event.steps, 'step')}")
 
     def note(self, event: Event) -> None:
-        """Take notice of an event without writing anything."""
+        """Process an event without writing anything."""
         if isinstance(event, StepStarted):
             self._titles[event.step] = (subject(event), titled(event))
         elif isinstance(event, StepSucceeded):
@@ -114,7 +114,7 @@ class LineProgress:
             self._line(found[-1].at, "...", "", self._channel.paint("faint", f"{more} skipped{because}"))
 
     def _tell_retrying(self, event: StepRetrying) -> None:
-        """Write that an attempt has failed; of many, as of a check that is asked until all is ready, only some."""
+        """Write that an attempt has failed; of many, as of a check that is repeated until all is ready, only some."""
         named, is_many = self._named(event), event.attempts > MANY_ATTEMPTS and not self._shows_output
         if is_many and event.next > FIRST_ATTEMPTS and event.next & (event.next - 1):
             self._untold.add(event.step)
@@ -135,14 +135,14 @@ class LineProgress:
         self._channel.line(f"{verb} {event.workflow}, job {event.job}: {plural(event.steps, 'step')}{done}")
 
     def _start(self, event: StepStarted) -> None:
-        """Write that a step starts; of one that does nothing only if there is something to be told."""
+        """Write that a step starts; for one that does nothing, only if there is something to say."""
         attempt = f" (attempt {event.attempt})" if event.attempt > 1 else ""
         if event.step not in self._untold and (not event.no_op or event.inputs):
             said = self._channel.paint("faint", f"start{attempt}{given(event.inputs)}")
             self._line(event.at, *self._titles[event.step], said)
 
     def _title(self, step: str) -> tuple[str, str]:
-        """What a step is called that was at work when this was written last: before a crash, maybe."""
+        """The text for a step that was running when this was last written, perhaps before a crash."""
         known = self._titles.get(step)
         instance, *operation = step.rsplit(".", 2)
         return known or (instance, title(".".join(operation)) if operation else "")

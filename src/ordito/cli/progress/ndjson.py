@@ -20,7 +20,7 @@ replace = msgspec.structs.replace
 
 
 class JsonStream:
-    """Writes events as they come, and in the same form what a command itself has to say."""
+    """Writes events as they come, and in the same form the messages of the command itself."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -45,7 +45,7 @@ class JsonStream:
 
 
 def rounded(event: Told) -> Told:
-    """An event whose times that something took are of whole milliseconds, as the records have them."""
+    """An event with durations in whole milliseconds, as in the records."""
     if isinstance(event, StepSucceeded | StepFailed | StepRetrying) and event.outcome.seconds:
         outcome = replace(event.outcome, seconds=round(event.outcome.seconds, DIGITS))
         event = replace(event, outcome=outcome)

@@ -32,9 +32,9 @@ from ordito.work.workflows import workflow_of
 MOST_ROWS = 200
 MOST_FAILURES = 20
 MOST_ALIKE = 12
-"""Operations that are named of those that failed because of the same host."""
+"""How many operations that failed because of the same host are named."""
 OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
-"""How operations end because of their host."""
+"""The endings of operations whose host could not be reached."""
 LINES_SHOWN = 10
 """Last lines of a failed operation; the log has all of them."""
 LONGEST_LINE = 400
@@ -77,7 +77,7 @@ def write_failures(failures: Sequence[StepFailed], channel: Channel) -> None:
 
 
 def _alike(failures: Sequence[StepFailed]) -> list[list[StepFailed]]:
-    """Failures in their order; those for which a host was out of reach for the same reason are together."""
+    """Failures in their order; those with the same unreachable host and reason are grouped."""
     found: dict[object, list[StepFailed]] = {}
     for number, failed in enumerate(failures):
         outcome = failed.outcome
@@ -109,7 +109,7 @@ def _failure(failed: StepFailed, channel: Channel) -> Iterator[str]:
 
 
 def last_lines(lines: Iterable[str], channel: Channel) -> Iterator[str]:
-    """What an operation printed last, as lines below what is said of it."""
+    """The last lines that an operation printed, indented below its message."""
     bar, ellipsis = channel.paint("faint", channel.symbols.bar), channel.symbols.ellipsis
     for line in lines:
         yield f"   {bar} {shorten(short_pins(line), LONGEST_LINE, ellipsis)}"
@@ -145,7 +145,7 @@ def _by_node(ledger: Ledger) -> list[_Row]:
 
 
 def _with_failures(rows: list[_Row]) -> list[_Row]:
-    """Rows that tell of failures or of what was left out, as many as fit; the accounts of the others in a last row."""
+    """Rows with failures or skipped operations, as many as fit; the accounts of the others in a last row."""
     chosen = {name for name, accounts in rows if any(a.failed or a.skipped for a in accounts)}
     shown = [row for row in rows if row[0] in chosen][: MOST_ROWS - 1]
     kept = {name for name, _ in shown}
@@ -201,7 +201,7 @@ Told = TypeVar("Told", bound=Event)
 
 
 def completed(event: Told, settings: GlobalSettings) -> Told:
-    """An event whose message names commands that are about the same ensemble; most events name none."""
+    """An event whose message names commands for the same ensemble; most events name none."""
     if not isinstance(event, StepSucceeded | StepFailed | StepRetrying) or not COMMAND.search(event.outcome.message):
         return event
     outcome = msgspec.structs.replace(event.outcome, message=settings.completed(event.outcome.message))

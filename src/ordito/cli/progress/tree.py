@@ -1,7 +1,7 @@
 """Progress on a terminal: a tree of nodes and instances that is redrawn in place.
 
-It never has more rows than the screen, and what needs no attention any more is folded: instances that are done into
-their node, and nodes that are done or wait into one row each.
+It never has more rows than the screen. What needs no more attention is folded: instances that are done into their node,
+and nodes that are done or wait into one row each.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ordito.cli.text_width import one_line, pad, shorten
 from ordito.work.events import Event, JobFinished, JobRollback, JobStarted, StepFailed, StepRetrying, StepWarning
 
 FRAMES_PER_SECOND = 5
-"""A frame costs several milliseconds, which the job pays."""
+"""A frame costs several milliseconds of the job's time."""
 
 SPARE_ROWS = 3
 """Rows left to the heading, the footing and the cursor."""
@@ -47,10 +47,10 @@ STYLES = {
 
 
 class TreeProgress:
-    """Redraws the tree a few times a second, from a thread of its own, for as long as the job runs.
+    """Redraws the tree a few times a second, from a thread of its own, while the job runs.
 
-    What passes by for good (failures, warnings, with ``shows_output`` every transition and what operations print) is
-    written above it, together with the next frame: each write above costs a frame of its own.
+    Lasting lines (failures, warnings, with ``shows_output`` every transition and what operations print) are written
+    above it, together with the next frame: each write above costs a frame of its own.
     """
 
     def __init__(self, channel: Channel, *, shows_output: bool = False) -> None:
@@ -80,7 +80,7 @@ class TreeProgress:
         self._thread = threading.Thread(target=self._redraw, name="ordito-progress", daemon=True)
 
     def __call__(self, event: Event) -> None:
-        """Take notice of an event; the next frame shows it."""
+        """Process an event; the next frame shows it."""
         with self._lock:
             self._ledger(event)
             if self._shows_output or isinstance(
@@ -147,12 +147,12 @@ class Above(Channel):
         self._kept: list[str] = []
 
     def write(self, text: str) -> None:
-        """Keep a text, as long as somebody takes it."""
+        """Keep a text until it is taken."""
         if self.is_open:
             self._kept.append(text)
 
     def taken(self) -> str:
-        """What was kept, which is forgotten now."""
+        """The kept text, which is then cleared."""
         kept, self._kept = self._kept, []
         return "".join(kept)
 
@@ -193,7 +193,7 @@ def _node(node: Node, channel: Channel) -> Row:
 
 
 def _folded(ledger: Ledger, room: int, channel: Channel, now: float) -> Iterator[Row]:
-    """Where there is no room for all nodes: the busy instances, as many as fit, and numbers for the others."""
+    """Rows if there is no room for all nodes: the busy instances, as many as fit, and numbers for the others."""
     busy = chain.from_iterable(node.busy.items() for node in ledger.nodes.values() if node.busy)
     shown = list(islice(busy, room - 3))
     yield from (_instance(name, account, channel, now, "") for name, account in shown)

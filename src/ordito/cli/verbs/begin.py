@@ -94,7 +94,7 @@ def completion_command(session: Session, shell: str) -> ExitCode:
 
 TITLES = {PROGRAM: "This program", MACHINE: "This machine", ENSEMBLE: "This ensemble"}
 WIDEST = 48
-"""What was found and is longer has a line of its own."""
+"""A finding that is longer has a line of its own."""
 
 
 def write_diagnosis(found: Diagnosis, channel: Channel) -> None:

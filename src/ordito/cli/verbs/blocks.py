@@ -171,7 +171,7 @@ def test_command(session: Session, name: str, inputs: GivenInputs, service: str,
 
 
 class _Printed:
-    """What a block prints, told line by line."""
+    """What a block prints, shown line by line."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -179,13 +179,13 @@ class _Printed:
         self._begun = ""
 
     def feed(self, data: bytes) -> None:
-        """Tell what is complete."""
+        """Show the complete lines."""
         *lines, self._begun = f"{self._begun}{self._decoder.decode(data)}".split("\n")
         for line in lines:
             self._tell(line)
 
     def end(self) -> None:
-        """Tell what is left."""
+        """Show the rest."""
         if self._begun:
             self._tell(self._begun)
 

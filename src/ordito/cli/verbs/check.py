@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 # What the verbs that look at instances have in common: `ordito check` and `ordito discover`.
 
 MOST_HEALED = 12
-"""Instances that a proposed command names; where more are not ok a deployment is proposed, which repairs them all."""
+"""How many instances a proposed command names; if more are not ok, a deployment is proposed, which repairs them all."""
 
 BROKEN = frozenset({ERROR, UNKNOWN, ABSENT})
-"""The statuses of what healing may repair."""
+"""The statuses that healing may repair."""
 
 NOBODY_KNOWS = frozenset({StatusReason.UNREACHABLE, StatusReason.UNANSWERED})
-"""Why an instance is not proposed to be healed: nobody could find out how it is."""
+"""Reasons not to propose healing: the status of the instance could not be found out."""
 
 MOST_UNLOOKED = 12
 LINES_SHOWN = 5
-"""Last lines of a check that finds something not to be well."""
+"""How many last lines are shown of a check that finds an instance not ok."""
 FORMAT = "ordito.drift/1"
 
 
@@ -48,7 +48,7 @@ detailed_option = click.option("--detailed-exitcode", is_flag=True, help="Exit w
 
 
 def _look(session: Session, request: WorkflowRequest, *, detailed_exitcode: bool) -> ExitCode:
-    """Look, and show what was found."""
+    """Run the checks, and show what was found."""
     from ordito.app.drift import look
     from ordito.cli.conversation import LookingConversation
     from ordito.cli.job_view import exit_code, write_report
@@ -94,8 +94,8 @@ def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _to_heal(found: Sequence[CheckedInstance]) -> list[Instance]:
-    """What was found not to be ok and can be healed, in the order in which it was looked at: what others require comes
-    first. What lies on something that is not there comes back with that."""
+    """The instances that are not ok and can be healed, in the order of the checks: required ones first. What is hosted
+    on something absent comes back with its host."""
     absent = {f.after.id for f in found if f.after.local == ABSENT}
     broken = (f.after for f in found if f.after.local in BROKEN and not f.failure)
     return [r for r in broken if r.host not in absent and r.status_reason not in NOBODY_KNOWS]
@@ -135,7 +135,7 @@ def _data(found: CheckedInstance, why: str) -> dict[str, object]:
 
 def write_drift(workflow: str, result: DriftResult, complaints: Mapping[str, Outcome], channel: Channel) -> None:
     """What was found, for people: each instance, and below it what differs. ``complaints`` are the ends of operations
-    that found instances not to be well."""
+    that found instances not ok."""
     from ordito.cli.status_view import painted
 
     longest = max((width(f.after.id) for f in result.found), default=0)
@@ -173,7 +173,7 @@ def _differences(found: CheckedInstance, outcome: Outcome | None, channel: Chann
 
 
 def _printed(outcome: Outcome) -> list[str]:
-    """The last lines that an operation printed, where there is more to show of them than the message says."""
+    """The last lines that an operation printed, if they say more than the message."""
     lines = [line for line in outcome.tail if line.strip()]
     return lines[-LINES_SHOWN:] if len(lines) > 1 else []
 

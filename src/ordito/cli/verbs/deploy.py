@@ -34,7 +34,7 @@ def deploy_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
 
 def finish_deploy(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
-    """Say what came of a deployment."""
+    """Report the end of a deployment."""
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
 
     report = result.report
@@ -102,7 +102,7 @@ def upgrade_command(session: Session, request: WorkflowRequest, *, explain: bool
 
 
 def finish_upgrade(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
-    """Say what came of an upgrade."""
+    """Report the end of an upgrade."""
     return finish_deploy(result, conversation, session)
 
 
@@ -121,7 +121,7 @@ def rollback_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
 
 def finish_rollback(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
-    """Say what came of going back."""
+    """Report the end of a rollback."""
     from ordito.app.rollback_leftovers import leftovers
     from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
     from ordito.cli.progress.report import NextCommand
@@ -157,7 +157,7 @@ def undeploy_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
 
 def finish_undeploy(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
-    """Say what came of a removal."""
+    """Report the end of a removal."""
     from ordito.cli.job_view import exit_code, report_data, show_kept, suggest, warn_of_orphans, write_report
 
     report = result.report

@@ -31,7 +31,7 @@ OPTION = "--workflow"
 
 
 def workflow_option(function: F) -> F:
-    """The option, for the help: where it is given another command takes over."""
+    """The option, for the help: if it is given, another command is used."""
     option = click.option(
         OPTION,
         metavar="W",

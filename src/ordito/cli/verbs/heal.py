@@ -81,7 +81,7 @@ def heal_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
 
 def finish_heal(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
-    """Say what came of a healing."""
+    """Report the end of a healing."""
     code = _end(result, conversation, session)
     _say([result], session)
     return code
@@ -101,14 +101,14 @@ def _end(result: WorkflowResult, conversation: CliConversation, session: Session
 
 
 def _not_known(result: WorkflowResult) -> Mapping[str, str]:
-    """The instances about which nothing was done because nobody could find out how they, or their hosts, are."""
+    """The instances that were not healed because their status, or that of their hosts, could not be found out."""
     from ordito.app.proposals.heal import not_known
 
     return not_known(result.proposal) if result.proposal is not None else {}
 
 
 def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
-    """What has become of each instance, in all jobs."""
+    """Report the result for each instance, over all jobs."""
     from ordito.app.proposals.heal import runs_nothing, still_missed, to_heal
     from ordito.cli.job_view import check_locked, exit_code, report_data
     from ordito.cli.progress.report import NextCommand
@@ -158,7 +158,7 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
 
 
 def _keep_data(result: WorkflowResult) -> bool:
-    """Whether something that a job was to heal keeps data: to replace it is nothing to propose."""
+    """Whether something that a job was to heal keeps data: then replacing it is not proposed."""
     from ordito.app.proposals.heal import to_heal
 
     if (proposal := result.proposal) is None:
@@ -168,7 +168,7 @@ def _keep_data(result: WorkflowResult) -> bool:
 
 
 def _unlinked(proposal: Proposal, instances: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Those of the instances of which a link has failed, each with the other ends."""
+    """The instances with failed relationships, each with the targets."""
     from ordito.app.proposals.heal import failed_links
 
     return {name: targets for name in instances if (targets := failed_links(proposal, name))}
@@ -183,7 +183,7 @@ def _said(record: Instance, came_to: str, unknown: str | None, unlinked: tuple[s
 
 
 def _came_to(record: Instance, job: str, anew: str) -> str:
-    """What the job has done about an instance; ``again`` is how it is called that it was replaced."""
+    """What the job has done with an instance; ``anew`` is the word if it was replaced."""
     from ordito.instances.status import OPERATIONAL
     from ordito.work.probes import HEAL
 

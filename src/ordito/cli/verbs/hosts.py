@@ -62,7 +62,7 @@ def _row(host: HostEntry) -> tuple[str, ...]:
 
 
 def _near(directory: str) -> str:
-    """A directory as it is called from here, where that says more."""
+    """A directory relative to the current one, if that is clearer."""
     near = os.path.relpath(directory)
     return directory if near.startswith("..") else near
 

@@ -1,4 +1,4 @@
-"""`ordito jobs`: jobs as they are recorded, and what can be done about one that has not ended well."""
+"""`ordito jobs`: the recorded jobs, and how to continue one that has failed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def list_command(session: Session) -> ExitCode:
 
 MOST_ROWS = 1_000
 OF_STEPS = (f"{HOOK}.", f"{UNDO}.")
-"""What stands before the names of lifecycle steps that are carried out, and undone."""
+"""The prefixes of the names of lifecycle steps that are carried out, and undone."""
 
 HEADER = (
     *("workflow", "cause", "environment", "status", "revision", "rollback"),
@@ -392,7 +392,7 @@ def unlock_command(session: Session, remote: bool) -> ExitCode:
 
 
 def retry(session: Session, request: RetryRequest, options: JobOptions, wait_lock: float) -> ExitCode:
-    """Carry out what a job has left undone."""
+    """Carry out the rest of a job."""
     return carry_out(session, workflow_request(session, request, options, wait_lock), _finish_retry)
 
 

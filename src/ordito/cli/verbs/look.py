@@ -71,7 +71,7 @@ def status_command(session: Session, *, show_all: bool, watch: bool, detailed_ex
 
 
 def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
-    """The commands that end what an attempt has left half done."""
+    """The commands that complete or undo an incomplete attempt."""
     command = session.settings.command
     if not attempt.complete:
         rest = NextCommand(command("deploy"), "do what is left of it")
@@ -82,14 +82,14 @@ def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
 
 
 def _cause(found: StatusResult) -> str:
-    """The instance to look at first where not all is well: one that is so by itself, rather one that others need. What
-    was removed on purpose is well."""
+    """The instance to look at first if not all are ok: one that is not ok itself, preferably one that is not optional.
+    What was removed on purpose counts as ok."""
     own = [i for i in found.instances if i.counts and i.instance.local not in FINE]
     return min(own, key=lambda i: i.optional).instance.id if own else ""
 
 
 FINE = frozenset({"ok", "degraded", "pending"})
-"""The statuses of what does its work, and of what was stopped on purpose."""
+"""The statuses of instances that work, and of those that were stopped on purpose."""
 
 
 def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:

@@ -39,7 +39,7 @@ def scale_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
 
 def finish_scale(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
-    """Say what came of it."""
+    """Report the end of a scaling."""
     from ordito.cli.job_view import end_job
 
     nothing = "Nothing to do: there are already as many instances."

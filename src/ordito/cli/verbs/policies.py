@@ -80,7 +80,7 @@ def notify_command(
 
 
 def _say_waiting(result: NotifyResult, session: Session) -> None:
-    """Say of a notice that is not handled whom it waits for; where somebody has cancelled, that is said afterwards."""
+    """Say what a notice that is not handled waits for; a cancellation is reported afterwards."""
     from ordito.cli.progress.report import NextCommand
 
     handling = result.handling

@@ -48,7 +48,7 @@ def set_command(session: Session, name: str, more: tuple[str, ...], path: str | 
 
 
 def _asked(session: Session, name: str) -> bytes:
-    """The value from standard input; where that is a terminal, nobody sees what is typed."""
+    """The value from standard input; on a terminal the typed value is not shown."""
     if sys.stdin is None:
         raise click.UsageError(NOBODY)
     if session.can_ask:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _Checked(msgspec.Struct, frozen=True):
-    """What checking one service gave: a ``result`` where it is valid."""
+    """The result of checking one service: a ``result`` if it is valid."""
 
     service: str
     result: ValidateResult | None
