@@ -98,7 +98,7 @@ def test_jobs_are_listed_whatever_became_of_their_lines(run: Run, tmp_path: Path
     file.write_bytes(b"<<<<<<< ours\n" + lines[: len(lines) // 3])
     shown = run("jobs", "list", "-o", "json")
     assert shown.json["jobs"] == whole["jobs"]
-    assert "lines that say nothing of a job or a task: 2" in shown.json["problems"][-1]
+    assert "lines that describe neither a job nor a task: 2" in shown.json["problems"][-1]
     file.unlink()
     shown = run("jobs", "list")
     assert shown.code == 0

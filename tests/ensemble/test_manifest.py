@@ -296,7 +296,7 @@ def test_parts_that_a_killed_process_has_left_are_known_by_their_mark(tmp_path: 
         ("local: ok", "local: [ok", "ensemble.yaml:"),
         ("local: ok", "local: 3", "status.instances"),
         ("index: 0", "indx: 0", "indx"),
-        ("web_1:", "web:", "'web' is no instance id"),
+        ("web_1:", "web:", "'web' is not the id of an instance"),
         ("format: ordito.status/4", "format: ordito.status/9", "ordito.status/9"),
         ("status:", "other:", "`status:`"),
     ],

@@ -57,7 +57,7 @@ def test_what_was_changed_is_not_opened(tmp_path: Path) -> None:
     with pytest.raises(EnsembleError, match="was changed after it was sealed"):
         vault.open(f"{head}:{key}:{base64.urlsafe_b64encode(bytes(data)).decode()}")
     for broken in ("", "v1:", "v2:00000000:AAAA", "canary"):
-        with pytest.raises(EnsembleError, match="no sealed text any more"):
+        with pytest.raises(EnsembleError, match="no longer a sealed text"):
             vault.open(broken)
     with pytest.raises(EnsembleError, match="was changed after it was sealed"):
         vault.open(vault.seal("x", "one name"), "another name")
@@ -114,8 +114,8 @@ def test_what_a_merge_left_is_said(tmp_path: Path) -> None:
     kept.put("a", "canary-4711")
     text = Layout(tmp_path).secrets.read_text()
     Layout(tmp_path).secrets.write_text(text + text.splitlines()[-1] + "\n")
-    with pytest.raises(EnsembleError, match=r"secrets\.yaml:3: a stands here twice"):
+    with pytest.raises(EnsembleError, match=r"secrets\.yaml:3: a is given twice"):
         kept.names()
     Layout(tmp_path).secrets.write_text("<<<<<<< ours\n" + text)
-    with pytest.raises(EnsembleError, match=r"secrets\.yaml:1: this is no line"):
+    with pytest.raises(EnsembleError, match=r"secrets\.yaml:1: this is not a line"):
         kept.names()

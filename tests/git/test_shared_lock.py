@@ -272,7 +272,7 @@ def test_without_a_remote_or_when_it_cannot_be_reached_nothing_is_done(
     shared.top.rename(tmp_path / "away")
     gone = run("deploy", "-e", "first", "--yes", "-i", "count=2")
     assert gone.code == 3
-    assert "the lock in origin cannot be asked for or changed" in gone.err
+    assert "the lock in origin cannot be read or changed" in gone.err
     first.git("remote", "remove", "origin")
     alone = run("deploy", "-e", "first", "--yes", "-i", "count=2")
     assert alone.code == 3

@@ -1,1 +1,1 @@
-"""The project directory: journal, ensemble file, jobs, lock."""
+"""The directory of an ensemble: its journal, `ensemble.yaml`, the records of jobs, the lock."""

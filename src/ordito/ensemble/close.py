@@ -1,7 +1,7 @@
-"""Closing a job: its files are written from the journal, and then the journal forgets it.
+"""Closes a job: writes its files from the journal, and then removes it from the journal.
 
-Each part may be done again with the same result, and the journal forgets last. So a crash anywhere in between is
-repaired by closing once more.
+Each part may be repeated with the same result, and the journal comes last. So after a crash at any point, closing the
+job again is enough.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def close_job(
     plan: Plan | None = None,
 ) -> tuple[Status, KeptCommits]:
     """Write the record of the job whose steps have all ended, its lines in `jobs.tsv`, and the status of the ensemble,
-    and have them kept in version control; gives that status, and what came of the keeping.
+    and commit them to version control; returns that status, and the commits.
 
-    ``snapshot`` is what the journal's rows say, ``plan`` the job's plan where that is at hand. Raises
-    ``EnsembleError``; then nothing is lost, and closing may be tried again.
+    ``snapshot`` holds what the rows of the journal say, ``plan`` is the plan of the job where it is known already.
+    Raises ``EnsembleError``; then nothing is lost, and closing may be tried again.
     """
     frame, closing = journal.frame(), journal.last_record()
     if frame is None or not isinstance(closing, JobClosingRecord):

@@ -1,5 +1,5 @@
-"""Bytes for the journal: MessagePack of the frozen records, with a way out for what MessagePack cannot hold, and
-sensitive values sealed."""
+"""Bytes for the journal: the frozen records as MessagePack, with an extension for values that MessagePack cannot hold,
+and with sensitive values sealed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAST = msgspec.msgpack.Encoder(enc_hook=lambda value: _sealed_text(sealed(value
 def encode(value: object) -> bytes:
     """The bytes of a record, or of any data.
 
-    Integers of any size are kept. A text with half a surrogate pair, which no file can hold, gets U+FFFD in its place.
+    Integers of any size are kept. Half of a surrogate pair in a text, which no file can hold, becomes U+FFFD.
     """
     try:
         return _FAST.encode(value)
@@ -32,7 +32,7 @@ def encode(value: object) -> bytes:
 
 
 class Decoder(Generic[T]):
-    """Reads values of one type back."""
+    """Reads values of one type from bytes."""
 
     def __init__(self, kind: type[T]) -> None:
         """``kind`` is a class, or a union of tagged ones."""

@@ -1,5 +1,4 @@
-"""The lifecycle steps that were carried out well and that nobody has undone since: by the records of jobs, and of the
-one that runs."""
+"""The lifecycle steps that succeeded and were not undone since, by the records of closed jobs and the running one."""
 
 from __future__ import annotations
 
@@ -18,11 +17,12 @@ from ordito.work.workflows import workflow_of
 
 
 class Attempts(msgspec.Struct, frozen=True):
-    """The jobs since everything was as it should be last, that is since the last revision was complete, or a rollback
-    was: the id of the first of them, "" for none, and what they have done, the oldest first."""
+    """The jobs since the last complete revision, or the last complete rollback."""
 
     since: str = ""
+    """The id of the first of them, "" for none."""
     done: tuple[DoneHook, ...] = ()
+    """The lifecycle steps that they have done, the oldest first."""
 
 
 def attempts(layout: Layout) -> Attempts:
@@ -36,7 +36,7 @@ def attempts(layout: Layout) -> Attempts:
 
 
 def done_since(layout: Layout, job: str) -> tuple[DoneHook, ...]:
-    """Those of all jobs after one of them; the oldest first. Raises ``EnsembleError``."""
+    """The steps that all jobs after the given one have done, the oldest first. Raises ``EnsembleError``."""
     found: list[RecordedJob] = []
     for record in _newest_first(layout):
         if record.head.change_id <= job:
@@ -46,7 +46,7 @@ def done_since(layout: Layout, job: str) -> tuple[DoneHook, ...]:
 
 
 def done_in(job: str, plan: Plan, records: Iterable[Record], before: Iterable[DoneHook] = ()) -> tuple[DoneHook, ...]:
-    """Those of a job that is not closed, by its records, after those that were done ``before``; the oldest first."""
+    """The steps that were done ``before``, and by a job that is not closed, by its records; the oldest first."""
     found = {done.change: done for done in before}
     for record in records:
         if isinstance(record, StepFinishedRecord) and (step := plan.steps[record.step]).hook >= 0:

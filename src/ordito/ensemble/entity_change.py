@@ -1,4 +1,4 @@
-"""What changed of one entity, as the record of a job says it: a row that is complete, and how to act on it."""
+"""The change of one entity in the record of a job: how to compute it, and how to apply it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ordito.ensemble.former_rows import reason_of_note
 from ordito.instances.records import Applied, Data, Delta, Instance, Link, StatusReason
 
 Entity = Instance | Link | None
-"""What is recorded of an instance or a link, None where nothing is."""
+"""The record of an instance or a link, None where there is none."""
 
 
 class AppliedChange(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
-    """An operation that now counts as carried out; empty for one that does no longer."""
+    """An operation that now counts as carried out; empty for one that no longer does."""
 
     change_id: str = ""
     digest: str = ""
@@ -38,13 +38,13 @@ class EntityChange(
     omit_defaults=True,
     forbid_unknown_fields=True,
 ):
-    """What became of an instance, a link or an end of a relationship: only what is another value than before.
+    """The change of an instance, a link or an end of a relationship: only the values that differ from before.
 
-    ``unlinked`` says that nothing is recorded any more of a link or an end, ``forgotten`` the same of an instance; an
-    instance that is ``unlinked`` is replaced: what else is said of it is all there is.
-    In ``applied``, ``failed``, ``told`` and ``before_failure`` an empty entry says that the operation does not count so
-    any more, in ``drift`` that all is as it was again; attributes and outputs are those that were set. ``note`` is how
-    the third format said the reason of a status: it is read, and not written any more.
+    ``unlinked`` says that the record of a link or an end was removed, ``forgotten`` the same of an instance; an
+    instance that is ``unlinked`` is replaced: the other fields are its whole new record. In ``applied``, ``failed``,
+    ``told`` and ``before_failure`` an empty entry says that the operation no longer counts, in ``drift`` that the value
+    is again what it was; attributes and outputs are those that were set. ``note`` held the reason of a status in the
+    third format: it is read, and no longer written.
     """
 
     unlinked: bool = False
@@ -83,7 +83,7 @@ _NO_LINK = Link("", "", "", "", state="")
 
 
 def difference(before: Entity, now: Instance | Link) -> dict[str, object]:
-    """The fields of an ``EntityChange`` that say what an entity is now and was not before; empty for no difference."""
+    """The fields of the ``EntityChange`` from one record of an entity to another; empty where they are equal."""
     changed: dict[str, object] = {}
     if isinstance(now, Instance):
         known: Instance | Link = before if isinstance(before, Instance) else _NO_INSTANCE
@@ -152,11 +152,11 @@ def _applied(before: Mapping[str, Applied], now: Mapping[str, Applied]) -> dict[
 
 
 class NoSuchEntity(Exception):
-    """A change speaks of an instance or a link that is not recorded."""
+    """A change refers to an instance or a link that is not recorded."""
 
 
 def delta_of(changes: Mapping[str, EntityChange], known: Callable[[str], Entity]) -> Delta:
-    """The delta that does what changes say; ``known`` gives entities as they are before it.
+    """The delta that applies changes; ``known`` gives the records of entities before it.
 
     Raises ``NoSuchEntity``.
     """

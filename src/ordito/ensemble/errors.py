@@ -1,4 +1,4 @@
-"""What can be wrong with an ensemble's directory, said so that people can act on it."""
+"""Errors of an ensemble's directory, with hints that say what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class EnsembleError(Exception):
-    """The ensemble's files are not as they should be, or cannot be read or written; ``hint`` says what to do next."""
+    """The files of the ensemble are wrong, or cannot be read or written; ``hint`` says what to do next."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -25,16 +25,16 @@ HINTS = {
     errno.EROFS: "the file system is read-only; work on a copy of the ensemble, or mount it writable",
     errno.EACCES: "give this user the right to read and write the ensemble's directory",
     errno.EPERM: "give this user the right to read and write the ensemble's directory",
-    errno.ENOTDIR: "a file stands where a directory is needed; move it away",
+    errno.ENOTDIR: "there is a file where a directory is needed; move it away",
     errno.ELOOP: "remove the link: in an ensemble from elsewhere it could lead to any file of yours",
     errno.EIO: "the disk reports an error; check it before trying again",
 }
-"""What to do about what the operating system says."""
+"""By error number of the operating system, the hint."""
 
 
 @contextmanager
 def explained(doing: str, path: Path) -> Iterator[None]:
-    """Turn the operating system's refusals into an ``EnsembleError``; ``doing`` is as in "cannot <doing> <path>"."""
+    """Turn errors of the operating system into an ``EnsembleError`` "cannot <doing> <path>"."""
     try:
         yield
     except OSError as error:

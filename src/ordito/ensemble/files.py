@@ -1,4 +1,4 @@
-"""Writing files so that they are there whole or not at all, and stay there."""
+"""Writes files atomically and durably: a file is complete or does not exist, also after a crash."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ BLOCK = 1 << 20
 
 
 def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file atomically and durably: under another name, then in one move to its own.
+    """Write a file atomically and durably: under another name, which is then renamed.
 
-    A file that holds these very bytes already is left alone. Raises ``EnsembleError``.
+    A file that already holds the same bytes is left alone. Raises ``EnsembleError``.
     """
     content = b"".join(pieces)
     with explained("write", path):
@@ -27,8 +27,8 @@ def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
 
 
 def put_whole(path: Path, content: bytes, expected: os.stat_result | None = None) -> None:
-    """Write a file as ``write_whole`` does. With ``expected`` only while it is still the file that was found so; raises
-    ``FileChanged`` where somebody else has written to it since. Raises ``OSError``."""
+    """Write a file as ``write_whole`` does. With ``expected``, only where the file has not changed since then; raises
+    ``FileChanged`` where somebody else has written to it. Raises ``OSError``."""
     if _holds(path, content):
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,23 +52,22 @@ def put_whole(path: Path, content: bytes, expected: os.stat_result | None = None
 
 
 class FileChanged(OSError):
-    """A file is not what was found any more."""
+    """A file has changed since it was read."""
 
 
 def is_same(found: os.stat_result, path: Path) -> bool:
-    """Whether there is still the file that was found, with nothing written to it since. Raises ``OSError``."""
+    """Whether a file is the one that was found, and was not written to since. Raises ``OSError``."""
     now = path.stat()
     return os.path.samestat(found, now) and (found.st_mtime_ns, found.st_size) == (now.st_mtime_ns, now.st_size)
 
 
 def own_handle(path: Path, flags: int, mode: int = 0o600) -> int:
-    """A handle of a file that this program adds to in place, made where there is none.
+    """A handle of a file to which Ordito appends; the file is made where there is none.
 
-    A link in its place is not followed: in an ensemble that came from elsewhere it could lead to any file of this user.
-    Raises ``OSError``.
+    A link is not followed: in an ensemble from elsewhere it could lead to any file of this user. Raises ``OSError``.
     """
     if path.is_symlink():
-        raise OSError(errno.ELOOP, "a link stands in its place")
+        raise OSError(errno.ELOOP, "there is a link in its place")
     handle = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
     kind = kind_of(os.fstat(handle).st_mode)
     if kind:
@@ -85,8 +84,7 @@ def write_all(handle: int, content: bytes) -> None:
 
 
 def keep_mode(path: Path, handle: int) -> None:
-    """Give a file that is to take another's place the permissions of that other one, and its owner where that is
-    possible."""
+    """Give a file that will replace another the permissions of that one, and its owner where that is possible."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -126,7 +124,7 @@ def digest_of(path: Path) -> str:
 
 
 def digest_of_stream(file: BinaryIO) -> str:
-    """The SHA-256 of what is still to be read of an open file, in hexadecimal digits."""
+    """The SHA-256 of the rest of an open file, in hexadecimal digits."""
     found = hashlib.sha256()
     while block := file.read(BLOCK):
         found.update(block)

@@ -1,4 +1,4 @@
-"""What versions before have written: notes on instances in plain words, and the rows of journals."""
+"""Reads what former versions have written: the notes of instances in words, and the rows of journals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WITH_HOST = "went with its host"
 
 
 def reason_of_note(note: str) -> tuple[StatusReason, bool]:
-    """The reason that a note stands for, and whether it says that the instance went with its host."""
+    """The reason that a note means, and whether it says that the instance went with its host."""
     said = note.split(", ")
     return next((_REASONS[text] for text in said if text in _REASONS), StatusReason.NONE), _WITH_HOST in said
 
@@ -37,7 +37,7 @@ LAST_FLAT = 5
 
 
 def brought_up_to_date(db: sqlite3.Connection, version: int) -> None:
-    """Have the rows of a journal of a version before be as those of ``version``, all of them or none. Raises
+    """Convert all rows of a journal of a former version to those of ``version``, in one transaction. Raises
     ``sqlite3.Error``."""
     with closing(db.cursor()) as cursor:
         cursor.execute("BEGIN IMMEDIATE")

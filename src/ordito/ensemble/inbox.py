@@ -1,9 +1,9 @@
-"""The inbox: what was told from outside and waits for its turn, and what triggers remember from one event to the next.
+"""The inbox: notices from outside that wait to be handled, and what triggers remember from one event to the next.
 
-It is a database of its own beside the journal, since who notifies must not wait for the job that runs, and has not its
-lock. Every change is one transaction that is durable when it returns. What a notice leads to goes on in small steps,
-each of which is written down here before it is done, with the id of the job that does it: so whoever finds the inbox
-after a crash sees by the jobs that there are what is done, and nothing is lost or done twice.
+It is a separate database beside the journal: a sender of notices does not hold the lock of the running job, and must
+not wait for it. Every change is one transaction that is durable when it returns. A notice is handled in small steps,
+and each is recorded here before it is done, with the id of its job: so after a crash, the existing jobs show what was
+done, and nothing is lost or done twice.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ APPLICATION = 0x6F726469
 VERSION = 1
 
 PATIENCE = 30.0
-"""Seconds to wait for another process that writes to it: each does so for a moment only."""
+"""Seconds to wait for another process that writes to it, which never takes long."""
 
 MOST_WAITING = 10_000
-"""Notices that may wait at one time."""
+"""How many notices may wait at one time."""
 
 MOST_REMEMBERED = 200
-"""Notices of which it is remembered what came of them."""
+"""For how many notices the result is remembered."""
 
 TABLES = """
 CREATE TABLE notice (number INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL, job TEXT NOT NULL DEFAULT '',
@@ -54,18 +54,21 @@ ACTING, DONE = "acting", "done"
 
 
 class Firing(msgspec.Struct, frozen=True):
-    """What one trigger made of a notice: that it acts, or why it does not (``said``). ``part`` counts the jobs that
-    have carried out some of its actions, ``job`` is the one that carries out the next of them, "" before there is one;
-    ``is_done`` says that nothing is left to do."""
+    """What one trigger does about a notice."""
 
     number: int
     notice: int
+    """The number of the notice."""
     policy: str
     trigger: str
     part: int
+    """How many jobs have carried out some of its actions."""
     job: str
+    """The job that carries out the next actions, "" before there is one."""
     said: str
+    """Why it does not act, or what the result was."""
     is_done: bool
+    """Whether nothing is left to do."""
 
     @property
     def name(self) -> str:
@@ -74,29 +77,32 @@ class Firing(msgspec.Struct, frozen=True):
 
 
 class InboxEntry(msgspec.Struct, frozen=True):
-    """A notice in the inbox: its number, which orders them, and how far it has come; ``job`` is the one that records
-    it, "" before there is one, and ``said`` why it is not recorded, where nothing could be made of it."""
+    """A notice in the inbox."""
 
     number: int
+    """Notices are handled in the order of their numbers."""
     notice: Notice
     job: str
+    """The job that records it, "" before there is one."""
     said: str
+    """Why it could not be handled, "" where it could."""
     state: str
+    """How far it has been handled: ``WAITING``, ``DECIDED``, ``RECORDED`` or ``HANDLED``."""
     firings: tuple[Firing, ...] = ()
+    """The triggers that react to it."""
 
     @property
     def next_firing(self) -> Firing | None:
-        """The first trigger whose actions are not all carried out."""
+        """The first trigger whose actions are not all carried out, None where there is none."""
         return next((firing for firing in self.firings if not firing.is_done), None)
 
 
 class InboxFull(EnsembleError):
-    """More notices wait than can be handled."""
+    """Too many notices wait already."""
 
 
 class Inbox:
-    """The inbox of one ensemble, as a context. Every method raises ``EnsembleError`` where the database cannot do its
-    part."""
+    """The inbox of one ensemble, as a context. Every method raises ``EnsembleError`` where the database fails."""
 
     def __init__(self, layout: Layout) -> None:
         """It is made where there is none yet."""
@@ -127,21 +133,21 @@ class Inbox:
     # ------------------------------------------------------------------------------------------------ the queue
 
     def put(self, notice: Notice) -> int:
-        """Keep a notice until it is its turn; gives its number. Raises ``InboxFull``."""
+        """Add a notice; returns its number. Raises ``InboxFull``."""
         body = encode(notice)
         with self._transaction("write to") as db:
             (count,) = db.execute("SELECT count(*) FROM notice WHERE state <> ?", (HANDLED,)).fetchone()
             if count >= MOST_WAITING:
                 raise InboxFull(
                     f"{count} notices wait already, and no more are taken",
-                    "see what holds them up with `ordito status`; they are handled when no job runs any more",
+                    "see what delays them with `ordito status`; they are handled when no job runs any more",
                 )
             number = db.execute("INSERT INTO notice (body) VALUES (?)", (body,)).lastrowid
             assert number is not None
             return number
 
     def next(self) -> InboxEntry | None:
-        """The notice whose turn it is: the first that is not handled."""
+        """The first notice that is not handled, None where there is none."""
         with self._reading() as db:
             row = db.execute(
                 "SELECT number, body, job, said, state FROM notice WHERE state <> ? ORDER BY number LIMIT 1", (HANDLED,)
@@ -155,19 +161,19 @@ class Inbox:
             return int(count)
 
     def entry(self, number: int) -> InboxEntry | None:
-        """What is known of a notice; None where it is too long ago."""
+        """The entry of a notice; None where it is too old."""
         with self._reading() as db:
             row = db.execute("SELECT number, body, job, said, state FROM notice WHERE number = ?", (number,)).fetchone()
             return None if row is None else self._entry(row)
 
     def all(self) -> tuple[InboxEntry, ...]:
-        """All that are known, the latest first."""
+        """All entries, the latest first."""
         with self._reading() as db:
             rows = db.execute("SELECT number, body, job, said, state FROM notice ORDER BY number DESC").fetchall()
             return tuple(self._entry(row) for row in rows)
 
     def cause(self, job: str) -> tuple[Firing, Notice] | None:
-        """The trigger whose actions a job carries out just now, and the notice that it acts on; None for other jobs."""
+        """The trigger whose actions a job carries out now, and its notice; None for other jobs."""
         with self._reading() as db:
             row = db.execute("SELECT * FROM firing WHERE job = ? AND state = ?", (job, ACTING)).fetchone()
             if row is None:
@@ -179,7 +185,7 @@ class Inbox:
     # ------------------------------------------------------------------ one step after the other, under the lock
 
     def decide(self, number: int, job: str, decisions: Iterable[Decision]) -> None:
-        """Write down what triggers make of a notice, what they remember, and which job is to record it."""
+        """Record what triggers do about a notice, what they remember, and which job will record the notice."""
         with self._transaction("write to") as db:
             db.execute("UPDATE notice SET job = ?, state = ? WHERE number = ?", (job, DECIDED, number))
             for decision in decisions:
@@ -193,37 +199,37 @@ class Inbox:
                     db.executemany("INSERT INTO evaluation VALUES (?, ?, ?, ?, ?)", rows)
 
     def record_by(self, number: int, job: str) -> None:
-        """Another job is to record a notice: that which was to do it never began."""
+        """Let another job record a notice, since the job that was planned for it never began."""
         with self._transaction("write to") as db:
             db.execute("UPDATE notice SET job = ? WHERE number = ?", (job, number))
 
     def recorded(self, number: int) -> None:
-        """The job that records a notice is there."""
+        """Note that the job which records a notice exists."""
         with self._transaction("write to") as db:
             db.execute("UPDATE notice SET state = ? WHERE number = ?", (RECORDED, number))
 
     def drop(self, number: int, said: str) -> None:
-        """Nothing can be made of a notice; ``said`` is why."""
+        """Note that a notice cannot be handled; ``said`` is why."""
         with self._transaction("write to") as db:
             db.execute("UPDATE notice SET state = ?, said = ? WHERE number = ?", (HANDLED, said, number))
 
     def begin(self, firing: int, job: str) -> None:
-        """A job is to carry out the actions of a trigger."""
+        """Note which job will carry out the next actions of a trigger."""
         with self._transaction("write to") as db:
             db.execute("UPDATE firing SET job = ? WHERE number = ?", (job, firing))
 
     def go_on(self, firing: int) -> None:
-        """The job of a trigger's present part has ended well."""
+        """Note that the job with the present actions of a trigger has succeeded."""
         with self._transaction("write to") as db:
             db.execute("UPDATE firing SET part = part + 1, job = '' WHERE number = ?", (firing,))
 
     def end(self, firing: int, said: str) -> None:
-        """Nothing is left to do for a trigger; ``said`` is what came of it."""
+        """Note that a trigger has nothing left to do; ``said`` is the result."""
         with self._transaction("write to") as db:
             db.execute("UPDATE firing SET state = ?, said = ? WHERE number = ?", (DONE, said, firing))
 
     def finish(self, number: int) -> None:
-        """A notice is handled; what is long ago is forgotten."""
+        """Note that a notice is handled, and forget old ones."""
         with self._transaction("write to") as db:
             db.execute("UPDATE notice SET state = ? WHERE number = ?", (HANDLED, number))
             last = number - MOST_REMEMBERED
@@ -288,5 +294,5 @@ def _firing(row: tuple[int, int, str, str, int, str, str, str]) -> Firing:
 
 
 def open_inbox(layout: Layout) -> Inbox | None:
-    """The inbox of an ensemble, None where nothing ever came. Raises ``EnsembleError``."""
+    """The inbox of an ensemble, None where no notice ever came. Raises ``EnsembleError``."""
     return Inbox(layout) if layout.inbox.exists() else None

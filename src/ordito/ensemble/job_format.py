@@ -1,4 +1,4 @@
-"""The words of a job's record, `jobs/<changeId>.yaml`: what stands in its header and in each of its ConfigChanges."""
+"""The format of a job's record, `jobs/<changeId>.yaml`: the fields of its header and of each ConfigChange."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ordito.work.records import Form
 
 FORMAT = "ordito.job/4"
 FORMATS = frozenset({"ordito.job/2", "ordito.job/3", FORMAT})
-"""What can be read: the second format knows nothing of forms, revisions and lifecycle steps."""
+"""The formats that can be read: the second has no deployed versions, revisions and lifecycle steps."""
 
 
 NO_RESULT = HookResult()
@@ -25,59 +25,65 @@ class _Row(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forb
 
 
 class JobHead(_Row, frozen=True):
-    """What a record says about its job as a whole.
-
-    ``previous_id`` is the job before it, ``merged_ids`` those that it joins with that one, which other clones ran.
-    ``began`` and ``ended`` are moments in UTC, ``seconds`` the time between them. ``retries`` is the job whose
-    remaining steps this one carried out, ``rollback`` says how undoing the job ended, where that was tried, and
-    ``remains`` what was not undone. ``ticks`` is how many ticks the job has reserved for its changeIds.
-    ``environment`` is that of `--env`, ``options`` how the job was told to run, where that is not the usual way. Of
-    the counts, ``succeeded`` and ``failed`` are of operations, ``no_op`` of steps that did nothing, ``skipped`` of
-    those that were not run; ``changes`` is how many ConfigChanges there are. ``commits`` are those that hold the
-    files it was made from, by the tree's path from the ensemble; ``not_committed`` says what is not committed and
-    why. ``rollback`` is complete or incomplete where the job was taken back, ``remains`` what was not, and
-    ``again`` the instances that were removed and made again, without what they had held. The failures of a job that
-    was ``handled`` were followed by what its workflow has for them, and that went well; ``arguments`` are the inputs
-    of a workflow that somebody wrote. ``revision`` is the number of the revision that the job has made, 0 for none,
-    and ``base`` the id of the form to which a rollback of it would have led, "" for none.
-    """
+    """The header of a record: what it says about its job as a whole."""
 
     change_id: str
     previous_id: str = ""
+    """The job before it."""
     merged_ids: tuple[str, ...] = ()
+    """Jobs of other clones that it joins with the one before it."""
     workflow: str = ""
     retries: str = ""
+    """The job whose remaining steps it has carried out."""
     cause: str = ""
+    """What has started it, where that was no command of a user."""
     status: str = ""
     rollback: str = ""
+    """Complete or incomplete where the job was rolled back, else ""."""
     remains: tuple[str, ...] = ()
+    """What the rollback has not undone."""
     again: tuple[str, ...] = ()
+    """Instances that were replaced, without the data that they held."""
     handled: bool = False
+    """Whether its workflow has handled its failures successfully, by steps of its own."""
     arguments: Mapping[str, object] = {}
+    """The inputs of an imperative workflow."""
     began: str = ""
+    """A moment in UTC; ``ended`` likewise."""
     ended: str = ""
     seconds: float = 0.0
+    """The time between the two."""
     ticks: int = 1
+    """How many ticks the job has reserved for its changeIds."""
     environment: str = ""
+    """That of `--env`."""
     options: Mapping[str, object] = {}
+    """The options of the command that were given."""
     user: str = ""
     machine: str = ""
     service: str = ""
     revision: int = 0
+    """The number of the revision that the job has made, 0 for none."""
     base: str = ""
+    """The id of the deployed version to which a rollback of the job would have led, "" for none."""
     succeeded: int = 0
+    """How many operations succeeded; ``failed`` likewise."""
     failed: int = 0
     no_op: int = 0
+    """How many steps did nothing."""
     skipped: int = 0
+    """How many steps were not run."""
     changes: int = 0
+    """How many ConfigChanges there are."""
     summary: str = ""
     commits: Mapping[str, str] = {}
+    """The commits that hold the files from which it was made, by the path of their tree from the ensemble."""
     not_committed: tuple[str, ...] = ()
+    """What is not committed, and why."""
 
 
 class HookDone(_Row, frozen=True):
-    """A lifecycle step of the job, with the block that it has run, and what it was carried out with and what came of
-    it."""
+    """A lifecycle step of the job with its block, and its result with the values that it was run with."""
 
     step: Hook
     result: HookResult = NO_RESULT
@@ -88,56 +94,59 @@ NO_OP = "no-op"
 
 
 class ConfigChange(_Row, frozen=True):
-    """What a task did and what that changed.
-
-    One without ``change_id`` is no task: an operation that does nothing, or what else the job has changed.
-    ``previous_id`` is the last change of the target before. ``target`` is an instance or a link, ``instance`` the one
-    of the two ends of a link on which the operation ran. ``step`` is the id of the step where it is not the target and
-    the operation with a dot between them. ``changed`` is what the operation reported about having
-    modified the instance. ``changes`` are by the id of what is changed. ``inputs`` are those of the operation as they
-    may be shown, where somebody has called it. ``hook`` is a lifecycle step that was carried out well, ``undoes`` the
-    ConfigChange of the one that this one has undone. ``warnings`` say what deserved attention when the task began.
-    ``condition`` is how the condition of one that was not carried out
-    well was decided, as in ``HookResult``.
-    """
+    """What a task did, and what that changed."""
 
     change_id: str = ""
+    """The id of the task; "" for an operation that does nothing, and for other changes of the job."""
     previous_id: str = ""
+    """The last change of the target before."""
     target: str = ""
+    """An instance or a link."""
     instance: str = ""
+    """The end of a link on which the operation ran."""
     operation: str = ""
     step: str = ""
+    """The id of the step, where it is not the target and the operation with a dot between them."""
     outcome: str = ""
     changed: bool | None = None
+    """Whether the operation has modified the instance, as it reported."""
     exit_code: int | None = None
     attempts: int = 1
     digest: str = ""
     inputs: Mapping[str, object] = {}
+    """The inputs of an operation that a user has called, as they may be shown."""
     changes: dict[str, EntityChange] = {}
+    """By the id of what has changed."""
     reason: str = ""
     start: str = ""
     seconds: float | None = None
     summary: str = ""
     output: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    """What deserved attention when the task began."""
     hook: HookDone | None = None
+    """A lifecycle step that succeeded."""
     condition: Mapping[str, object] = {}
+    """How the condition of a lifecycle step that did not succeed was decided, as in ``HookResult``."""
     undoes: str = ""
+    """The ConfigChange of the lifecycle step that this one has undone."""
 
 
 class JobFile(_Row, frozen=True):
-    """The whole of a record. ``status`` holds what the job made of the values of `ensemble.yaml` that belong to no
-    instance, each as a whole; ``form`` what the job has deployed, where its workflow says what is deployed; ``skipped``
-    the steps that were not run, and why. The ConfigChanges stand in ``changes``, or, of a large job, in the files that
-    ``parts`` names."""
+    """A whole record."""
 
     format: str = ""
     job: JobHead | None = None
     status: Mapping[str, object] = {}
+    """The new values in `ensemble.yaml` that belong to no instance, each as a whole."""
     form: Form | None = None
+    """What the job has deployed, where its workflow decides that."""
     skipped: Mapping[str, str] = {}
+    """The steps that were not run, and why."""
     parts: tuple[str, ...] = ()
+    """The files that hold the ConfigChanges of a large job."""
     changes: tuple[ConfigChange, ...] = ()
+    """The ConfigChanges of any other job."""
 
 
 def moment(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Reading what was written about closed jobs: the lines of `jobs.tsv` and the records in `jobs/`."""
+"""Reads the history of closed jobs: the lines of `jobs.tsv` and the records in `jobs/`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESTORE = "restore the file from git"
 
 
 class JobLine(msgspec.Struct, frozen=True):
-    """A job's own line in `jobs.tsv`; ``seconds`` is None where it says no number, as of a job that is not closed."""
+    """The line of a job in `jobs.tsv`; ``seconds`` is None where it holds no number, as for an unclosed job."""
 
     id: str
     workflow: str
@@ -36,8 +36,8 @@ class JobLine(msgspec.Struct, frozen=True):
 
 
 def job_lines(layout: Layout) -> Iterator[JobLine]:
-    """The jobs in `jobs.tsv`, in the order in which they stand there; lines that say nothing are passed over, such as
-    one that was cut off by a crash. Raises ``EnsembleError``."""
+    """The jobs in `jobs.tsv`, in the order of the file; lines that cannot be read are skipped, such as one that was cut
+    off by a crash. Raises ``EnsembleError``."""
     path = layout.jobs_tsv
     with explained("read", path):
         if not path.exists():
@@ -49,7 +49,7 @@ def job_lines(layout: Layout) -> Iterator[JobLine]:
 
 
 class JobList(msgspec.Struct, frozen=True):
-    """All jobs, oldest first, by `jobs.tsv` and the records in `jobs/`; and what is not right with the former."""
+    """All jobs, the oldest first, by `jobs.tsv` and the records in `jobs/`; and what is wrong with the former."""
 
     jobs: tuple[JobLine, ...]
     problems: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ def all_jobs(layout: Layout) -> JobList:
         )
         problems.append(f"{layout.jobs_tsv} {lacks}: {listed(missing, MOST_NAMED)}")
     if strange:
-        problems.append(f"{layout.jobs_tsv} has lines that say nothing of a job or a task: {strange}")
+        problems.append(f"{layout.jobs_tsv} has lines that describe neither a job nor a task: {strange}")
     if twice:
         problems.append(f"{layout.jobs_tsv} has different lines for one job, of two clones: {', '.join(twice)}")
     return JobList(tuple(lines[job] for job in sorted(lines)), tuple(problems))
@@ -116,7 +116,7 @@ def _number(text: str) -> float | None:
 
 
 class RecordedJob:
-    """The record of a job as it was read: its header, and its ConfigChanges as they are asked for."""
+    """The record of a job: its header, and its ConfigChanges, which are read one after the other."""
 
     def __init__(self, layout: Layout, path: Path, file: JobFile, head: JobHead, lines: list[bytes]) -> None:
         """Use ``read_job``."""
@@ -151,7 +151,7 @@ def read_job(layout: Layout, job: str) -> RecordedJob | None:
         content, lines = head + b"\n", rest.splitlines()
     data = load(content, str(path), RESTORE)
     if not isinstance(data, dict) or not isinstance(data.get("job"), dict):
-        raise EnsembleError(f"{path} is no record of a job", RESTORE)
+        raise EnsembleError(f"{path} is not the record of a job", RESTORE)
     if data.get("format") not in FORMATS:
         raise EnsembleError(
             f"{path} has format {data.get('format')!r}, this version knows {FORMAT}",
@@ -163,12 +163,12 @@ def read_job(layout: Layout, job: str) -> RecordedJob | None:
         raise EnsembleError(f"{path}: {error}", RESTORE) from error
     assert file.job is not None
     if file.job.change_id != job:
-        raise EnsembleError(f"{path} is the record of job {file.job.change_id}, by what it says", RESTORE)
+        raise EnsembleError(f"{path} is the record of another job, {file.job.change_id}", RESTORE)
     return RecordedJob(layout, path, file, file.job, lines)
 
 
 def is_conflict(path: Path) -> bool:
-    """Whether a merge has left the texts of both sides in a file. Raises ``EnsembleError``."""
+    """Whether a merge has left a conflict in a file. Raises ``EnsembleError``."""
     return first_conflict(read(path) or b"") >= 0
 
 
@@ -202,11 +202,11 @@ def _by_yaml(line: bytes, path: Path, number: int) -> ConfigChange:
 # The last operations on an instance, from the lines of `jobs.tsv`.
 
 MOST_HISTORY = 8_000_000
-"""Bytes at the end of the file that are looked at."""
+"""How many bytes at the end of the file are read."""
 
 
 class TaskLine(msgspec.Struct, frozen=True):
-    """A task's line in `jobs.tsv`; ``seconds`` is NaN where it says no number."""
+    """The line of a task in `jobs.tsv`; ``seconds`` is NaN where it holds no number."""
 
     id: str
     job: str
@@ -220,7 +220,7 @@ class TaskLine(msgspec.Struct, frozen=True):
 
 
 def last_tasks(layout: Layout, targets: Collection[str], most: int) -> tuple[TaskLine, ...]:
-    """The last tasks whose targets are among these, the latest first; of a long history only the end is looked at.
+    """The last tasks whose targets are among these, the latest first; of a long history only the end is read.
 
     Raises ``EnsembleError``.
     """
@@ -229,8 +229,8 @@ def last_tasks(layout: Layout, targets: Collection[str], most: int) -> tuple[Tas
 
 
 def starts_of(layout: Layout, changes: Collection[str]) -> dict[str, str]:
-    """When tasks began, in UTC, by their ids; those are left out that are not in the part of the history that is looked
-    at. Raises ``EnsembleError``."""
+    """When tasks began, in UTC, by their ids; tasks before the part of the history that is read are left out. Raises
+    ``EnsembleError``."""
     wanted = {change.encode() for change in changes if change}
     tasks = (_task(line) for line in _lines(layout) if line.partition(b"\t")[0] in wanted)
     return {task.id: task.start for task in tasks if task is not None and task.start}

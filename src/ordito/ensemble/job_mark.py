@@ -1,7 +1,7 @@
-"""A mark beside the journal while it holds a job, by which a journal that has lost it is known: copied without its
-helper files, put back from a backup, or replaced.
+"""A mark beside the journal while it holds a job. It shows where a journal has lost the job: because it was copied
+without its helper files, restored from a backup, or replaced.
 
-It is there from after the job has begun in the journal until before the journal forgets it.
+It exists from just after the job has begun in the journal until just before the journal removes the job.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ NAME = "begun"
 
 
 def mark_begun(journal: Path, job: str) -> None:
-    """This journal holds this job now. Raises ``EnsembleError``."""
+    """Mark that a journal holds a job from now on. Raises ``EnsembleError``."""
     write_whole(_mark(journal), [f"{job}\n".encode()])
 
 
 def unmark(journal: Path) -> None:
-    """The files of its job are written. Raises ``EnsembleError``."""
+    """Remove the mark, since the files of the job are written. Raises ``EnsembleError``."""
     path = _mark(journal)
     with explained("remove", path):
         path.unlink(missing_ok=True)
@@ -38,7 +38,8 @@ def _mark(journal: Path) -> Path:
 
 
 def refuse_lost(layout: Layout, has_begun: Callable[[str], bool]) -> None:
-    """Raise ``EnsembleError`` where a job had begun that the journal does not hold, as ``has_begun`` tells."""
+    """Raise ``EnsembleError`` where the mark names a job that the journal does not hold. ``has_begun`` says whether it
+    holds a job."""
     mark = _mark(layout.journal)
     job = marked(layout.journal)
     # With its record there, the files came with a copy of the ensemble in which it had ended.

@@ -1,8 +1,8 @@
-"""Writing `jobs/<changeId>.yaml`: the record of one job, a header and then one ConfigChange for each of its tasks.
+"""Writes `jobs/<changeId>.yaml`: the record of one job, a header and then one ConfigChange for each of its tasks.
 
-A ConfigChange says what a task changed, not how things were: the records of all jobs in their order rebuild the status.
-So operations that did nothing are in it as well, without a changeId. The job is read from its journal once, record by
-record, and what it wrote goes out as it comes, so that large jobs need little memory.
+A ConfigChange says what a task changed, not the state before: the records of all jobs in their order rebuild the
+status. So operations that did nothing are in it, too, without a changeId. The job is read from its journal once, record
+by record, and written meanwhile, so that large jobs need little memory.
 """
 
 from __future__ import annotations
@@ -42,35 +42,36 @@ from ordito.work.workflows import workflow_of
 UNDO = Action.UNDO
 
 LARGEST_READABLE = 100
-"""Tasks above which each of them is written on one line."""
+"""How many tasks a job may have for each to be written on several lines."""
 
 LARGEST_INLINE = 10_000
-"""Tasks above which they are written to files of their own, so many a file."""
+"""How many tasks a job may have to be written in one file; those of larger jobs go to separate files of this size."""
 
 
 class ClosingJob(msgspec.Struct, frozen=True):
-    """A job whose steps have all ended, as it is to be written down.
-
-    ``records`` gives its records again each time; ``closing`` is the last of them. ``before`` and ``after`` are the
-    status when it began and now, ``previous`` the records of what it has changed as they were then (see
-    ``Journal.previous``), ``snapshot`` what exists now.
-    """
+    """A job whose steps have all ended, with all that its record is written from."""
 
     header: JobHeader
     plan: Plan
     records: Callable[[], Iterator[Record]]
+    """Gives its records from the first one, each time it is called."""
     closing: JobClosingRecord
+    """The last of its records."""
     before: Status
+    """The status when it began."""
     after: Status
+    """The status now."""
     previous: Mapping[str, tuple[str, bytes]]
+    """The former records of what it has changed (see ``SqliteJournal.previous``)."""
     snapshot: Snapshot
+    """What exists now."""
 
 
 class JobRecord:
-    """What is written about a job, made from its journal alone, so that it is the same whenever it is made.
+    """The record of a job, made from its journal alone, so that it is the same whenever it is made.
 
-    ``changes`` is to be gone through once (``write_changes``); what is counted and gathered here is complete after
-    that. ``kept`` is what came of the files in version control.
+    ``changes`` must be read once (``write_changes``); after that, all counts are complete. ``kept`` are the commits of
+    the files.
     """
 
     def __init__(self, job: ClosingJob) -> None:
@@ -94,7 +95,7 @@ class JobRecord:
     # --------------------------------------------------------------------------------------------- the ConfigChanges
 
     def changes(self) -> Iterator[ConfigChange]:
-        """One for each step that has ended, in that order, and for what changed besides."""
+        """One for each step that has ended, in that order, and for other changes."""
         for record in self.job.records():
             found = self._change(record)
             if found is not None:
@@ -207,7 +208,7 @@ class JobRecord:
 
     @property
     def head(self) -> JobHead:
-        """What the record says about the job as a whole; once all changes were gone through."""
+        """The header of the record; complete after all changes were read."""
         header, closing, before = self.job.header, self.job.closing, self.job.before
         return JobHead(
             change_id=header.id,
@@ -256,7 +257,7 @@ class JobRecord:
 
     @property
     def form(self) -> Form | None:
-        """What the job has deployed, None where that is as it was."""
+        """What the job has deployed, None where that has not changed."""
         header = self.job.header
         if not workflow_of(header.workflow).revises:
             return None
@@ -264,7 +265,7 @@ class JobRecord:
 
     @property
     def seconds(self) -> float:
-        """How long the job took, interruptions included."""
+        """How long the job took, with interruptions."""
         return round(max(0.0, self.job.closing.at - self.job.header.began), 3)
 
     @property
@@ -287,8 +288,8 @@ class JobRecord:
 
 
 def hook_done(plan: Plan, step: Step, record: StepFinishedRecord) -> HookDone | None:
-    """The lifecycle step that a step has carried out well, if it has; one that was not needed did nothing, nor did one
-    that was counted as done by hand."""
+    """The lifecycle step that a step has carried out successfully, None where it has not: also where the step was not
+    needed, or a user has marked it as done."""
     if step.hook < 0 or step.action is UNDO or step.instance or record.because:
         return None
     if record.outcome.ending is not Ending.SUCCEEDED:
@@ -303,7 +304,7 @@ def undone_by(plan: Plan, step: Step, record: StepFinishedRecord) -> str:
 
 
 def operation_of(plan: Plan, step: Step) -> str:
-    """``Interface.operation``, or for a step that calls none what it does."""
+    """``Interface.operation``, or what the step does where it calls no operation."""
     if step.call >= 0:
         return plan.calls[step.call].name
     return step.id.rpartition(".")[2] if step.action is not Action.JOIN else "join"
@@ -313,8 +314,8 @@ def operation_of(plan: Plan, step: Step) -> str:
 
 
 def write_changes(layout: Layout, record: JobRecord, *, largest: int = LARGEST_INLINE) -> None:
-    """Go through the changes, and write those of a large job to files of their own; the others are kept for the record
-    itself. Raises ``EnsembleError``."""
+    """Read the changes, and write those of a large job to separate files; others are kept for the record itself. Raises
+    ``EnsembleError``."""
     readable, lines = record.readable, record.inline
     for change in record.changes():
         if len(lines) == largest:
@@ -337,7 +338,7 @@ def _write_part(layout: Layout, record: JobRecord) -> None:
 
 
 def write_job_record(layout: Layout, record: JobRecord) -> None:
-    """Write the record itself, whose changes ``write_changes`` has gone through. Raises ``EnsembleError``."""
+    """Write the record itself, after ``write_changes``. Raises ``EnsembleError``."""
     is_readable = len(record.readable) <= LARGEST_READABLE
     file = JobFile(
         FORMAT,
@@ -357,10 +358,10 @@ def write_job_record(layout: Layout, record: JobRecord) -> None:
 
 
 class Changes:
-    """Follows deltas, and says of entities what has become of them since it was said last.
+    """Follows deltas, and gives the changes of entities since they were given last.
 
-    What is said is how an entity is now. So it does not matter that steps which run at the same time touch the same
-    entity: who speaks of it last says all.
+    A change leads to the present record of an entity. So steps that run at the same time may touch the same entity: the
+    last one gives all of its changes.
     """
 
     def __init__(self, before: Callable[[str], Entity], final: Callable[[str], Entity]) -> None:
@@ -372,7 +373,7 @@ class Changes:
         self._said: dict[str, Entity] = {}
 
     def follow(self, delta: Delta) -> list[str]:
-        """Take over what a delta does to instances and links; gives those that it changes."""
+        """Apply a delta to instances and links; returns the ids of those that it changes."""
         named: list[str] = []
         for link in delta.links:
             self._now[link.id] = link
@@ -385,7 +386,7 @@ class Changes:
         return named
 
     def say(self, names: Iterable[str], delta: Delta | None) -> dict[str, EntityChange]:
-        """What has become of entities, and what this delta, the last one that was followed, does besides."""
+        """The changes of entities, and the other changes of ``delta``, which is the last one that was followed."""
         changes: dict[str, dict[str, object]] = {}
         if delta is not None and (delta.unlinked or delta.forgotten):
             for mark, gone in (("unlinked", delta.unlinked), ("forgotten", delta.forgotten)):
@@ -411,5 +412,5 @@ class Changes:
         return {name: EntityChange(**fields) for name, fields in changes.items()}  # type: ignore[arg-type]
 
     def unsaid(self) -> list[str]:
-        """The entities that have become something else since it was said last."""
+        """The entities that have changed since their changes were given last."""
         return [name for name, now in self._now.items() if now is not None and self._said.get(name) != now]

@@ -17,7 +17,7 @@ from ordito.work.records import JobHeader, Record, RollbackRecord
 T = TypeVar("T")
 
 CHUNK = 1_000
-"""Steps, and edges, in one row."""
+"""How many steps, or edges, one row holds."""
 _ENDINGS = frozenset({"finished", "skipped"})
 
 
@@ -41,7 +41,7 @@ class _RecordKind(msgspec.Struct):
 
 
 def put_job(db: sqlite3.Connection, header: JobHeader, plan: Plan) -> None:
-    """Write down a job that begins, and its plan."""
+    """Write the rows of a job that begins, and of its plan."""
     frame = msgspec.structs.replace(plan, steps=(), edges=())
     db.execute("INSERT INTO job VALUES (?, ?, ?)", (header.id, encode(header), encode(frame)))
     db.executemany("INSERT INTO steps VALUES (?, ?)", _chunks(plan.steps))
@@ -49,7 +49,7 @@ def put_job(db: sqlite3.Connection, header: JobHeader, plan: Plan) -> None:
 
 
 def lengthen(db: sqlite3.Connection, plan: Plan, record: RollbackRecord) -> None:
-    """Write down the steps and edges by which a plan goes on, and what it has besides."""
+    """Add the steps and edges with which a plan continues, and update the rest of it."""
     for table, items in (("steps", plan.steps[record.first :]), ("edges", plan.edges[record.first_edge :])):
         (last,) = db.execute(f"SELECT coalesce(max(chunk), -1) FROM {table}").fetchone()
         db.executemany(f"INSERT INTO {table} VALUES (?, ?)", ((last + 1 + n, body) for n, body in _chunks(items)))
@@ -96,13 +96,13 @@ def progress_of(db: sqlite3.Connection) -> tuple[int, int]:
 
 
 def is_going_back(db: sqlite3.Connection) -> bool:
-    """Whether what the job did is being taken back."""
+    """Whether the job is being rolled back."""
     decode = Decoder(_RecordKind)
     return any(decode(body).type == "rollback" for (body,) in db.execute("SELECT body FROM record"))
 
 
 def unsettled(db: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
-    """The records that the rows of what exists do not know yet, with their numbers."""
+    """The records that the rows of instances do not include yet, with their numbers."""
     settled = Decoder(int)(meta(db, "settled") or encode(0))
     decode = record_decoder()
     for number, body in db.execute("SELECT number, body FROM record WHERE number >= ? ORDER BY number", (settled,)):
@@ -110,7 +110,7 @@ def unsettled(db: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
 
 
 def record_decoder() -> Decoder[Record]:
-    """What reads the rows of records."""
+    """A decoder for the rows of records."""
     return Decoder(Record)  # type: ignore[arg-type]
 
 
@@ -127,7 +127,7 @@ def _joined(db: sqlite3.Connection, query: str, decode: Callable[[bytes], tuple[
 
 
 class JobRows(Protocol):
-    """Where the rows of a job are; what is asked raises ``EnsembleError``."""
+    """A source of the rows of a job. Its methods raise ``EnsembleError``."""
 
     def plan(self) -> Plan:
         """The whole plan."""
@@ -139,14 +139,14 @@ class JobRows(Protocol):
         """How many steps have ended, and how many the plan has, without those that only join others."""
 
     def is_going_back(self) -> bool:
-        """Whether what the job did is being taken back."""
+        """Whether the job is being rolled back."""
 
 
 class UnfinishedJob:
     """A job that the journal holds: it runs, or it was interrupted and must be resumed.
 
-    All but ``header`` and ``counts``, the numbers of instances that the plan wants, is read when it is asked for first,
-    as long as the journal is open; then it stays as it is. What is asked raises ``EnsembleError``.
+    ``header`` and ``counts``, the numbers of instances that the plan wants, are read at once; everything else is read
+    once, when it is needed first, as long as the journal is open. Raises ``EnsembleError``.
     """
 
     def __init__(self, header: JobHeader, counts: dict[str, int], rows: JobRows) -> None:
@@ -171,5 +171,5 @@ class UnfinishedJob:
 
     @cached_property
     def is_going_back(self) -> bool:
-        """Whether what the job did is being taken back."""
+        """Whether the job is being rolled back."""
         return self._rows.is_going_back()

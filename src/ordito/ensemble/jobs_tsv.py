@@ -1,4 +1,4 @@
-"""`jobs.tsv`: one line for each job and task, only ever appended to, so that git can join the lines of two clones.
+"""`jobs.tsv`: one line for each job and task. Lines are only appended, so that git can join those of two clones.
 
 The columns, with tabs between them: changeId, kind (``job`` or ``task``), parent (the job of a task), workflow or
 operation, target, outcome, changed (``yes``, ``no`` or nothing), start, seconds, summary. Tabs, newlines, backslashes
@@ -24,7 +24,7 @@ _ESCAPED = re.compile(r"[\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def job_line(job: str, workflow: str, status: str, start: str, seconds: float, summary: str) -> bytes:
-    """The line of a job; ``start`` is as ``job_format.moment`` writes it."""
+    """The line of a job; ``start`` has the form of ``job_format.moment``."""
     return _line(job, "job", "", workflow, "", status, "", start, str(seconds), summary)
 
 
@@ -59,7 +59,7 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> None:
 
 
 def lines_of(head: JobHead, changes: Iterable[ConfigChange]) -> Iterator[bytes]:
-    """The lines of a job as its record says them."""
+    """The lines of a job, by its record."""
     yield job_line(head.change_id, head.workflow, head.status, head.began, head.seconds, head.summary)
     for task in changes:
         if task.change_id:
@@ -71,8 +71,8 @@ def lines_of(head: JobHead, changes: Iterable[ConfigChange]) -> Iterator[bytes]:
 
 
 def mend_lines(path: Path, lines: Iterable[bytes]) -> None:
-    """Make the file hold these lines, which are all there should be: those that are missing are appended; a file that
-    holds what is none of them is written again. Raises ``EnsembleError``."""
+    """Make the file hold exactly these lines: missing ones are appended; a file with other lines is written again.
+    Raises ``EnsembleError``."""
     wanted = list(lines)
     found = (read(path) or b"").splitlines(keepends=True)
     if set(found) - set(wanted) or len(found) != len(set(found)):
@@ -82,7 +82,7 @@ def mend_lines(path: Path, lines: Iterable[bytes]) -> None:
 
 
 def colliding_lines(path: Path) -> list[str]:
-    """The changeIds that several lines bear which say different things, as after a merge. Raises ``EnsembleError``."""
+    """The changeIds of several lines with different contents, as after a merge. Raises ``EnsembleError``."""
     seen: dict[bytes, int] = {}
     colliding: dict[bytes, None] = {}
     for line in set((read(path) or b"").splitlines()):
@@ -93,7 +93,7 @@ def colliding_lines(path: Path) -> list[str]:
 
 
 def count_strange_lines(path: Path) -> int:
-    """How many lines are none of a job or a task: torn, or left by a merge. Raises ``EnsembleError``."""
+    """How many lines belong to no job or task: cut off, or left by a merge. Raises ``EnsembleError``."""
     with explained("read", path):
         if not path.exists():
             return 0
@@ -121,7 +121,7 @@ def _look(path: Path, moments: Set[bytes]) -> tuple[set[bytes], int, bytes]:
 
 
 def escape(value: object) -> str:
-    """A value as it stands in a column."""
+    """A value in the form of a column."""
     return _ESCAPED.sub(lambda found: _ESCAPES.get(found[0]) or _numeric(found[0]), str(value))
 
 

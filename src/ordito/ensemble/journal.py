@@ -1,10 +1,10 @@
-"""The journal: an SQLite database that knows everything about a job while it runs, and what exists.
+"""The journal: an SQLite database that holds a job while it runs, and the records of all instances.
 
-It holds the rows of at most one job (header, plan, records), and a row for each instance, link, attribute and
-operation's outputs. All records of a turn become durable in one transaction. The rows of what exists follow behind: an
-instance that changes many times is written once, and what the rows lack the records say. When the job ends they are
-brought up to date, and when it is closed its own rows go; those of what exists stay, so that a large YAML file need not
-be read again.
+It has the rows of at most one job (header, plan, records), and a row for each instance, link, attribute and operation's
+outputs. All records of a turn become durable in one transaction. The rows of instances are written later: an instance
+that changes many times is written once, and until then the records of the job hold its changes. When the job ends these
+rows are brought up to date, and when it is closed its own rows are removed; those of instances stay, so that a large
+YAML file need not be read again.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ from ordito.work.plan import Plan, Step
 from ordito.work.records import JobClosingRecord, JobHeader, Record, RollbackRecord
 
 MOST_BEHIND = 10_000
-"""Records by which the rows of what exists may be behind: who looks meanwhile reads so many more."""
+"""How many records the rows of instances may lag behind; readers must read the same number of records."""
 
 NOTHING_BEFORE = ("", b"")
 
 
 class SqliteJournal:
-    """The journal of one ensemble; every method raises ``EnsembleError`` if the database cannot do its part."""
+    """The journal of one ensemble; every method raises ``EnsembleError`` where the database fails."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         """Use ``open_journal`` or ``read_journal``."""
@@ -80,15 +80,15 @@ class SqliteJournal:
         self.shut()
 
     def shut(self) -> None:
-        """Let go of the database; what was not committed is lost."""
+        """Close the database; uncommitted changes are lost."""
         with journal_explained("close", self._path):
             self._db.close()
 
     # -------------------------------------------------------------------------------------------- while a job runs
 
     def open(self, header: JobHeader, plan: Plan, delta: Delta, records: Sequence[Record] = ()) -> None:
-        """Begin a job durably, with the first of its records, if there are any yet: all of it is there then, or
-        nothing. Raises ``EnsembleError`` also while another job is unfinished."""
+        """Begin a job durably, with its first records if there are any, in one transaction. Raises ``EnsembleError``
+        also while another job is unfinished."""
         rows = PendingRows()
         rows.add(delta)
         for record in records:
@@ -105,7 +105,7 @@ class SqliteJournal:
         self._next = len(records)
 
     def extend(self, plan: Plan, record: RollbackRecord) -> None:
-        """Begin to roll the job back: its plan goes on, in the current turn."""
+        """Begin to roll the job back: add the further steps to its plan, in the current turn."""
         self._longer = (plan, record)
         self.append(record)
 
@@ -119,7 +119,7 @@ class SqliteJournal:
             self._behind = MOST_BEHIND
 
     def commit(self) -> None:
-        """Make all records of the turn durable; with the rows that they change, where those are far behind or the job
+        """Make all records of the turn durable; also the rows that they change, where those lag far behind or the job
         ends."""
         if not self._records:
             return
@@ -139,7 +139,7 @@ class SqliteJournal:
         self._behind = 0 if is_due else behind
 
     def catch_up(self) -> None:
-        """Bring the rows of what exists up to date, if a job that was interrupted has left them behind."""
+        """Bring the rows of instances up to date, where an interrupted job has not done so."""
         rows, settled = PendingRows(), 0
         with self._reading() as db:
             for number, record in unsettled(db):
@@ -151,7 +151,7 @@ class SqliteJournal:
                 self._write(db, rows, settled)
 
     def unfinished(self) -> UnfinishedJob | None:
-        """The job that this journal holds, if any; records appended from here on follow those it has."""
+        """The job that this journal holds, if any; records appended from now on follow its own."""
         with self._reading() as db:
             found = header_and_counts(db)
             if found is None:
@@ -160,7 +160,7 @@ class SqliteJournal:
             return UnfinishedJob(*found, self)
 
     def plan(self) -> Plan:
-        """The plan of the job; one without steps where there is no job any more."""
+        """The plan of the job; one without steps where there is no job."""
         with self._reading() as db:
             return plan_of(db)
 
@@ -170,7 +170,7 @@ class SqliteJournal:
             return progress_of(db)
 
     def is_going_back(self) -> bool:
-        """Whether what the job did is being taken back."""
+        """Whether the job is being rolled back."""
         with self._reading() as db:
             return is_going_back(db)
 
@@ -197,21 +197,21 @@ class SqliteJournal:
             return None if row is None else record_decoder()(row[0])
 
     def records(self) -> Iterator[Record]:
-        """The records of the job, one after the other as they are asked for."""
+        """The records of the job, read one after the other."""
         with self._reading() as db:
             decode = record_decoder()
             for (body,) in db.execute("SELECT body FROM record ORDER BY number"):
                 yield decode(body)
 
     def previous(self) -> dict[str, tuple[str, bytes]]:
-        """For each instance and link that the job has changed: what it is, ``instance`` or ``link``, and its record as
-        it was when the job began, to be read with ``codec.Decoder``; empty for what there was not."""
+        """For each instance and link that the job has changed: its kind, ``instance`` or ``link``, and its record when
+        the job began, to be read with ``codec.Decoder``; empty where it did not exist."""
         with self._reading() as db:
             rows = db.execute("SELECT id, kind, body FROM previous")
             return {name: (kind, body) if body else NOTHING_BEFORE for name, kind, body in rows}
 
     def finish(self, status: Status, digest: str) -> None:
-        """The job's files are written: forget the job, and remember what they say and their digest."""
+        """Remove the job, whose files are written, and store the status in them and their digest."""
         unmark(self._path)
         with self._transaction("close the job in") as db:
             for table in JOB_TABLES:
@@ -222,20 +222,20 @@ class SqliteJournal:
     # ---------------------------------------------------------------------------------------------- what exists
 
     def is_truth(self, digest: str) -> bool:
-        """Whether these rows say what exists, and not the files, whose digest this is: a job is unfinished, or the
-        files are those that were written from the rows."""
+        """Whether these rows are valid, and not the files with this digest: a job is unfinished, or the files were
+        written from the rows."""
         with self._reading() as db:
             if db.execute("SELECT 1 FROM job").fetchone() is not None:
                 return True
             return (meta(db, "digest") or b"").decode() == digest
 
     def files_digest(self) -> str:
-        """The digest of the files that were written from these rows, or read into them, last."""
+        """The digest of the files that were last written from these rows, or read into them."""
         with self._reading() as db:
             return (meta(db, "digest") or b"").decode()
 
     def is_free(self) -> bool:
-        """Whether there is no job that is not closed."""
+        """Whether there is no unfinished job."""
         with self._reading() as db:
             return db.execute("SELECT 1 FROM job").fetchone() is None
 
@@ -246,7 +246,7 @@ class SqliteJournal:
             return Decoder(Status)(found) if found else Status()
 
     def holds_instances(self) -> bool:
-        """Whether there is a row of an instance."""
+        """Whether there are rows of instances."""
         with self._reading() as db:
             return db.execute("SELECT 1 FROM instance LIMIT 1").fetchone() is not None
 
@@ -257,7 +257,7 @@ class SqliteJournal:
             return read_snapshot(db)
 
     def replace_state(self, snapshot: Snapshot, status: Status, digest: str) -> None:
-        """Take over what files say that were not written from these rows."""
+        """Replace the rows by the content of files that were not written from them."""
         with self._transaction("read the state into") as db:
             replace_rows(db, snapshot)
             set_meta(db, "status", encode(status))
@@ -292,7 +292,7 @@ class SqliteJournal:
 
 
 def open_journal(layout: Layout) -> SqliteJournal:
-    """The journal of an ensemble for writing, made if there is none; only for who holds the lock."""
+    """The journal of an ensemble for writing, made if there is none; only for the holder of the lock."""
     layout.make_private()
     check_is_file(layout.journal)
     use_vault(layout)
@@ -319,7 +319,7 @@ def read_journal(layout: Layout) -> SqliteJournal | None:
 
 
 def read_snapshot(db: sqlite3.Connection) -> Snapshot:
-    """What exists: what the rows say, and the records that they do not know yet."""
+    """All instances and links: by the rows, and by the records that these do not include yet."""
     snapshot = Snapshot()
     instance, link = Decoder(Instance), Decoder(Link)
     data, outputs = Decoder(object), Decoder(dict[str, Data])
@@ -342,7 +342,7 @@ def read_snapshot(db: sqlite3.Connection) -> Snapshot:
 
 
 def replace_rows(db: sqlite3.Connection, snapshot: Snapshot) -> None:
-    """Have the rows say what a snapshot says, and nothing else."""
+    """Replace all rows of instances and links by those of a snapshot."""
     rows = PendingRows()
     rows.add(
         Delta(
@@ -359,14 +359,14 @@ def replace_rows(db: sqlite3.Connection, snapshot: Snapshot) -> None:
 
 
 def change_rows(db: sqlite3.Connection, rows: PendingRows) -> None:
-    """Do to the rows what is pending."""
+    """Apply pending changes to the rows."""
     for statement, parameters in rows.statements():
         if parameters:
             db.executemany(statement, parameters)
 
 
 def keep_numbers(db: sqlite3.Connection, forgotten: Sequence[str]) -> None:
-    """Remember the numbers of instances whose rows go, so that none of them is used again."""
+    """Keep the numbers of instances whose rows are removed, so that none of them is used again."""
     highest = _highest(db)
     for name in forgotten:
         row = db.execute("SELECT body FROM instance WHERE id = ?", (name,)).fetchone()

@@ -1,4 +1,4 @@
-"""What SQLite may say about the journal, said so that people can act on it."""
+"""Turns errors of SQLite about the journal into messages that say what to do."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NO_JOURNAL = (
     "If a job was running, what it has done since it began is in its log only, in .ordito/logs; let `ordito check` "
     "look at what exists"
 )
-"""What to do where something else is in the journal's place."""
+"""The hint where the journal's file is something else."""
 
 
 def check_is_file(path: Path) -> None:
-    """Raise ``EnsembleError`` where something else than a file is in the journal's place: SQLite would wait for it, or
-    speak of rights."""
+    """Raise ``EnsembleError`` where there is something other than a file in the journal's place: SQLite would wait for
+    it, or report missing permissions."""
     try:
         kind = kind_of(path.lstat().st_mode)
     except OSError:
@@ -36,7 +36,7 @@ def check_is_file(path: Path) -> None:
 
 @contextmanager
 def journal_explained(doing: str, path: Path) -> Iterator[None]:
-    """Turn what SQLite says about the journal into an ``EnsembleError``; ``doing`` is as in "cannot <doing> <path>"."""
+    """Turn errors of SQLite about the journal into an ``EnsembleError`` "cannot <doing> <path>"."""
     try:
         yield
     except sqlite3.Error as error:
@@ -75,7 +75,7 @@ def _damaged(path: Path) -> str:
 
 
 LEAST_FREE = 1 << 17
-"""Bytes that SQLite may want at once for its helper files."""
+"""How many bytes SQLite may need at once for its helper files."""
 
 
 def _journal_hint(error: sqlite3.Error, path: Path) -> str:

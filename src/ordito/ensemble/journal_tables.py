@@ -17,11 +17,11 @@ APPLICATION = 0x6F726474
 """Marks the database file as an Ordito journal ("ordt")."""
 
 VERSION = 6
-"""The version of the tables below, and of what their rows hold."""
+"""The version of the tables below, and of the content of their rows."""
 
 OLDEST = 3
-"""The oldest version that can be read: who writes to it brings its rows up to date first, who only reads does so in a
-copy. Older and newer ones are refused."""
+"""The oldest version that can be read: to write to it, its rows are converted first; to read it, they are converted in
+a copy. Older and newer ones are refused."""
 
 
 TABLES = """
@@ -125,13 +125,13 @@ def _make(db: sqlite3.Connection) -> None:
 
 
 def meta(db: sqlite3.Connection, key: str) -> bytes | None:
-    """What is noted under a name."""
+    """The value of a key in the table ``meta``."""
     row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return None if row is None else bytes(row[0])
 
 
 def set_meta(db: sqlite3.Connection, key: str, value: bytes) -> None:
-    """Note something under a name."""
+    """Set the value of a key in the table ``meta``."""
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
@@ -140,7 +140,7 @@ def set_meta(db: sqlite3.Connection, key: str, value: bytes) -> None:
 
 @contextmanager
 def writing(db: sqlite3.Connection, path: Path, doing: str) -> Iterator[sqlite3.Connection]:
-    """All changes or none; ``doing`` is as in "cannot <doing> <path>". Raises ``EnsembleError``."""
+    """One transaction for changes. Raises ``EnsembleError`` "cannot <doing> <path>"."""
     with journal_explained(doing, path):
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -154,7 +154,7 @@ def writing(db: sqlite3.Connection, path: Path, doing: str) -> Iterator[sqlite3.
 
 @contextmanager
 def reading(db: sqlite3.Connection, path: Path) -> Iterator[sqlite3.Connection]:
-    """One consistent view, though another process may write. Raises ``EnsembleError``, for damaged rows too."""
+    """One consistent view, while another process may write. Raises ``EnsembleError``, also for damaged rows."""
     with journal_explained("read", path):
         nested = db.in_transaction
         if not nested:

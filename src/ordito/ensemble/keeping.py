@@ -1,4 +1,4 @@
-"""What becomes of the files of a job in version control: which commits hold them, and which do not and why."""
+"""The files of a job in version control: which commits hold them, and which are not committed and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ordito.ensemble.layout import PRIVATE, Layout
 
 
 class JobEnd(msgspec.Struct, frozen=True):
-    """How a job ended, as far as a commit speaks of it."""
+    """How a job ended, for the message of a commit."""
 
     job: str
     workflow: str
@@ -22,33 +22,35 @@ class JobEnd(msgspec.Struct, frozen=True):
 
 
 class KeptCommits(msgspec.Struct, frozen=True):
-    """``commits`` are those that hold the files a job was made from, by the tree's path from the ensemble; ``problems``
-    say what is not committed and why. ``own`` is the commit of the ensemble's own files, "" where there is none;
-    ``sharing`` says why other clones do not have them yet, though they should."""
+    """The commits of the files of a job."""
 
     commits: Mapping[str, str] = {}
+    """Those that hold the files from which the job was made, by the path of their tree from the ensemble."""
     problems: tuple[str, ...] = ()
+    """What is not committed, and why."""
     own: str = ""
+    """The commit of the ensemble's own files, "" where there is none."""
     sharing: str = ""
+    """Why other clones do not have them yet, though they should."""
 
 
 NOTHING = KeptCommits()
 
 
 class Keeper(Protocol):
-    """Keeps the files of one job in version control. Nothing is raised: what cannot be kept is told. Each part may be
-    done again with the same result."""
+    """Commits the files of one job to version control. It raises nothing: the result says what is not committed. Each
+    part may be repeated with the same result."""
 
     def keep_sources(self, end: JobEnd) -> KeptCommits:
-        """Keep the files that the job was made from, as far as they lie elsewhere; before its record is written."""
+        """Commit the files from which the job was made that are in other trees, before its record is written."""
 
     def keep_ensemble(self, end: JobEnd, before: KeptCommits) -> KeptCommits:
-        """Keep the files that were written, and what else of the job lies beside them; gives ``before`` with what came
-        of it."""
+        """Commit the files that were written, and the other files of the job in the same tree; returns ``before`` with
+        these commits added."""
 
 
 class KeepsNothing:
-    """Leaves everything as it is."""
+    """Commits nothing."""
 
     def keep_sources(self, end: JobEnd) -> KeptCommits:
         """Keep nothing."""
@@ -68,7 +70,7 @@ ATTRIBUTES = ("jobs.tsv merge=union", "artifacts/** -text")
 
 
 def ensure_git_files(layout: Layout) -> None:
-    """See to it that git keeps `.ordito/` out, joins the lines of `jobs.tsv` and leaves pinned files alone.
+    """Make git ignore `.ordito/`, join the lines of `jobs.tsv` and leave pinned files unchanged.
 
     Raises ``EnsembleError``.
     """
@@ -95,7 +97,7 @@ def add_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def is_ours(before: bytes, after: bytes) -> bool:
-    """Whether all that is new in one of git's files are lines that this program adds."""
+    """Whether all new lines in one of git's files are lines that Ordito adds."""
     known = set(before.splitlines())
     new = [line for line in after.splitlines() if line not in known]
     own = {line.encode() for line in (f"/{PRIVATE}/", *ATTRIBUTES)}
@@ -104,6 +106,6 @@ def is_ours(before: bytes, after: bytes) -> bool:
 
 
 def pattern(path: PurePath) -> str:
-    """A path as git's ignore files write it, its special characters escaped."""
+    """A path as a pattern for git's ignore files, with its special characters escaped."""
     escaped = "".join(f"\\{c}" if c in "\\*?[ " else c for c in path.as_posix())
     return f"/{escaped}"

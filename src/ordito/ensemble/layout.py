@@ -1,4 +1,4 @@
-"""Where everything lies in an ensemble's directory."""
+"""The paths of all files in an ensemble's directory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ordito.ensemble.errors import explained
 MANIFEST = "ensemble.yaml"
 PRIVATE = ".ordito"
 SHARED_PARTS = 64
-"""Files among which the instances of nodes that have few are divided."""
+"""How many files hold the instances of nodes that have few instances."""
 
 
 class Layout:
@@ -42,7 +42,7 @@ class Layout:
 
     @property
     def exists(self) -> bool:
-        """Whether this directory is an ensemble already."""
+        """Whether this directory holds an ensemble."""
         return self.manifest.exists() or self.journal.exists()
 
     def job_record(self, job: str) -> Path:
@@ -77,7 +77,7 @@ class Layout:
         return sorted(name for name in found if is_change_id(name) and job_of(name) == name)
 
     def make_private(self) -> None:
-        """Make the directory for what git does not keep. Raises ``EnsembleError``."""
+        """Make the directory for files that git ignores. Raises ``EnsembleError``."""
         with explained("write to", self.root):
             self.private.mkdir(parents=True, exist_ok=True)
 

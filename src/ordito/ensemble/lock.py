@@ -1,7 +1,7 @@
 """The ensemble's lock: one changing command at a time, held from before the state is read.
 
-It is a lock of the operating system on a file, so it dies with its process, however that dies. The file also says, for
-people, who holds it; when nobody does, it is empty.
+It is a lock of the operating system on a file, so it ends with its process in any case. The file also says who holds
+the lock; when nobody does, it is empty.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAUSE = 0.05
 """Seconds between two attempts to get the lock."""
 
 PATIENCE = 0.2
-"""Seconds for which even who does not want to wait tries again: readers hold the lock for a moment to look at it."""
+"""Seconds for which even a command that does not wait tries again: readers hold the lock for a moment."""
 
 
 _HELD: set[Path] = set()
@@ -40,7 +40,7 @@ _HELD: set[Path] = set()
 
 
 def was_held(layout: Layout) -> bool:
-    """Whether this process has held the lock of an ensemble: others may have brought what they could not see to."""
+    """Whether this process has held the lock of an ensemble: others may have waited for it with their notices."""
     return layout.root in _HELD
 
 
@@ -92,7 +92,7 @@ class EnsembleLock:
 
 
 def holder(layout: Layout) -> LockOwner | None:
-    """Who works on the ensemble now, None if nobody does. Raises ``EnsembleError``."""
+    """Who holds the lock of the ensemble now, None where nobody does. Raises ``EnsembleError``."""
     with explained("look at", layout.lock):
         try:
             handle = regular_handle(layout.lock)
@@ -108,7 +108,7 @@ def holder(layout: Layout) -> LockOwner | None:
 
 
 def read_owner(layout: Layout) -> LockOwner | None:
-    """What the lock file says about its holder; None where it says nothing."""
+    """The holder of the lock by its file; None where the file is empty."""
     try:
         return msgspec.json.decode(read_regular(layout.lock), type=LockOwner)
     except (OSError, msgspec.DecodeError):
@@ -126,7 +126,7 @@ def _write_owner(handle: int, text: bytes) -> None:
 
 
 class WorkLock:
-    """The locks of one command, from ``take`` on."""
+    """The locks of one command: that of the ensemble, and the one that clones share where there is one."""
 
     def __init__(self, layout: Layout, command: str, wait: float) -> None:
         self._layout = layout
@@ -156,26 +156,26 @@ class WorkLock:
             raise
 
     def check_current(self) -> None:
-        """See that this clone has what the others have pushed. Raises ``EnsembleError``."""
+        """Check that this clone has everything that others have pushed. Raises ``EnsembleError``."""
         if self._shared is not None:
             self._shared.check_current()
 
     def name_job(self, job: str) -> None:
-        """Say to other clones which job runs. Raises ``EnsembleError``."""
+        """Tell other clones which job runs. Raises ``EnsembleError``."""
         if self._shared is not None:
             self._shared.name_job(job)
 
     def keep(self) -> None:
-        """Do not give the lock back that clones share: the state here is not one to begin with."""
+        """Do not release the lock that clones share: no other clone must begin with this state."""
         if self._shared is not None:
             self._shared.keep()
 
     def publish(self, kept: KeptCommits) -> KeptCommits:
-        """Give other clones what a job has made of the state."""
+        """Push the state after a job to other clones."""
         return self._shared.publish(kept) if self._shared is not None else kept
 
     def abandon(self) -> None:
-        """Give the locks back because nothing was begun. What goes wrong must not hide why."""
+        """Release the locks because nothing was begun. Failures are ignored: they must not hide the reason."""
         try:
             if self._shared is not None:
                 self._shared.drop()
@@ -186,8 +186,8 @@ class WorkLock:
             self._local.__exit__(None, None, None)
 
     def leave(self, *, is_finished: bool, may_fail: bool) -> None:
-        """Give the locks back at the end; the shared one only if no job waits to be resumed (``is_finished``). Raises
-        ``EnsembleError`` where it cannot be given back, if it ``may_fail``."""
+        """Release the locks at the end; the shared one only if no job waits to be resumed (``is_finished``). Raises
+        ``EnsembleError`` where it cannot be released, if it ``may_fail``."""
         try:
             if self._shared is not None:
                 self._shared.release(is_finished=is_finished)

@@ -1,8 +1,8 @@
 """What operations print: one append-only file per job, framed by step, and beside it an index.
 
 A frame is a line ``=<bytes> <step>`` followed by so many bytes and a newline; the file is readable as it is. A line of
-the index is ``<offset> <bytes> <step>`` for the content of one frame. The index may lag behind, and both may be cut off
-anywhere by a crash: readers take every whole frame, and who appends again first drops what is torn.
+the index is ``<offset> <bytes> <step>`` for the content of one frame. The index may lag behind, and a crash may cut off
+both at any place: readers take every complete frame, and the next writer first removes an incomplete one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Place = tuple[str, int, int]
 
 
 class JobLog:
-    """Appends to the log of a job, as a context. Nothing is made before there is something to write."""
+    """Appends to the log of a job, as a context. The file is made with the first output."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -69,7 +69,7 @@ class JobLog:
             self.flush()
 
     def flush(self) -> None:
-        """Hand everything over to the operating system. Raises ``EnsembleError``."""
+        """Write everything to the file. Raises ``EnsembleError``."""
         self._end_frame()
         if not self._frames:
             return
@@ -170,9 +170,9 @@ def _name(step: str) -> bytes:
 # What steps printed, brought together by lines: a log holds it in the pieces in which it came.
 
 MOST_HELD = 64 * 1024
-"""Bytes of a line after which it is not waited for its end."""
+"""How many bytes of a line are held back at most until it ends."""
 MOST_OPEN = 1_000
-"""Steps whose lines are waited for at one time."""
+"""For how many steps the beginning of a line is held back at one time."""
 
 
 def by_lines(pieces: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:

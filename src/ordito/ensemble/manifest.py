@@ -1,8 +1,8 @@
 """`ensemble.yaml`: the user's part, kept byte for byte, and below a marker line the machine's part.
 
-The two are cut apart as bytes, so what the user wrote is never parsed here, and never changed. The instances of a large
-ensemble lie in `status/<node>.yaml`, one a line, those of nodes that have few in a number of files that they share, in
-`status/few`; the machine's part then names those files with their digests.
+The two are separated as bytes, so the user's text is never parsed here, and never changed. The instances of a large
+ensemble are in `status/<node>.yaml`, one a line; those of nodes with few instances share a number of files in
+`status/few`. The machine's part then names those files with their digests.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ END = b"# ==== The status ends here. ====\n"
 _MARKER_LINE = re.compile(rb"^# ==== What follows is written by ordito: [^\r\n]*====\r?(?:\n|\Z)", re.MULTILINE)
 
 LARGEST_INLINE = 10_000
-"""Instances above which they are written to files of their own."""
+"""How many instances `ensemble.yaml` itself may hold; those of a larger ensemble are written to separate files."""
 
 MOST_SHARED = 1_000
-"""Instances of a node above which they have a file of their own."""
+"""How many instances a node may have to share a file with other nodes."""
 
 RESTORE = (
     "restore the file from git; or remove everything below your own part, then `ordito jobs resume` where a job waits,"
@@ -72,18 +72,18 @@ class ManifestParts(msgspec.Struct, frozen=True):
 
 
 def read_manifest(layout: Layout) -> ManifestParts | None:
-    """Both parts of the file, None where there is no file. Raises ``EnsembleError``."""
+    """The two parts of the file, None where there is no file. Raises ``EnsembleError``."""
     content = read(layout.manifest)
     return None if content is None else split(content, str(layout.manifest))
 
 
 def split(content: bytes, name: str = "ensemble.yaml") -> ManifestParts:
-    """Cut a file in two. Raises ``EnsembleError`` for one with several marker lines."""
+    """Separate the two parts of a file. Raises ``EnsembleError`` where it has several marker lines."""
     marks = [found.start() for found in _MARKER_LINE.finditer(content)]
     refuse_conflict(content, name, marks[0] if marks else -1)
     if not marks:
         if END.rstrip() in content:
-            raise EnsembleError(f"{name} has the end of a status, and no marker line where it begins", RESTORE)
+            raise EnsembleError(f"{name} has the end of a status, but no marker line at its beginning", RESTORE)
         return ManifestParts(content)
     if len(marks) > 1:
         raise EnsembleError(f"{name} has {len(marks)} marker lines, after a merge perhaps", RESTORE)
@@ -107,7 +107,7 @@ def join(parts: ManifestParts) -> bytes:
 
 
 def write_user_part(layout: Layout, user: bytes) -> None:
-    """Put another text above the marker line, and leave what is below. Raises ``EnsembleError``."""
+    """Replace the text above the marker line. Raises ``EnsembleError``."""
     found = read_manifest(layout) or ManifestParts()
     write_whole(layout.manifest, [join(ManifestParts(user, found.machine))])
 
@@ -118,7 +118,7 @@ def write_user_part(layout: Layout, user: bytes) -> None:
 def write_manifest(
     layout: Layout, snapshot: Snapshot, status: Status, effective: Mapping[str, str], *, largest: int = LARGEST_INLINE
 ) -> str:
-    """Write what exists below the user's part; gives the digest by which ``state_digest`` knows it again.
+    """Write the machine's part below the user's part; returns its digest, see ``state_digest``.
 
     ``effective`` holds effective statuses by instance id. Raises ``EnsembleError``.
     """
@@ -183,16 +183,16 @@ def state_digest(layout: Layout) -> str:
 
 @paused_collector()
 def read_state(layout: Layout) -> tuple[Snapshot, Status]:
-    """What the file says exists; nothing if it has no machine part.
+    """The snapshot and the status in the file; empty if it has no machine part.
 
-    Raises ``EnsembleError`` for a machine part that does not mean anything, naming the place.
+    Raises ``EnsembleError``, with the place, for a machine part that cannot be read.
     """
     row = read_rows(layout)
     return (Snapshot(), Status()) if row is None else (snapshot_of(row, row.instances), status_of(row))
 
 
 def read_rows(layout: Layout) -> StatusRow | None:
-    """The same as it stands there, with the instances of all files; None if there is no machine part."""
+    """The rows of the machine part, with the instances of all files; None if there is none."""
     use_vault(layout)
     found = read_manifest(layout)
     if found is None or not found.machine:
@@ -213,11 +213,13 @@ def read_rows(layout: Layout) -> StatusRow | None:
         instances.update(_read_part(layout, part))
     if len(instances) != row.records:
         raise EnsembleError(
-            f"{name}: the status speaks of {row.records} instances, and holds {len(instances)}", MAKE_AGAIN
+            f"{name}: the status counts {row.records} instances, and holds {len(instances)}", MAKE_AGAIN
         )
     for instance in instances:
         if not _INSTANCE_ID.fullmatch(instance):
-            raise EnsembleError(f"{name}: {instance!r} is no instance id: ids end with _ and a number", MAKE_AGAIN)
+            raise EnsembleError(
+                f"{name}: {instance!r} is not the id of an instance: ids end with _ and a number", MAKE_AGAIN
+            )
     instances = {key: with_reason(instance) if instance.note else instance for key, instance in instances.items()}
     return msgspec.structs.replace(row, instances=instances)
 
@@ -247,7 +249,7 @@ def _read_part(layout: Layout, name: str) -> dict[str, InstanceRow]:
         for line in content.removeprefix(PART_MARK).splitlines():
             found = _PART_LINE.match(line)
             if found is None:
-                raise msgspec.DecodeError("not a line that was written here")
+                raise msgspec.DecodeError("not a line that ordito has written")
             key = found[1].decode()
             row = decoder.decode(found[2])
             if MARK in found[2]:
@@ -295,14 +297,14 @@ PART_MARK = b"# ==== Written by ordito: a part of the status in ensemble.yaml. =
 
 
 def is_part(path: Path) -> bool:
-    """Whether a file bears the mark. Raises ``OSError``."""
+    """Whether a file begins with the mark of a part. Raises ``OSError``."""
     with open_regular(path) as file:
         return file.read(len(PART_MARK)) == PART_MARK
 
 
 def check_free(layout: Layout, paths: Iterable[Path], known: Collection[str]) -> None:
-    """Raise ``EnsembleError`` where a file of somebody else lies at one of the paths. ``known`` are the names below
-    `status/` of the program's own."""
+    """Raise ``EnsembleError`` where there is a file at one of the paths that Ordito has not written. ``known`` are the
+    names of its own files below `status/`."""
     for path in paths:
         with explained("look at", path):
             if _name(layout, path) in known or not path.exists() or is_part(path):
@@ -314,7 +316,7 @@ def check_free(layout: Layout, paths: Iterable[Path], known: Collection[str]) ->
 
 
 def remove_old_parts(layout: Layout, parts: Collection[str], known: Collection[str]) -> None:
-    """Remove the program's own files that are not among ``parts``, and their folders if nothing else is in them. Raises
+    """Remove Ordito's own files that are not among ``parts``, and their folders if these are empty then. Raises
     ``EnsembleError``."""
     with explained("tidy up", layout.status):
         old = list(_old(layout, parts, known))

@@ -1,4 +1,4 @@
-"""What exists in the words of `ensemble.yaml`: the shape of its machine part, to and from a snapshot."""
+"""The format of the machine part of `ensemble.yaml`: its rows, made from a snapshot and turned into one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ordito.work.records import Form, GivenService, GivenValue, LeftBehind
 FORMAT_NAME = "ordito.status/"
 FORMAT = f"{FORMAT_NAME}4"
 FORMATS = frozenset({f"{FORMAT_NAME}2", f"{FORMAT_NAME}3", FORMAT})
-"""What can be read: the second format knows nothing of forms, and the third has notes in place of reasons."""
+"""The formats that can be read: the second has no deployed versions, and the third has notes instead of reasons."""
 
 V = TypeVar("V")
 
@@ -38,7 +38,7 @@ OperationalStatus = Literal["unknown", "pending", "ok", "degraded", "error", "ab
 
 
 class ReadyState(_ManifestRow, frozen=True, omit_defaults=False):
-    """The three states of an instance, always all of them."""
+    """The three states of an instance, which are always written."""
 
     local: OperationalStatus
     effective: OperationalStatus
@@ -67,8 +67,8 @@ class LinkRow(_ManifestRow, frozen=True):
 
 
 class InstanceRow(_ManifestRow, frozen=True):
-    """An instance with all that is known of it. A ``note`` is what files of the third format have in place of a reason:
-    it is read, and not written any more."""
+    """An instance with all that is recorded of it. Files of the third format have a ``note`` instead of a reason: it is
+    read, and no longer written."""
 
     template: str
     index: int
@@ -91,7 +91,7 @@ class InstanceRow(_ManifestRow, frozen=True):
 
 
 class EndRow(_ManifestRow, frozen=True):
-    """What belongs to one end of a relationship as a whole."""
+    """The values that belong to one end of a relationship and not to a pair."""
 
     attributes: dict[str, Data] = {}
     outputs: Outputs = {}
@@ -106,9 +106,9 @@ class LastJobRow(_ManifestRow, frozen=True):
 
 
 class StatusRow(_ManifestRow, frozen=True):
-    """The whole of `status:`. ``records`` is the number of instances it holds, deleted ones included. ``parts`` names
-    the files that hold the instances of a large ensemble, each with the SHA-256 of its content; ``highest`` has
-    numbers that no instance bears any more."""
+    """The whole of `status:`. ``records`` is the number of instances that it holds, with deleted ones. ``parts`` names
+    the files that hold the instances of a large ensemble, each with the SHA-256 of its content; ``highest`` has the
+    highest numbers of instances that no longer exist."""
 
     format: str = ""
     service: str = ""
@@ -143,7 +143,7 @@ class StatusRow(_ManifestRow, frozen=True):
 
 
 def status_row(snapshot: Snapshot, status: Status) -> StatusRow:
-    """The machine part but for its instances and parts, entries by name."""
+    """The machine part without its instances and parts, its entries sorted by name."""
     known = snapshot.instances
     orphans = (link for link in snapshot.links.values() if link.source not in known)
     entities = {*snapshot.attributes, *snapshot.outputs} - known.keys() - snapshot.links.keys()
@@ -203,11 +203,11 @@ STATUS_KEYS = {
     "removed": "removed",
     "forms": "forms",
 }
-"""What belongs to no instance: its name in a status, and its key in the file."""
+"""The values that belong to no instance: by their name in a status, their key in the file."""
 
 
 def changed_status(before: Status, after: Status) -> dict[str, object]:
-    """What the file says otherwise after a job, by its keys, each as a whole; the last job left out.
+    """The values of the file that a job has changed, by its keys, each as a whole, without the last job.
 
     The order of entries counts, since the file keeps it.
     """
@@ -216,7 +216,8 @@ def changed_status(before: Status, after: Status) -> dict[str, object]:
 
 
 def instance_rows(snapshot: Snapshot, effective: Mapping[str, str]) -> Iterable[tuple[str, InstanceRow]]:
-    """Every instance, by node and number; ``effective`` gives effective statuses, the local one where it has none."""
+    """Every instance, by node and number; ``effective`` gives effective statuses, where it has none the local one
+    counts."""
     attributes, outputs = snapshot.attributes, snapshot.outputs
     for instance in sorted(snapshot.instances.values(), key=lambda i: (i.node, number_of(i.id))):
         name, local = instance.id, instance.local
@@ -293,13 +294,13 @@ def _sorted(values: Mapping[str, V]) -> dict[str, V]:
 
 
 def with_reason(row: InstanceRow) -> InstanceRow:
-    """A row as it is written today, for one with a note."""
+    """The row with a reason instead of its note, as it is written today."""
     reason, with_host = reason_of_note(row.note)
     return msgspec.structs.replace(row, status_reason=reason, with_host=with_host, note="")
 
 
 def snapshot_of(row: StatusRow, instances: Mapping[str, InstanceRow]) -> Snapshot:
-    """The snapshot that was written so."""
+    """The snapshot from which these rows were written."""
     snapshot = Snapshot()
     links: dict[str, LinkRow] = dict(row.relationships)
     sources = {name: link.source for name, link in links.items()}
@@ -324,7 +325,7 @@ def snapshot_of(row: StatusRow, instances: Mapping[str, InstanceRow]) -> Snapsho
 
 
 def status_of(row: StatusRow) -> Status:
-    """The status that was written so."""
+    """The status from which this row was written."""
     job = row.last_job
     return Status(
         service=row.service,

@@ -1,4 +1,4 @@
-"""Who works on an ensemble, and that somebody else cannot for now."""
+"""Who holds the lock of an ensemble, the errors for others, and how to send a request to a running job."""
 
 from __future__ import annotations
 
@@ -18,25 +18,28 @@ from ordito.ensemble.layout import Layout
 
 
 class LockOwner(msgspec.Struct, frozen=True):
-    """Who holds a lock: user, machine, process, what it does, and since when (seconds since the epoch).
-
-    Of a lock that clones share also the ``job`` (once there is one), the ``place`` of the clone, and what tells the
-    process from others of that number: its ``space`` of numbers, and when in it the process was ``started``.
-    """
+    """Who holds a lock. The last four fields are set for a lock that clones share."""
 
     user: str = "somebody"
     machine: str = "an unknown machine"
     pid: int = 0
+    """The id of the process."""
     command: str = ""
+    """What it does."""
     since: float = 0.0
+    """Since when, in seconds since the epoch."""
     job: str = ""
+    """The job, once there is one."""
     place: str = ""
+    """The path of the clone."""
     space: str = ""
+    """The ``process_space`` in which the process id is unique."""
     started: str = ""
+    """When the process was started, see ``start_of``: another process may have the same id later."""
 
     @property
     def is_alive(self) -> bool:
-        """Whether that very process is known to run on this machine."""
+        """Whether this process is known to run on this machine."""
         return bool(self.space) and self.space == process_space() and start_of(self.pid) == self.started != ""
 
     def __str__(self) -> str:
@@ -48,7 +51,7 @@ class LockOwner(msgspec.Struct, frozen=True):
 
 
 class Locked(EnsembleError):
-    """Another command works on the ensemble; ``owner`` is who, where that is known."""
+    """Another command holds the lock of the ensemble; ``owner`` says who, where that is known."""
 
     def __init__(self, layout: Layout, owner: LockOwner | None) -> None:
         who = f"by {owner}" if owner else "by another process"
@@ -60,7 +63,7 @@ class Locked(EnsembleError):
 
 
 class SharedLocked(Locked):
-    """Another clone of the ensemble works; ``owner`` is who."""
+    """Another clone holds the lock of the ensemble; ``owner`` says who."""
 
     def __init__(self, remote: str, owner: LockOwner) -> None:
         EnsembleError.__init__(
@@ -73,7 +76,7 @@ class SharedLocked(Locked):
 
 
 def current_user() -> str:
-    """The name of this process's user, or the number of one who has none."""
+    """The name of this process's user, or the number of a user without a name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -81,7 +84,7 @@ def current_user() -> str:
 
 
 def process_space() -> str:
-    """What numbers of processes mean something in: this start of this machine, and the container; "" if unknown."""
+    """Where process ids are unique: this boot of this machine, and the container; "" if unknown."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}:{Path('/proc/self/ns/pid').stat().st_ino}"
@@ -90,7 +93,7 @@ def process_space() -> str:
 
 
 def start_of(pid: int) -> str:
-    """When a process was started, in the kernel's own measure; "" where there is none."""
+    """When a process was started, in units of the kernel; "" where there is no such process."""
     try:
         found = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
@@ -111,8 +114,8 @@ LONGEST = 4_096
 
 
 class Door:
-    """The job's side, as a context; only for who holds the ensemble's lock. ``handle`` can be read when somebody has
-    asked, -1 where the file system knows no named pipes: then nobody can ask."""
+    """The named pipe through which a running job gets requests, as a context; only for the holder of the ensemble's
+    lock. ``handle`` becomes readable with a request; it is -1 where the file system has no named pipes."""
 
     def __init__(self, layout: Layout, job: str) -> None:
         self._path = layout.door
@@ -138,7 +141,7 @@ class Door:
             self._path.unlink(missing_ok=True)
 
     def requests(self) -> list[str]:
-        """What was asked of this job since the last call: ``CANCEL`` and ``NOW``."""
+        """The requests since the last call: ``CANCEL`` and ``NOW``."""
         with contextlib.suppress(BlockingIOError):
             self._rest += os.read(self.handle, LONGEST)
         *lines, self._rest = self._rest[-LONGEST:].split(b"\n")
@@ -147,7 +150,8 @@ class Door:
 
 
 def ask(layout: Layout, job: str, request: str) -> bool:
-    """Ask the process that runs a job; whether there is one that hears it. Raises ``EnsembleError``."""
+    """Send a request to the process that runs a job; returns whether there is one that gets it. Raises
+    ``EnsembleError``."""
     with explained("write to", layout.door):
         try:
             handle = os.open(layout.door, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""The rows of what exists that some records of a job change, the last state of each only."""
+"""The rows of instances, links and their values that records of a job change, each with its last state only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEEP_PREVIOUS = """
 INSERT OR IGNORE INTO previous (id, kind, body)
 VALUES (?1, '{0}', coalesce((SELECT body FROM {0} WHERE id = ?1), x''))
 """
-"""Keeps the record that an entity had when the job began, an empty one for what there was not: at its first change."""
+"""Keeps the record that an entity had when the job began, at its first change; empty where it did not exist."""
 
 PUT_ENTITY = """
 INSERT INTO {} (id, body) VALUES (?, ?)
@@ -24,9 +24,9 @@ ON CONFLICT (id) DO UPDATE SET body = excluded.body
 
 
 class PendingRows:
-    """Collects deltas; ``statements`` then does to the rows what ``Snapshot.apply`` does to the mappings.
+    """Collects deltas; ``statements`` then changes the rows as ``Snapshot.apply`` changes the mappings.
 
-    ``forgets`` is whether rows of instances go.
+    ``forgets`` says whether rows of instances are removed.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class PendingRows:
         self.forgets = False
 
     def add(self, delta: Delta) -> None:
-        """Take over a change, in the order in which ``Snapshot.apply`` does it."""
+        """Add a change, in the same order as ``Snapshot.apply``."""
         for instance in delta.instances:
             self._instances[instance.id] = instance
             if not instance.exists:
@@ -70,11 +70,11 @@ class PendingRows:
 
     @property
     def forgotten(self) -> list[str]:
-        """The instances whose rows go."""
+        """The instances whose rows are removed."""
         return [name for name, record in self._instances.items() if record is None]
 
     def statements(self) -> Iterator[Statement]:
-        """What to execute, in this order."""
+        """The statements to execute, in this order."""
         yield from _put("instance", self._instances)
         yield from _put("link", self._links)
         yield "DELETE FROM attribute WHERE entity = ?", [(name,) for name in self._cleared]

@@ -1,5 +1,5 @@
-"""Putting back files of a pin: those that git does not keep, because they are large, in a clone from the folder of the
-service if that still holds them; and those that somebody has changed."""
+"""Restores files of a pin: in a clone, files that are too large for git, from the folder of the service if that still
+holds them; and files that somebody has changed."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from ordito.source.new_files import fresh_name
 
 MOST_NAMED = 3
 MOST_COMMITS = 50
-"""Commits in which a file is looked for."""
+"""In how many commits a file is searched for."""
 
 
 def origins(service: Path, main: str) -> Iterator[Path]:
-    """The folders of which a pin may be a copy: ``service`` is where the service lies, as the user names it (a file or
-    a folder), ``main`` its entry definitions file in the pin."""
+    """The folders of which a pin may be a copy: ``service`` is the service as the user names it (a file or a folder),
+    ``main`` its entry definitions file in the pin."""
     parts = PurePosixPath(main).parts
     for levels in range(len(parts)):
         tail = PurePosixPath(*parts[levels:])
@@ -47,9 +47,9 @@ def origins(service: Path, main: str) -> Iterator[Path]:
 
 
 def restore(layout: Layout, digest: str, folders: Iterable[Path]) -> bool:
-    """Put back what is missing in a pin, from the first of the folders that hold it; whether all is there now.
+    """Restore missing files of a pin from the first of the folders that holds them; returns whether it is complete now.
 
-    Raises ``EnsembleError`` that names what is missing, if it is missing because git does not keep it.
+    Raises ``EnsembleError`` with the names of files that are missing because they are too large for git.
     """
     place = layout.artifacts / digest
     missing = [file for file in pinned_files(layout, digest) if not (place / file.place).exists()]
@@ -68,9 +68,9 @@ def restore(layout: Layout, digest: str, folders: Iterable[Path]) -> bool:
 
 
 def renew(layout: Layout, digest: str, folders: Iterable[Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Put back the files of a pin that are not what they were: from the first of the folders that holds them, else from
-    another pin, else from the history of the ensemble in git. The places of those that were put back, and of those
-    that are nowhere as they were. Raises ``EnsembleError``."""
+    """Restore the changed files of a pin: from the first of the folders that holds them, else from another pin, else
+    from the history of the ensemble in git. Returns the places of those that were restored, and of those that were not
+    found. Raises ``EnsembleError``."""
     place = layout.artifacts / digest
     changed = changed_files(layout, digest)
     if not changed:

@@ -1,8 +1,8 @@
-"""Pins: copies of the files that a service is made of, kept as they were when it was deployed.
+"""Pins: copies of the files of a service, as they were when it was deployed.
 
-A pin lies in `artifacts/<digest>/` and is never changed; the digest is that of all its files, so the same files make
-the same pin, whoever makes it. It holds what the service names, and whole the top-level folders in which named files
-lie, since scripts use what lies beside them. Hidden files stay out, and so do the ensemble's own.
+A pin is in `artifacts/<digest>/` and is never changed; the digest is that of all its files, so the same files always
+make the same pin. It holds the files that the service names, and the complete top-level folders of these files, since
+scripts use the files beside them. Hidden files are left out, and so are the ensemble's own.
 """
 
 from __future__ import annotations
@@ -33,33 +33,35 @@ from ordito.source.tree import FileTree, Folder
 from ordito.work.records import GivenService
 
 LARGEST_FOR_GIT = 10 * 1024 * 1024
-"""Bytes above which a pinned file is kept out of git."""
+"""How many bytes a pinned file may have to be kept in git."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LINE = re.compile(r"(.*?)\0([x-])\0([0-9a-f]{64})\n", re.DOTALL)
 READ_ONLY, READ_ONLY_PROGRAM = 0o444, 0o555
-"""The modes of files of a pin, from which operations run: what writes to one by mistake fails."""
+"""The modes of files of a pin, from which operations run: a script that writes to one by mistake fails."""
 _UNFINISHED = ".new-"
 _UNFINISHED_NAME = re.compile(re.escape(_UNFINISHED) + r"(?:old-)?[0-9a-f]{16}")
 LIFECYCLE = ".lifecycle"
-"""The folder of a pin, beside the service's main file, that holds what lifecycle steps need and lies elsewhere."""
+"""The folder of a pin, beside the service's main file, with the files of lifecycle steps from elsewhere."""
 LIST = ".pinned"
-"""The list of a pin's files in it; its digest is the pin's. Hidden files of a service are never pinned."""
+"""The list of the files in a pin; its digest is that of the pin. Hidden files of a service are never pinned."""
 ACCEPTED = ".accepted"
-"""The same of files that were changed since, and that somebody has decided to go on with as they are."""
+"""The list of files that were changed since, and that the user has accepted as they are."""
 MOST_NAMED = 3
 
 
 class Pinned(msgspec.Struct, frozen=True):
-    """A pinned service: its digest, the absolute path of its root folder, its entry definitions file relative to it,
-    and the SHA-256 of each file that was named, by the name it was given under; ``contents`` are those of all files, by
-    their places in the pin."""
+    """A pinned service."""
 
     digest: str
     root: str
+    """The absolute path of its root folder."""
     main: str
+    """Its entry definitions file, relative to the root."""
     digests: Mapping[str, str]
+    """The SHA-256 of each file that was named, by that name."""
     contents: Mapping[str, str] = {}
+    """The SHA-256 of each file, by its place in the pin."""
 
 
 class _File(msgspec.Struct, frozen=True, order=True):
@@ -77,7 +79,7 @@ class _File(msgspec.Struct, frozen=True, order=True):
 
 
 def pin(layout: Layout, tree: FileTree, main: str, definitions: Iterable[str], artifacts: Iterable[str]) -> Pinned:
-    """Pin a service; only for who holds the ensemble's lock. The arguments are those of ``measure``.
+    """Pin a service; only for the holder of the ensemble's lock. The arguments are those of ``measure``.
 
     Raises ``EnsembleError`` for a file that is not there.
     """
@@ -89,12 +91,12 @@ def pin(layout: Layout, tree: FileTree, main: str, definitions: Iterable[str], a
 
 
 def measure(layout: Layout, tree: FileTree, main: str, definitions: Iterable[str], artifacts: Iterable[str]) -> Pinned:
-    """What pinning a service would give, without writing anything.
+    """The pin that ``pin`` would make, without writing anything.
 
-    ``tree`` holds its files, all are relative to its root, with ``/`` between their parts; they may begin with ``..``:
-    then the pin holds the folders above the root as far as needed. ``artifacts`` are files, or folders, that the
-    service names; those with a URL are left out, as are bundled profiles. Raises ``EnsembleError`` for a file that is
-    not there.
+    ``tree`` holds the files of the service. All names are relative to its root, with ``/`` between their parts; they
+    may begin with ``..``: then the pin holds the folders above the root as far as needed. ``artifacts`` are files or
+    folders that the service names; those with a URL are left out, as are bundled profiles. Raises ``EnsembleError`` for
+    a file that does not exist.
     """
     return _measure(layout, tree, main, definitions, artifacts)[0]
 
@@ -123,8 +125,8 @@ def _measure(
 
 
 def pinned_root(layout: Layout, digest: str, *, as_it_is: bool = False) -> Path:
-    """The folder of a pin, which holds what it held when it was made, or what somebody has accepted since, or
-    with ``as_it_is`` anything. Raises ``EnsembleError`` where it does not."""
+    """The folder of a pin. Raises ``EnsembleError`` where its files have changed since it was made and the user has not
+    accepted the changes; with ``as_it_is``, changes are ignored."""
     place = layout.artifacts / digest
     if not _DIGEST.fullmatch(digest) or not place.is_dir():
         raise EnsembleError(
@@ -137,7 +139,7 @@ def pinned_root(layout: Layout, digest: str, *, as_it_is: bool = False) -> Path:
 
 
 class ChangedFiles(EnsembleError):
-    """Files of a pin are not what they were when it was made; ``files`` are their places in it, where its list is."""
+    """Files of a pin have changed since it was made; ``files`` are their places in it, as far as its list exists."""
 
     def __init__(self, place: Path, files: Sequence[str]) -> None:
         named = f": {listed(files, MOST_NAMED)} in" if files else ":"
@@ -149,17 +151,19 @@ class ChangedFiles(EnsembleError):
 
 
 class ChangedPinFile(msgspec.Struct, frozen=True):
-    """A file of a pin that is not what it was when the pin was made, or is missing: its place, and what it was."""
+    """A file of a pin that has changed since the pin was made, or is missing."""
 
     place: str
     digest: str
+    """Its SHA-256 when the pin was made."""
     is_executable: bool
+    """Whether it was executable then."""
     is_missing: bool
 
 
 def changed_files(layout: Layout, digest: str, since: float = 0.0) -> list[ChangedPinFile]:
-    """The files of a pin that are not what they were, or are missing; with ``since`` (seconds since the epoch) only
-    those that were changed after that. What its list does not name does not count. Raises ``EnsembleError``."""
+    """The files of a pin that have changed or are missing; with ``since`` (seconds since the epoch) only those that
+    were changed after that. Files that are not in its list do not count. Raises ``EnsembleError``."""
     found: list[ChangedPinFile] = []
     place = layout.artifacts / digest
     for file in pinned_files(layout, digest):
@@ -179,7 +183,7 @@ def changed_files(layout: Layout, digest: str, since: float = 0.0) -> list[Chang
 
 
 def accept_changes(layout: Layout, digest: str) -> tuple[str, ...]:
-    """Take the files of a pin as they are from now on; the places of those that are not what they were."""
+    """Accept the files of a pin as they are; returns the places of those that have changed."""
     place = layout.artifacts / digest
     changed = {change.place: change for change in changed_files(layout, digest)}
     if changed:
@@ -193,7 +197,7 @@ def accept_changes(layout: Layout, digest: str) -> tuple[str, ...]:
 
 
 def all_pins(layout: Layout) -> list[str]:
-    """The digests of all pins that there are."""
+    """The digests of all pins of an ensemble."""
     if not layout.artifacts.is_dir():
         return []
     return sorted(p.name for p in layout.artifacts.iterdir() if _DIGEST.fullmatch(p.name) and (p / LIST).is_file())
@@ -211,7 +215,7 @@ def pinned_digests(layout: Layout, digest: str, prefix: PurePath, names: Iterabl
 
 
 class PinnedFile(msgspec.Struct, frozen=True):
-    """A file of a pin: its place in it, its SHA-256, and whether it may be executed."""
+    """A file of a pin, by its list: its place in the pin, its SHA-256, and whether it may be executed."""
 
     place: str
     digest: str
@@ -279,7 +283,7 @@ def _files_below(tree: FileTree, folder: str, base: Path, layout: Layout) -> Ite
 
 
 def is_own(path: Path, layout: Layout) -> bool:
-    """Whether a file or folder belongs to the ensemble, which may lie among the service's files."""
+    """Whether a file or folder belongs to the ensemble, which may be in the folder of the service."""
     if path in (layout.manifest, layout.jobs_tsv):
         return True
     if path.parent == layout.artifacts:
@@ -404,7 +408,7 @@ _INDENT = b"    "
 
 
 def given_service(layout: Layout) -> GivenService | None:
-    """What `ensemble.yaml` says of it, None where it says nothing. Raises ``EnsembleError``."""
+    """The ``named`` service in the status of `ensemble.yaml`, None where there is none. Raises ``EnsembleError``."""
     found = read_manifest(layout)
     _, mark, rest = (found.machine if found is not None else b"").partition(_BEGIN)
     if not mark:
@@ -429,7 +433,7 @@ def given_service(layout: Layout) -> GivenService | None:
 # system's clock.
 
 MOMENT = 2.0
-"""Seconds; there are file systems that count no less."""
+"""Seconds: the coarsest time stamps of file systems."""
 
 MOST_KNOWN = 100_000
 

@@ -1,4 +1,4 @@
-"""Putting what the records of jobs say in the place of what an ensemble's files say, as after a merge of two clones."""
+"""Writes the files of an ensemble again from the records of its jobs, as after a merge of two clones."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from ordito.source.new_files import open_regular
 from ordito.work.records import JobHeader
 
 MERGE = "merge"
-"""The workflow of a job that only joins what several clones did."""
+"""The workflow of a job that only joins the histories of several clones."""
 
 
 class Rebuilding:
-    """An ensemble that is open for its files to be written again, as a context: what they say now is not looked at."""
+    """An ensemble that is open for its files to be written again, as a context: their present content is ignored."""
 
     def __init__(self, layout: Layout, journal: SqliteJournal, lock: WorkLock) -> None:
         """Use ``open_rebuilding``."""
@@ -65,12 +65,12 @@ class Rebuilding:
         return self._lock.is_shared
 
     def publish(self, kept: KeptCommits) -> KeptCommits:
-        """Give other clones what was written."""
+        """Push the files that were written to other clones."""
         return self._lock.publish(kept)
 
 
 def open_rebuilding(layout: Layout, *, wait_lock: float = 0.0) -> Rebuilding:
-    """Open an ensemble whose files are to be written from its records. Raises ``Locked`` and ``EnsembleError``."""
+    """Open an ensemble to write its files from its records. Raises ``Locked`` and ``EnsembleError``."""
     lock = WorkLock(layout, "jobs replay", wait_lock)
     lock.take()
     try:
@@ -86,11 +86,10 @@ def open_rebuilding(layout: Layout, *, wait_lock: float = 0.0) -> Rebuilding:
 
 
 def join_forks(rebuilding: Rebuilding, rebuilt: Rebuilt, now: float) -> str:
-    """Write the record of a job that joins what several clones did, and give its id.
+    """Write the record of a job that joins the histories of several clones, and return its id.
 
-    Of an instance that jobs on both sides have changed nobody knows how it is: its status becomes unknown. One that a
-    clone has brought into another form of the service than the one that counts as deployed is said to be in that.
-    Raises ``EnsembleError``.
+    The status of an instance that jobs of both sides have changed becomes unknown. An instance with another deployed
+    version of the service than the current one is recorded with that version. Raises ``EnsembleError``.
     """
     layout = rebuilding.layout
     jobs = layout.job_ids()
@@ -144,8 +143,7 @@ def _joined(change: str, name: str, rebuilt: Rebuilt, *, is_doubtful: bool) -> C
 
 
 def write_rebuilt(rebuilding: Rebuilding, rebuilt: Rebuilt, effective: Mapping[str, str]) -> None:
-    """Write `ensemble.yaml` and the lines of `jobs.tsv` that are missing; the user's part stays. Raises
-    ``EnsembleError``."""
+    """Write `ensemble.yaml` and the missing lines of `jobs.tsv`; the user's part stays. Raises ``EnsembleError``."""
     layout = rebuilding.layout
     # Where the user has something to decide first, nothing is written.
     user_part(layout)
@@ -166,7 +164,7 @@ def _lines(layout: Layout, rebuilt: Rebuilt) -> Iterator[bytes]:
 
 
 class StatusDifference(msgspec.Struct, frozen=True):
-    """A place below ``status``, and its value by the records and by the file; None where there is none."""
+    """A place below ``status``, and its value by the records and in the file; None where there is none."""
 
     path: str
     recorded: object
@@ -174,7 +172,7 @@ class StatusDifference(msgspec.Struct, frozen=True):
 
 
 def differences(recorded: StatusRow, found: StatusRow) -> Iterator[StatusDifference]:
-    """Where two statuses differ, with their instances; the files in which instances lie are no part of it."""
+    """The differences of two statuses and their instances; in which files the instances are does not count."""
     yield from _between("status", _plain(recorded), _plain(found))
     for name in sorted({*recorded.instances, *found.instances}):
         one, other = recorded.instances.get(name), found.instances.get(name)
@@ -217,7 +215,7 @@ _ID = re.compile(rb"^([0-9A-Za-z]{8}[0-9a-f]{4})\t", re.MULTILINE)
 
 
 def highest_id(layout: Layout) -> str:
-    """The highest changeId that `jobs/` and `jobs.tsv` know, "" where they know none. Raises ``EnsembleError``."""
+    """The highest changeId in `jobs/` and `jobs.tsv`, "" where there is none. Raises ``EnsembleError``."""
     return max(_of_records(layout), _of_lines(layout))
 
 

@@ -1,7 +1,7 @@
-"""Rebuilding what exists from the records of all jobs: each says what it changed, so all of them in order say all.
+"""Rebuilds the snapshot and the status from the records of all jobs, each of which says what it changed.
 
-Jobs follow each other by the ids of those before them. Where two follow the same one, two clones have gone on by
-themselves; a record that names several closes such a fork, as a merge does in git.
+Each job names the id of the job before it. Where two jobs follow the same one, two clones have worked separately; a
+record that names several former jobs joins them again, like a merge in git.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ NOTHING = Status()
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something that stands against trusting the records: ``code`` is ``missing`` (a record is not there),
-    ``damaged`` (it cannot be read, or not all of it is there), ``colliding`` (several jobs or tasks have one id) or
-    ``unfitting`` (it changes what the records before it do not know). ``change`` is the id that it is about."""
+    """A reason not to trust the records."""
 
     code: str
+    """``missing`` (a record does not exist), ``damaged`` (it cannot be read, or is incomplete), ``colliding`` (several
+    jobs or tasks have one id) or ``unfitting`` (it changes something that the records before it do not have)."""
     change: str
+    """The id of the job or task in question."""
     message: str
 
 
 class Fork(msgspec.Struct, frozen=True):
-    """Jobs that two clones ran after the same job, ``after`` ("" for none), without anything that joins them."""
+    """Jobs that two clones ran after the same job, ``after`` ("" for none), and that no later job joins."""
 
     after: str
     jobs: tuple[str, ...]
@@ -51,26 +52,27 @@ class Clash(msgspec.Struct, frozen=True):
 
 
 class Rebuilt(msgspec.Struct, frozen=True):
-    """What the records say exists, after the jobs ``jobs``. ``heads`` are those that no other follows; ``reached`` says
-    whether the job or task was found at which to stop. With problems it is what was found before the first one.
-
-    ``elsewhere`` are instances that a clone has brought into another form of the service than the one that is deployed,
-    with the ids of those, and ``joined`` is the status once that is said of them and the histories are joined."""
+    """The result of a replay. With problems, it is the state before the first of them."""
 
     snapshot: Snapshot
     status: Status
     jobs: tuple[str, ...]
+    """The jobs whose records were read."""
     problems: tuple[Problem, ...]
     forks: tuple[Fork, ...]
     clashes: tuple[Clash, ...]
     heads: tuple[str, ...]
+    """The jobs that no other follows."""
     reached: bool = False
+    """Whether the job or task was found at which to stop."""
     elsewhere: Mapping[str, str] = {}
+    """Instances with another deployed version of the service than the current one, with the ids of those versions."""
     joined: Status = NOTHING
+    """The status once these are recorded and the histories are joined."""
 
 
 def rebuild(layout: Layout, *, until: str = "", first: int | None = None) -> Rebuilt:
-    """Go through the records of all jobs in the order of their ids, up to the job or task ``until``, or the ``first``
+    """Replay the records of all jobs in the order of their ids, up to the job or task ``until``, or only the ``first``
     so many jobs. Raises ``EnsembleError`` where the directory cannot be read."""
     replay = Replay(layout)
     for job in replay.jobs[:first]:
@@ -80,7 +82,7 @@ def rebuild(layout: Layout, *, until: str = "", first: int | None = None) -> Reb
 
 
 class Replay:
-    """One way through the records, from the first job on."""
+    """One replay of the records, from the first job on."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -100,7 +102,7 @@ class Replay:
         self._reached = False
 
     def run(self, job: str, until: str = "") -> bool:
-        """Do what the record of a job says; gives whether ``until`` was reached."""
+        """Apply the record of a job; returns whether ``until`` was reached."""
         try:
             record = read_job(self._layout, job)
         except EnsembleError as error:
@@ -125,7 +127,7 @@ class Replay:
         return self._reached
 
     def result(self, *, all_of_them: bool) -> Rebuilt:
-        """What has come of it; with ``all_of_them`` also what jobs are missing at the end."""
+        """The result; with ``all_of_them``, missing jobs at the end count as problems, too."""
         if all_of_them:
             for line in job_lines(self._layout):
                 if line.id not in self._known:
@@ -134,7 +136,7 @@ class Replay:
             for change in colliding_lines(self._layout.jobs_tsv):
                 if job_of(change) in known:
                     continue
-                self._problem("colliding", change, f"jobs.tsv has lines of two clones that both bear the id {change}")
+                self._problem("colliding", change, f"jobs.tsv has lines of two clones that both have the id {change}")
         forks, heads = self._forks()
         status, elsewhere = self._status(), dict[str, str]()
         joined = status
@@ -166,7 +168,7 @@ class Replay:
                 self._problem("missing", parent, f"the record of job {parent} is missing, which job {job} follows")
         first = decode(job).tick
         if first <= self._end:
-            self._problem("colliding", job, f"job {job} bears an id that an earlier job has reserved for its tasks")
+            self._problem("colliding", job, f"job {job} has an id that an earlier job has reserved for its tasks")
         self._end = max(self._end, first + head.ticks - 1)
 
     def _forks(self) -> tuple[tuple[Fork, ...], tuple[str, ...]]:
@@ -214,7 +216,7 @@ class Replay:
         except EnsembleError as error:
             self._problem("damaged", job, error.message)
         except NoSuchEntity as error:
-            message = f"job {job} changes {error}, of which the records before it know nothing"
+            message = f"job {job} changes {error}, which the records before it do not have"
             self._problem("unfitting", job, message)
         else:
             if count != record.head.changes:
@@ -263,14 +265,14 @@ class Replay:
 
 
 class FormsOfLines:
-    """Follows the records of jobs, each after those that it follows."""
+    """Tracks the deployed versions through the records of jobs, which must come in their order."""
 
     def __init__(self) -> None:
         self._known: dict[str, Form] = {}
         self._after: dict[str, str] = {}
 
     def follow(self, record: RecordedJob) -> None:
-        """Take notice of what a job has deployed."""
+        """Note what a job has deployed."""
         head, status = record.head, record.file.status
         if record.file.form is not None:
             self._known[head.change_id] = record.file.form
@@ -285,8 +287,8 @@ class FormsOfLines:
         changed_by: Mapping[str, str],
         ancestors: Callable[[str], set[str]],
     ) -> dict[str, str]:
-        """The instances that a clone has brought into another form than the one that is deployed, with the ids of
-        those; ``changed_by`` are the jobs that have changed something last, ``ancestors`` gives a job with those before
+        """The instances with another deployed version than the current one, with the ids of those versions.
+        ``changed_by`` are the jobs that have changed something last, ``ancestors`` gives a job with those before
         it."""
         before = ancestors(deployed)
         found: dict[str, str] = {}
@@ -301,9 +303,9 @@ class FormsOfLines:
     def joined(
         self, status: Status, snapshot: Snapshot, elsewhere: Mapping[str, str], after: str, heads: Iterable[str]
     ) -> Status:
-        """The status once histories are joined that parted after the job ``after`` ("" for none) and have come to the
-        jobs ``heads``: all that it says of what is deployed is what one of them has deployed, and it remembers the
-        forms in which instances are then. Of the inputs that commands gave it remembers those of all."""
+        """The status after joining histories that separated after the job ``after`` ("" for none) and end with the jobs
+        ``heads``: what counts as deployed is what one of them has deployed, and the status keeps the deployed versions
+        that instances still have. It keeps the inputs that commands gave in any of the histories."""
         needed = {*forms_in_use(snapshot.instances), *elsewhere.values(), status.base} - {status.form, ""}
         forms = {form: self._known[form] for form in sorted(needed) if form in self._known}
         found = with_form(msgspec.structs.replace(status, forms=forms), self._known.get(status.form))

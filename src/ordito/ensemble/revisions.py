@@ -1,7 +1,7 @@
 """The revisions of an ensemble: each job that has made one says in its record what it has deployed.
 
-A revision is known by its number. Clones that went on by themselves may have given the same number to different ones;
-these are told apart by their jobs.
+A revision has a number. Clones that worked separately may have given the same number to different revisions; these
+differ by their jobs.
 """
 
 from __future__ import annotations
@@ -19,32 +19,34 @@ from ordito.work.records import Form
 from ordito.work.workflows import workflow_of
 
 TO = "to"
-"""What is kept with a rollback: the job of the revision to which it leads."""
+"""The key in the record of a rollback for the job of the revision to which it leads."""
 
 
 class Revision(msgspec.Struct, frozen=True):
-    """A revision: its number, what was deployed by it, and the job that has made it, with its workflow, the moment at
-    which it ended (UTC) and its status; of a rollback ``to`` is the job of the revision to which it went, "" where the
-    record does not say it. ``was_removed`` says that the job has removed everything: there is nothing to
-    go back to."""
+    """A revision, and the job that has made it."""
 
     number: int
     form: Form
+    """What was deployed."""
     job: str
     workflow: str
+    """The workflow of the job."""
     ended: str = ""
+    """When the job ended, in UTC."""
     status: str = ""
+    """The status of the job."""
     to: str = ""
+    """For a rollback, the job of the revision to which it led, "" where the record does not say it."""
 
     @property
     def was_removed(self) -> bool:
-        """Whether it is that nothing is deployed."""
+        """Whether the job has removed everything, so that there is nothing to roll back to."""
         return workflow_of(self.workflow).removes
 
 
 def revisions(layout: Layout) -> Iterator[Revision]:
-    """The revisions, the newest first; no more records are read than those that are asked for need. Raises
-    ``EnsembleError``, also while they are gone through."""
+    """The revisions, the newest first; records are read only as far as needed. Raises ``EnsembleError``, also during
+    the iteration."""
     jobs = all_jobs(layout).jobs
     for line in reversed(jobs):
         if not workflow_of(line.workflow).revises or line.outcome not in WELL:
@@ -65,7 +67,7 @@ def _told(options: Mapping[str, object]) -> str:
 
 
 def recorded_form(layout: Layout, job: str) -> Form | None:
-    """What a job has deployed, or was to deploy, by its record; None where there is none. Raises ``EnsembleError``."""
+    """What a job has deployed, or had to deploy, by its record; None where there is none. Raises ``EnsembleError``."""
     record = read_job(layout, job)
     if record is None or not workflow_of(record.head.workflow).revises:
         return None
@@ -81,7 +83,7 @@ def _number(record: RecordedJob) -> int:
 
 
 OF_FORM = ("main", "inputs", "choices")
-"""What a form is made of besides its service, by the keys of the status."""
+"""The keys of the status for what belongs to a deployed version besides its service."""
 
 
 def _form(layout: Layout, record: RecordedJob, jobs: list[str]) -> Form:

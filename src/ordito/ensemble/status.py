@@ -1,4 +1,4 @@
-"""The machine's part of an ensemble besides its instances: what was deployed last, with what, and what came of it."""
+"""The status of an ensemble without its instances: what was deployed last, with what values, and the result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ordito.work.workflows import workflow_of
 replace = msgspec.structs.replace
 
 WELL = frozenset({"ok", "degraded"})
-"""How a job has ended that did what it should."""
+"""The statuses of jobs that succeeded."""
 
 
 class LastJob(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -43,52 +43,56 @@ class LastJob(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Status(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What `ensemble.yaml` says below its marker line, instances left out.
-
-    ``service`` is the digest of the pinned service and ``main`` its entry definitions file, ``inputs`` the topology
-    inputs it was deployed with and ``given`` those to remember, ``choices`` what was chosen where the service leaves a
-    choice, ``outputs`` the topology's outputs, ``counts`` the wanted number of instances of each node, ``revision`` the
-    number of successful deployments and removals; ``kept`` are those of these numbers that scaling has set.
-    ``last_change`` is the highest changeId that any job has reserved.
-    ``environment`` is the name of the one that is deployed, "" for none; ``hosts`` the inventory that a command has
-    named there, as seen from the ensemble, "" for none.
-    ``left`` are nodes that the template has lost and whose instances may exist, by the digest of their pinned service.
-    ``form`` is the id of what is deployed, that of the job which did it; ``forms`` are others by their ids: earlier
-    ones in which instances still are, and ``base``, the one of the last revision that is complete, "" where there is
-    none since everything was removed. ``removed`` says that the last of those jobs has removed all that it was to
-    remove, so that what exists is what was kept.
-    ``ensemble`` is the id of the deployment, by which what is made elsewhere is known again: a text that its first job
-    has drawn, "" before that.
-    ``named`` is the service to remember in the place of the one that the user's part names.
-    """
+    """The machine part of `ensemble.yaml` without the instances."""
 
     service: str = ""
+    """The digest of the pinned service."""
     main: str = ""
+    """Its entry definitions file."""
     revision: int = 0
+    """The number of successful deployments and removals."""
     last_job: LastJob | None = None
     last_change: str = ""
+    """The highest changeId that any job has reserved."""
     inputs: dict[str, object] = {}
+    """The topology inputs with which it was deployed."""
     outputs: dict[str, object] = {}
+    """The outputs of the topology."""
     counts: dict[str, int] = {}
+    """The wanted number of instances of each node."""
     given: dict[str, GivenValue] = {}
+    """Inputs that commands have given, which later commands use, too."""
     choices: Choices = Choices()
+    """What was chosen where the service leaves a choice."""
     left: dict[str, LeftBehind] = {}
+    """Nodes that the template has lost and whose instances may exist, by the digest of their pinned service."""
     environment: str = ""
+    """The name of the deployed environment, "" for none."""
     kept: dict[str, KeptCount] = {}
+    """The numbers among ``counts`` that scaling has set."""
     hosts: str = ""
+    """The inventory that a command has given, relative to the ensemble, "" for none."""
     ensemble: str = ""
+    """The id of the deployment, by which its resources elsewhere are recognised: a random text from its first job, ""
+    before that."""
     named: GivenService | None = None
+    """The service that a command has given instead of the one in the user's part."""
     form: str = ""
+    """The id of the deployed version, which is that of the job that has deployed it."""
     base: str = ""
+    """The id of the deployed version of the last complete revision, "" where there is none since everything was
+    removed."""
     removed: bool = False
+    """Whether the last of those jobs has removed all that it had to remove, so that only kept instances exist."""
     forms: dict[str, Form] = {}
+    """Other deployed versions by their ids: ``base``, and earlier ones that instances still have."""
 
 
 ID_BYTES = 6
 
 
 def new_id() -> str:
-    """The id of a deployment, as no other has it: short enough for the names of containers and of what clouds have."""
+    """A unique id for a deployment, short enough for the names of containers and of resources in clouds."""
     return os.urandom(ID_BYTES).hex()
 
 
@@ -101,8 +105,8 @@ def status_after(
     *,
     exists: bool = True,
 ) -> Status:
-    """The status once a job is closed; ``in_use`` are the earlier forms in which instances are then, and ``exists`` is
-    whether there are any."""
+    """The status once a job is closed; ``in_use`` are the earlier versions that instances have then, and ``exists``
+    says whether there are instances."""
     rolled_back = closing.rollback == ROLLED_BACK
     deployed = ""
     if workflow_of(header.workflow).revises:
@@ -179,7 +183,7 @@ def _gone_back(status: Status, header: JobHeader) -> Status:
 
 
 def with_form(status: Status, form: Form | None) -> Status:
-    """The status of an ensemble in which this form is deployed; as it is where nothing is known of that."""
+    """The status with this version as the deployed one; unchanged where ``form`` is None."""
     if form is None:
         return status
     return replace(
@@ -207,7 +211,7 @@ def _forms(before: Status, after: Status, header: JobHeader, in_use: frozenset[s
 
 
 def status_during(before: Status, header: JobHeader) -> Status:
-    """The status while a job is not closed that says what is deployed: what names no form is in the job's own."""
+    """The status while a job that deploys is not closed: the deployed version is that of the job."""
     return replace(
         before,
         service=header.service,
@@ -226,25 +230,25 @@ def status_during(before: Status, header: JobHeader) -> Status:
 
 
 def current_form(status: Status) -> str:
-    """The id of the form that was deployed last, "" for none. Where a version of the program has written the status
-    that knew of no forms, it is called by the last job."""
+    """The id of the version that was deployed last, "" for none. In a status that a former release of Ordito has
+    written, without such ids, it is the id of the last job."""
     if status.form or not status.service:
         return status.form
     return status.last_job.id if status.last_job is not None else ""
 
 
 def deployed_form(status: Status) -> Form:
-    """The form that was deployed last."""
+    """The version that was deployed last."""
     return form_of(status, status.revision if status.base and status.base == status.form else 0)
 
 
 def is_complete(status: Status) -> bool:
-    """Whether what was deployed last was deployed completely, as far as is known."""
+    """Whether the last deployment was complete, as far as is known."""
     return not status.service or status.form == status.base
 
 
 def stable_form(status: Status, snapshot: Snapshot) -> str:
-    """The id of the form that was deployed completely last, "" where none was since everything was removed."""
+    """The id of the last version that was deployed completely, "" where none was since everything was removed."""
     if status.form or not status.revision or status.last_job is None or status.last_job.status not in WELL:
         return status.base
     # Written by a version that knew of no forms.
@@ -253,7 +257,7 @@ def stable_form(status: Status, snapshot: Snapshot) -> str:
 
 
 def known_forms(status: Status) -> dict[str, Form]:
-    """All forms that the status knows, by their ids, the one that was deployed last among them."""
+    """All deployed versions in the status by their ids, with the last one."""
     current = current_form(status)
     return {**status.forms, current: deployed_form(status)} if current else dict(status.forms)
 
@@ -298,7 +302,7 @@ class _KeptOutline(msgspec.Struct, frozen=True):
 
 
 def keep_outline(layout: Layout, job: str, outline: Outline) -> None:
-    """Keep the outline of a job's service; where that is not possible nothing is lost."""
+    """Store the outline of a job's service. A failure is ignored: the outline only saves time."""
     new = layout.outline.with_suffix(".new")
     with contextlib.suppress(OSError):
         new.write_bytes(msgspec.msgpack.encode(_KeptOutline(FORMAT, job, outline)))
@@ -306,7 +310,7 @@ def keep_outline(layout: Layout, job: str, outline: Outline) -> None:
 
 
 def kept_outline(layout: Layout, job: str) -> Outline | None:
-    """The outline that was kept for a job."""
+    """The outline that was stored for a job, None where there is none."""
     try:
         kept = msgspec.msgpack.decode(layout.outline.read_bytes(), type=_KeptOutline)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):

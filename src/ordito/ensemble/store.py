@@ -1,4 +1,4 @@
-"""An ensemble as one thing: its files and its journal, brought together when it is opened."""
+"""An ensemble as a whole: its files and its journal, which are reconciled when it is opened."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OVERTAKEN = (
 )
 
 EDITED_CURE = (
-    "`ordito jobs replay` shows what the records of jobs say otherwise, and `ordito jobs replay --write` puts it right;"
+    "`ordito jobs replay` shows what the records of jobs say otherwise, and `ordito jobs replay --write` corrects it;"
     " go on where it was changed on purpose"
 )
 
@@ -44,11 +44,11 @@ WRITE_AGAIN = (
 
 
 class Ensemble:
-    """What an ensemble holds, as a context; use ``open_ensemble`` or ``read_ensemble``.
+    """An open ensemble, as a context; use ``open_ensemble`` or ``read_ensemble``.
 
     ``unfinished`` is a job that the journal holds: it runs if somebody holds the lock, else it was interrupted.
-    ``snapshot`` and ``status`` are then as of its last committed turn, and as of the last closed job. ``is_edited`` is
-    whether the files say something else than this machine's last command left in them, and no job has made it so.
+    ``snapshot`` is then that of its last committed turn, and ``status`` that of the last closed job. ``is_edited`` says
+    whether the files were changed since the last command of this machine, and not by a job.
     """
 
     def __init__(
@@ -82,17 +82,17 @@ class Ensemble:
         return self._lock is not None and self._lock.is_shared
 
     def name_job(self, job: str) -> None:
-        """Say to who waits for a lock which job is to run. Raises ``EnsembleError``."""
+        """Tell those that wait for a lock which job will run. Raises ``EnsembleError``."""
         if self._lock is not None:
             self._lock.name_job(job)
 
     def change_ids(self, now: float, tasks: int) -> ChangeIds:
-        """Ids for a new job with at most so many tasks, higher than all that the ensemble knows."""
+        """Ids for a new job with at most so many tasks, higher than all ids in the ensemble."""
         last = max(self.status.last_change, highest_id(self.layout))
         return ChangeIds.begin(now, tasks=tasks, last=last, existing=self.layout.job_ids())
 
     def close_job(self, effective: Effective, keeper: Keeper = NO_KEEPER, plan: Plan | None = None) -> KeptCommits:
-        """Write the files of the job that has ended, see ``close.close_job``, and give them to other clones."""
+        """Write the files of the job that has ended, see ``close.close_job``, and push them to other clones."""
         is_overtaken = self._is_overtaken()
         self.status, kept = close_job(self.layout, self.journal, self.snapshot, effective, keeper, plan)
         self.unfinished = None
@@ -102,8 +102,8 @@ class Ensemble:
         return self._lock.publish(kept) if self._lock is not None else kept
 
     def have_files_changed(self) -> bool:
-        """Whether the files are not those that the journal's rows were read from or written to last: after a merge, a
-        pull, or damage. An attempt to close the unfinished job is no such change; nor is a journal missing one.
+        """Whether the files differ from those that were last read into the journal or written from it: after a merge, a
+        pull, or damage. An attempt to close the unfinished job does not count, nor does a missing journal.
 
         Raises ``EnsembleError`` for files that cannot be read: a job that waits could not be written into them.
         """
@@ -179,7 +179,7 @@ def open_ensemble(root: str | Path, *, command: str, wait_lock: float = 0.0) -> 
 
 
 def read_ensemble(root: str | Path) -> Ensemble:
-    """Open an ensemble to look at it: without its lock, so also while a job runs. Raises ``EnsembleError``."""
+    """Open an ensemble for reading: without its lock, so also while a job runs. Raises ``EnsembleError``."""
     layout = Layout(Path(root))
     journal = read_journal(layout)
     if journal is None:
@@ -245,8 +245,8 @@ _NEW = re.compile(r"\..{1,40}\.[0-9a-f]{16}\.new")
 
 
 def sweep_leftovers(layout: Layout) -> None:
-    """Remove them; only for who holds the ensemble's lock, so that nobody is at work on one of them. What cannot be
-    removed stays, and harms nobody."""
+    """Remove temporary files; only for the holder of the ensemble's lock, so that none of them is in use. A file that
+    cannot be removed stays, and does no harm."""
     for path in (layout.manifest, layout.jobs_tsv, layout.git_ignore, layout.git_attributes, layout.private / "begun"):
         sweep(path, ".new")
     for folder in (layout.status, layout.shared, layout.jobs, *_unrecorded(layout)):

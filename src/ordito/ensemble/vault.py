@@ -1,7 +1,7 @@
 """`secrets.yaml`: the secrets of an ensemble, one a line, each sealed with the ensemble's key and bound to its name.
 
-It may lie under git. Who changes it holds a lock of its own, not that of the ensemble: a running job has read its
-secrets.
+It may be kept in git. It has a lock of its own, other than that of the ensemble: a running job has read its secrets
+already.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from ordito.ensemble.layout import Layout
 from ordito.source.new_files import fresh_name, read_regular
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")
-"""How a secret may be called."""
+"""The names that a secret may have."""
 
 MOST_BYTES = 1024 * 1024
-"""The largest secret."""
+"""How many bytes a secret may have."""
 
 HEAD = "# Secrets of this ensemble, sealed with the key in .ordito/key. Change them with: ordito secrets set NAME\n"
 
@@ -41,7 +41,7 @@ _LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]{0,99}): (v1:\S+)")
 
 
 class SecretsFile:
-    """The secrets of one ensemble. Everything raises ``EnsembleError``; names are taken as they are."""
+    """The secrets of one ensemble. All methods raise ``EnsembleError``; names are not checked here."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -56,8 +56,8 @@ class SecretsFile:
         return str(self._vault.open(self._read()[name], name))
 
     def put(self, name: str, value: str) -> bool:
-        """Keep a secret; gives whether that changes anything. The others must be sealed with the same key: no new one
-        is made beside them."""
+        """Store a secret; returns whether that changes anything. The others must be sealed with the same key: where
+        they exist, no new key is made."""
         for other, text in self._read().items():
             if other != name:
                 self._vault.open(text, other)
@@ -66,7 +66,7 @@ class SecretsFile:
         return self._change(lambda known: {**known, name: sealed})
 
     def remove(self, names: list[str]) -> None:
-        """Forget secrets. Raises ``KeyError`` with the first name that there is not, and forgets none then."""
+        """Remove secrets. Raises ``KeyError`` with the first name that does not exist, and then removes none."""
 
         def without(known: Mapping[str, str]) -> dict[str, str]:
             for name in names:
@@ -97,9 +97,9 @@ class SecretsFile:
             entry = _LINE.fullmatch(line.rstrip())
             if entry is None or entry[1] in found:
                 raise EnsembleError(
-                    f"{self._layout.secrets}:{number}: this is no line of the form NAME: SEALED"
+                    f"{self._layout.secrets}:{number}: this is not a line of the form NAME: SEALED"
                     if entry is None
-                    else f"{self._layout.secrets}:{number}: {entry[1]} stands here twice",
+                    else f"{self._layout.secrets}:{number}: {entry[1]} is given twice",
                     "after a merge, keep one line for each name; else restore the file from git",
                 )
             found[entry[1]] = entry[2]
@@ -129,7 +129,7 @@ PREFIX = "ordito-key-1:"
 _SEALED = re.compile(r"v1:([0-9a-f]{8}):([A-Za-z0-9_=-]+)")
 
 _UNWRITTEN: dict[Path, bytes] = {}
-"""Keys that were made in this process, and are not in their files because nothing was sealed with them yet."""
+"""Keys that were made in this process and are not in their files yet, because nothing was sealed with them."""
 
 
 class Vault:
@@ -143,18 +143,18 @@ class Vault:
         self._key = b""
 
     def seal(self, value: object, name: str = "") -> str:
-        """A value as text that nobody can read without the key; with a ``name`` it opens under that only. Raises
-        ``EnsembleError``."""
+        """A value as a text that nobody can read without the key; with a ``name``, it opens under that name only.
+        Raises ``EnsembleError``."""
         key = self._made()
         data = msgspec.json.encode(_Sealed(value), order="deterministic")
         sealed = _cipher(key).encrypt(data, _bound_to(name))
         return f"v1:{_name(key)}:{base64.urlsafe_b64encode(sealed).decode()}"
 
     def open(self, text: str, name: str = "") -> object:
-        """The value that was sealed. Raises ``EnsembleError`` without its key, and for what was not sealed so."""
+        """The value that was sealed. Raises ``EnsembleError`` without its key, and for a text that is not sealed."""
         found = _SEALED.fullmatch(text)
         if found is None:
-            raise EnsembleError("a sensitive value in the ensemble is no sealed text any more", RESTORE)
+            raise EnsembleError("a sensitive value in the ensemble is no longer a sealed text", RESTORE)
         key = self._known()
         if not key:
             raise EnsembleError(
@@ -174,17 +174,17 @@ class Vault:
             raise EnsembleError("a sensitive value in the ensemble was changed after it was sealed", RESTORE) from None
 
     def sealed(self, value: object) -> object:
-        """For encoders of what is written: their ``enc_hook``."""
+        """The ``enc_hook`` of encoders whose output is written to files."""
         if isinstance(value, Sensitive):
             return stored(value, self.seal)
         raise NotImplementedError(f"objects of type {type(value).__name__} are not written")
 
     def digest_key(self) -> bytes:
-        """The key of digests of sensitive values, as long as this ensemble's key is the same."""
+        """The key for digests of sensitive values, derived from the key of this ensemble."""
         return hmac.digest(self._known() or self._fresh(), b"digests of sensitive values", "sha256")
 
     def keep(self) -> None:
-        """Write down a key that digests were made with. Raises ``EnsembleError``."""
+        """Write the key to its file, since digests were made with it. Raises ``EnsembleError``."""
         if self.path in _UNWRITTEN:
             self._made()
 
@@ -224,27 +224,27 @@ _CURRENT: ContextVar[Vault] = ContextVar("vault")
 
 
 def use_vault(layout: Layout) -> None:
-    """Seal and open with the key of this ensemble from here on, in what is written to its files and read from them."""
+    """From now on, use the key of this ensemble for sensitive values that are written to files or read from them."""
     _CURRENT.set(Vault(layout))
 
 
 def opener() -> Callable[[str], object]:
-    """What opens the values that are read now, once they are needed."""
+    """A function that opens the values that are read now, once they are needed."""
     return _CURRENT.get().open
 
 
 def sealed(value: object) -> object:
-    """For encoders of what is written to files: their ``enc_hook``, with the vault that is in use."""
+    """The ``enc_hook`` of encoders whose output is written to files, with the vault in use."""
     return _CURRENT.get().sealed(value)
 
 
 def unsealed(data: object, content: bytes) -> object:
-    """Data as it was before it was written, where the text that it was read from holds anything that is sealed."""
+    """Data with its sealed texts as sensitive values again; ``content`` is the text that it was read from."""
     return restored(data, opener()) if MARK in content else data
 
 
 MARK = SHOWN.encode()
-"""Where this stands in a file there are sensitive values, perhaps."""
+"""A file without this text holds no sensitive values."""
 
 
 class _Sealed(msgspec.Struct, array_like=True):
@@ -276,7 +276,7 @@ def _cipher(key: bytes) -> _Cipher:
         from cryptography.hazmat.primitives.ciphers.aead import AESSIV
     except ImportError as error:
         raise EnsembleError(
-            f"a value is {SHOWN}, and the package that seals such values is not there ({error})",
+            f"a value is {SHOWN}, and the package that seals such values is not installed ({error})",
             "install it: pip install cryptography",
         ) from error
     return cast(_Cipher, AESSIV(key))

@@ -1,7 +1,7 @@
 """Writes plain data as YAML that git shows well: one key a line, nothing folded, every text certain to stay a text.
 
-It knows mappings, lists, texts, numbers, booleans and null, and no more; so it is many times faster than a general
-writer. What it writes means the same to readers of YAML 1.1 and 1.2.
+It supports only mappings, lists, texts, numbers, booleans and null, so it is many times faster than a general writer.
+Its output has the same meaning in YAML 1.1 and 1.2.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.vault import sealed, unsealed
 
 PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./+@%=-]|:(?=[A-Za-z0-9/]))*")
-"""Texts that need no quotes, as long as they are no ``RESERVED`` word."""
+"""Texts that need no quotes, unless they are a ``RESERVED`` word."""
 
 RESERVED = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
 
 UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
-"""Characters that JSON leaves as they are and YAML does not."""
+"""Characters that need no escape in JSON, but in YAML."""
 
 EXPONENT = re.compile(r"\de[+-]\d")
 
@@ -41,7 +41,7 @@ def block(data: Mapping[str, object], depth: int = 0) -> list[str]:
 
 
 def flow(data: object) -> str:
-    """The same on one line; JSON wherever JSON can say it."""
+    """Data on one line; as JSON wherever that is possible."""
     try:
         text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     except ValueError:
@@ -191,7 +191,7 @@ def _escape(found: re.Match[str]) -> str:
 def load(content: bytes, name: str, hint: str, *, first_line: int = 1) -> object:
     """The plain data of a document; ``first_line`` is the line of the file ``name`` at which it begins.
 
-    Raises ``EnsembleError`` with the place and the ``hint`` for what is no YAML.
+    Raises ``EnsembleError`` with the place and the ``hint`` for a text that is not YAML.
     """
     # Most commands find all they need in the journal.
     import yaml
@@ -202,4 +202,4 @@ def load(content: bytes, name: str, hint: str, *, first_line: int = 1) -> object
         mark = getattr(error, "problem_mark", None)
         where = f"{name}:{mark.line + first_line}:{mark.column + 1}" if mark else name
         problem = getattr(error, "problem", None) or str(error)
-        raise EnsembleError(f"{where}: this is no YAML any more: {problem}", hint) from error
+        raise EnsembleError(f"{where}: this is no longer valid YAML: {problem}", hint) from error

@@ -1,1 +1,1 @@
-"""What is done with git: working trees are looked at, and the files of a job are committed."""
+"""The ensemble in git: the state of working trees, the commits of jobs, and the lock that clones share."""

@@ -1,5 +1,5 @@
-"""The files of a job, by the working trees of git in which they lie: those that the program writes in the ensemble, and
-those that the job was made from."""
+"""The files of a job by their working trees of git: those that Ordito writes in the ensemble, and those from which the
+job was made."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class JobFileSource(msgspec.Struct, frozen=True):
-    """A file that a job was made from: where it lies, the SHA-256 of what it held or its ``stamp_of``, and whether it
-    belongs into git even if git does not know it yet, since the service names it."""
+    """A file from which a job was made."""
 
     path: Path
     is_named: bool
+    """Whether the service names it, so that it is added to git where git does not know it yet."""
     digest: str = ""
+    """The SHA-256 of what it held, "" where only its stamp is known."""
     stamp: str = ""
+    """Its ``stamp_of``, "" where its digest is known."""
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether the file is still what the job was made from."""
+        """Whether the file is unchanged since the job was made."""
         if self.stamp:
             return stamp_of(self.path) == self.stamp
         try:
@@ -45,7 +47,7 @@ class JobFileSource(msgspec.Struct, frozen=True):
 
 
 def stamp_of(path: Path) -> str:
-    """What becomes another text when a file is written to; "" where there is none."""
+    """A text that changes whenever the file is written to; "" where there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -54,8 +56,8 @@ def stamp_of(path: Path) -> str:
 
 
 def sources_by_tree(layout: Layout, pin: str, sources: JobSources) -> dict[Path, dict[str, JobFileSource]]:
-    """The files that a job was made from: by the top of their tree, and there by their path in it. What lies in no tree
-    is left out. Raises ``EnsembleError``."""
+    """The files from which a job was made, by the top folder of their tree and their path in it. Files outside of any
+    tree are left out. Raises ``EnsembleError``."""
     found: dict[Path, dict[str, JobFileSource]] = {}
     tops: dict[Path, Path | None] = {}
     for source in _sources(layout, pin, sources):
@@ -80,7 +82,7 @@ def _sources(layout: Layout, pin: str, sources: JobSources) -> list[JobFileSourc
 
 
 def changed_sources(tree: WorkTree, sources: Mapping[str, JobFileSource]) -> tuple[list[ChangedFile], list[str]]:
-    """The changes to commit among these files, and the paths of those that are not what the job was made from any more.
+    """The changes to commit among these files, and the paths of those that have changed since the job was made.
 
     Files that git does not know are committed if the service names them and they are of a size for git. Raises
     ``GitFailed``.
@@ -102,7 +104,7 @@ def _may_be_added(source: JobFileSource) -> bool:
 
 
 class OwnFiles:
-    """The files of an ensemble that the program writes, as a tree knows them. What asks git raises ``GitFailed``."""
+    """The files of an ensemble that Ordito writes, in their working tree. Methods that call git raise ``GitFailed``."""
 
     def __init__(self, layout: Layout, tree: WorkTree) -> None:
         self._layout = layout
@@ -155,8 +157,8 @@ class OwnFiles:
             return False
 
     def changes(self) -> list[ChangedFile]:
-        """The changes to commit: those of the machine's files, whatever somebody has staged of them before; and of
-        files that belong to the user those that the program has made."""
+        """The changes to commit: those of files that belong to Ordito, even where the user has staged some of them; and
+        in files that belong to the user, those that Ordito has made."""
         found = [change for change in self._tree.changes(self._searched) if change.path in self]
         mine = [change for change in found if change.path not in self.git_files or self._only_lines_added(change)]
         return [self._settled(change) for change in mine]

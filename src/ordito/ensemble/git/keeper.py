@@ -1,4 +1,4 @@
-"""Keeps the files of a job in git: first every other tree that holds files it was made from, then the ensemble's."""
+"""Commits the files of a job in git: first in other trees that hold files it was made from, then in the ensemble's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEVER = "never"
 
 
 class JobFiles(msgspec.Struct, frozen=True):
-    """What a job is made from, as its header says: the digest of its pin, and the files that were read."""
+    """The files from which a job is made, by its header: the digest of its pin, and the files that were read."""
 
     pin: str
     sources: JobSources
@@ -38,7 +38,7 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def beside(self) -> Mapping[str, JobFileSource]:
-        """The files that the job was made from and that lie in the ensemble's own tree."""
+        """The files from which the job was made and that are in the tree of the ensemble."""
         found = self.sources.get(self.tree.top, {})
         return {path: source for path, source in found.items() if path not in self.own}
 
@@ -51,10 +51,10 @@ class Home(msgspec.Struct, frozen=True):
 
 
 def home_of(layout: Layout, files: JobFiles, mode: str) -> Home | None:
-    """The tree in which an ensemble is kept; None where it is not, or shall not be.
+    """The tree in which an ensemble is committed; None where it is in none, or must not be committed.
 
-    ``auto`` keeps an ensemble whose directory is the top of a working tree, or whose file git knows already; ``always``
-    keeps it in whatever tree it lies. Raises ``GitFailed`` and ``EnsembleError``.
+    ``auto`` commits an ensemble whose directory is the top of a working tree, or whose file git knows already;
+    ``always`` commits it in any tree. Raises ``GitFailed`` and ``EnsembleError``.
     """
     top = top_of(layout.root) if mode != NEVER else None
     if top is None:
@@ -74,7 +74,7 @@ def home_of(layout: Layout, files: JobFiles, mode: str) -> Home | None:
 
 
 def obstacles(home: Home) -> Iterator[Obstacle]:
-    """What stands now against the commits of a job that is to begin. Raises ``GitFailed``."""
+    """What prevents the commits of a job that is about to begin. Raises ``GitFailed``."""
     for tree, sources in home.others():
         changes, _ = changed_sources(tree, sources)
         if changes and (found := tree.obstacle(sources)) is not None:
@@ -120,7 +120,7 @@ class GitKeeper:
         self._service = service
 
     def keep_sources(self, end: JobEnd) -> KeptCommits:
-        """Commit what the job was made from, in the other trees that hold it."""
+        """Commit the files from which the job was made, in the other trees that hold them."""
         commits: dict[str, str] = {}
         problems: list[str] = []
 
@@ -136,7 +136,7 @@ class GitKeeper:
         return KeptCommits(commits, tuple(problems))
 
     def keep_ensemble(self, end: JobEnd, before: KeptCommits) -> KeptCommits:
-        """Commit what was written, with what else of the job lies in the same tree."""
+        """Commit the files that were written, with the other files of the job in the same tree."""
         problems: list[str] = []
         made: list[str] = []
 
@@ -167,7 +167,7 @@ class GitKeeper:
             if home is not None:
                 keep(home)
             elif self._mode == ALWAYS:
-                return [f"{self._layout.root} lies in no working tree of git any more"]
+                return [f"{self._layout.root} is no longer in a working tree of git"]
         except (GitFailed, EnsembleError) as failure:
             return [failure.message]
         except OSError as error:
@@ -216,10 +216,10 @@ _FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
 
 def commit(tree: WorkTree, changes: Sequence[ChangedFile], message: str) -> Obstacle | None:
-    """Commit these changes, and nothing else that is staged or changed; gives what stood against it.
+    """Commit these changes, and nothing else that is staged or changed; returns what prevented it, None for success.
 
-    Git makes such a commit from an index of its own (``--only``), so what others stage meanwhile stays theirs. Where
-    the commit fails the index is as it was before. Raises ``GitFailed``.
+    Git makes such a commit from a separate index (``--only``), so it leaves other staged changes alone. Where the
+    commit fails, the index is unchanged. Raises ``GitFailed``.
     """
     partial = [change.path for change in changes if change.is_partial]
     if partial:
@@ -251,5 +251,5 @@ def _folder(changes: Sequence[ChangedFile]) -> str:
 
 
 def with_trailer(message: str, job: str) -> str:
-    """A commit's message that names the job."""
+    """The message of a commit with a trailer that names the job."""
     return f"{message.strip()}\n\n{TRAILER}: {job}\n"

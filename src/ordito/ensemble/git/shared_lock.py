@@ -1,8 +1,9 @@
 """The lock that clones of an ensemble share: a reference in their common repository.
 
-Only one push can create it, so only one clone works at a time. It is taken before the state is read, and given back by
-the very push that brings the new state, so that nobody begins with an old one. A clone that was killed still holds it:
-its next command takes it over, and `ordito jobs unlock --remote` takes it away from a clone that does not come back.
+Only one push can create it, so only one clone works at a time. It is taken before the state is read, and released by
+the same push that brings the new state, so that no clone begins with an old one. A clone whose command was killed still
+holds it: its next command continues with it, and `ordito jobs unlock --remote` removes the lock of a clone that is
+gone.
 """
 
 from __future__ import annotations
@@ -24,21 +25,23 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import LockOwner, SharedLocked, current_user, process_space, start_of
 
 PAUSE = 1.0
-"""Seconds between two looks at a lock that somebody else holds."""
+"""Seconds between two attempts to take a lock that somebody else holds."""
 
 LIMIT = 120.0
-"""Seconds for what needs the network."""
+"""Seconds for calls of git that need the network."""
 
 
 class Lease(msgspec.Struct, frozen=True):
-    """A lock as it stands in the common repository: the id of the commit that is its note, and what the note says."""
+    """A lock in the common repository."""
 
     id: str
+    """The id of the commit that holds its note."""
     owner: LockOwner
+    """Its owner, by the note."""
 
 
 class SharedLock:
-    """The lock of one clone, while a command holds it. What fails raises ``EnsembleError``."""
+    """The lock of one clone, while a command holds it. Failures raise ``EnsembleError``."""
 
     def __init__(self, layout: Layout, meeting: Meeting, command: str) -> None:
         self._layout = layout
@@ -61,7 +64,7 @@ class SharedLock:
     # ------------------------------------------------------------------------------------------------------- taking
 
     def take(self, wait: float) -> None:
-        """Take the lock, for which others are waited ``wait`` seconds. Raises ``SharedLocked``."""
+        """Take the lock; wait up to ``wait`` seconds where another clone holds it. Raises ``SharedLocked``."""
         give_up = time.monotonic() + wait
         while True:
             found = find(self._meeting)
@@ -106,7 +109,7 @@ class SharedLock:
         return True
 
     def check_current(self) -> None:
-        """See that this clone has all that the others have pushed."""
+        """Check that this clone has everything that others have pushed."""
         there = _listed(self._meeting, self._meeting.branch)
         if there and not self._git.holds("merge-base", "--is-ancestor", there, "HEAD"):
             raise EnsembleError(
@@ -116,11 +119,11 @@ class SharedLock:
     # -------------------------------------------------------------------------------------------------- giving back
 
     def keep(self) -> None:
-        """Leave the lock where it is when the command ends: others must not begin with the state that they have."""
+        """Do not release the lock when the command ends: other clones must not begin with their state."""
         self._is_kept = True
 
     def publish(self, kept: KeptCommits) -> KeptCommits:
-        """Push the state after a job and give the lock back; with what went wrong, where the lock is kept."""
+        """Push the state after a job and release the lock; where that fails, keep the lock, and the result says why."""
         self.keep()
         if not kept.own:
             return _told(kept, f"the lock in {self._meeting.remote} is kept, since the job is not in git", AFTERWARDS)
@@ -142,7 +145,7 @@ class SharedLock:
         self._forget()
 
     def release(self, *, is_finished: bool) -> None:
-        """Give the lock back at the end of a command, if it is still held and no job waits to be resumed."""
+        """Release the lock at the end of a command, if it is still held and no job waits to be resumed."""
         if not self._held or self._is_kept or not is_finished:
             return
         if self._is_left_over:
@@ -161,7 +164,7 @@ class SharedLock:
         self.drop()
 
     def drop(self) -> None:
-        """Give the lock back as it was: nothing was done."""
+        """Release the lock without a push of the state, since nothing was done."""
         if self._held and not self._is_left_over:
             remove(self._meeting, self._held)
             self._forget()
@@ -184,7 +187,7 @@ AFTERWARDS = (
 
 
 def find(meeting: Meeting) -> Lease | None:
-    """Who holds the lock; None if nobody does. Raises ``EnsembleError``."""
+    """The lock in the common repository; None where nobody holds it. Raises ``EnsembleError``."""
     while note := _listed(meeting, meeting.lock):
         try:
             meeting.tree.git.run(
@@ -198,7 +201,7 @@ def find(meeting: Meeting) -> Lease | None:
 
 
 def remove(meeting: Meeting, note: str) -> None:
-    """Take the lock away, if it is still the one that is meant. Raises ``EnsembleError``."""
+    """Remove the lock, if it is still the one with this note. Raises ``EnsembleError``."""
     try:
         meeting.tree.git.run(
             *("push", "--quiet", "--no-verify", f"--force-with-lease={meeting.lock}:{note}"),
@@ -248,7 +251,7 @@ def _owner(meeting: Meeting, note: str) -> LockOwner:
 
 def _unreachable(meeting: Meeting, failure: GitFailed) -> EnsembleError:
     return EnsembleError(
-        f"the lock in {meeting.remote} cannot be asked for or changed: {failure.message}",
+        f"the lock in {meeting.remote} cannot be read or changed: {failure.message}",
         f"see whether it can be reached and written to: git push {meeting.remote} HEAD",
     )
 

@@ -1,8 +1,8 @@
 """Whether clones of an ensemble share it by a lock in their common repository, and where that repository is.
 
-`lock: git` asks for it, in `spec` or in one of its environments. An ensemble has one state, whichever environment a
-command is about: so one that asks for the lock asks for all. It is needed before anything else is read, so it is looked
-for in `ensemble.yaml` itself.
+`lock: git` requests it, in `spec` or in one of its environments. An ensemble has one state for all environments: so an
+environment that requests the lock does so for all. It is needed before anything else is read, so it is read from
+`ensemble.yaml` directly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REFERENCES = "refs/ordito/lock"
 
 
 def asks_for_lock(layout: Layout) -> bool:
-    """Whether the user's part asks for the lock that clones share. Raises ``EnsembleError``."""
+    """Whether the user's part requests the lock that clones share. Raises ``EnsembleError``."""
     content = user_part(layout)
     if not _MENTIONED.search(content):
         return False
@@ -46,26 +46,29 @@ def _map(document: object, name: object) -> dict[object, object]:
 
 
 class Meeting(msgspec.Struct, frozen=True):
-    """Where clones meet: the tree of this one, the remote and the branch in it (as a reference) that hold the state,
-    and the reference that is the lock."""
+    """Where clones share their state and the lock."""
 
     tree: WorkTree
+    """The tree of this clone."""
     remote: str
+    """The remote with the common repository."""
     branch: str
+    """The branch in it that holds the state, as a reference."""
     lock: str
+    """The reference that is the lock."""
 
     @property
     def shown(self) -> str:
-        """The remote's branch for people."""
+        """The branch of the remote in messages."""
         return f"{self.remote}/{self.branch.removeprefix('refs/heads/')}"
 
 
 def meeting_of(layout: Layout) -> Meeting:
-    """Where the clones of an ensemble meet. Raises ``EnsembleError`` where that cannot be."""
+    """Where the clones of an ensemble share its state. Raises ``EnsembleError`` where they cannot."""
     top = top_of(layout.root)
     if top is None:
         raise EnsembleError(
-            f"{layout.manifest} asks for a lock in git, and {layout.root} lies in no repository",
+            f"{layout.manifest} asks for a lock in git, and {layout.root} is in no repository",
             f'make one, and share it: git init {layout.root}, git remote add origin URL; or remove "lock: git"',
         )
     tree = WorkTree(top)
@@ -101,7 +104,7 @@ def _meeting(layout: Layout, tree: WorkTree) -> Meeting:
 
 
 def top_shown(tree: WorkTree) -> str:
-    """The top of a tree for people."""
+    """The top folder of a tree in messages."""
     return str(tree.top)
 
 

@@ -1,4 +1,4 @@
-"""A working tree of git: where it is, which of some files changed in it, and what stands against a commit."""
+"""A working tree of git: where it is, which files changed in it, and what prevents a commit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ordito.base.text import listed
 MOST_NAMED = 3
 
 PATIENCE = 5.0
-"""Seconds for which another process of git may work on the tree before that is told as an obstacle."""
+"""Seconds for which another process of git may work on the tree before that counts as an obstacle."""
 
 PAUSE = 0.05
 
@@ -39,17 +39,19 @@ class Obstacle(msgspec.Struct, frozen=True):
 
 
 class ChangedFile(msgspec.Struct, frozen=True):
-    """A file that is not what the last commit holds: its path from the top of the tree, whether git does not know it
-    yet, and whether it lies in the index otherwise than in the folder."""
+    """A file that differs from the last commit."""
 
     path: str
+    """Its path from the top of the tree."""
     is_new: bool
+    """Whether git does not know it yet."""
     is_partial: bool
+    """Whether the staged version differs from the one in the folder."""
 
 
 def top_of(directory: Path) -> Path | None:
-    """The top of the working tree in which a directory lies or would lie, seen without calling git; None where there
-    is none."""
+    """The top of the working tree in which a directory is or would be, found without calling git; None where there is
+    none."""
     real = Path(os.path.realpath(directory))
     for folder in (real, *real.parents):
         if os.path.lexists(folder / ".git"):
@@ -58,12 +60,12 @@ def top_of(directory: Path) -> Path | None:
 
 
 def existing(directory: Path) -> Path:
-    """The directory, or the nearest one above it that is there."""
+    """The directory, or the nearest existing one above it."""
     return next(folder for folder in (directory, *directory.parents) if folder.is_dir())
 
 
 class WorkTree:
-    """A working tree, by its top. What asks git raises ``GitFailed``."""
+    """A working tree, given by its top folder. Methods that call git raise ``GitFailed``."""
 
     def __init__(self, top: Path) -> None:
         self.top = top
@@ -74,9 +76,9 @@ class WorkTree:
         return Path(os.path.realpath(path.parent), path.name).relative_to(self.top).as_posix()
 
     def check(self) -> None:
-        """See that git takes it for a working tree. Raises ``GitFailed``."""
+        """Check that git accepts it as a working tree. Raises ``GitFailed``."""
         if self.git.line("rev-parse", "--is-inside-work-tree") != "true":
-            raise GitFailed(f"{self.top} is no working tree of git")
+            raise GitFailed(f"{self.top} is not a working tree of git")
 
     def head(self) -> str:
         """The id of the last commit, "" where there is none yet."""
@@ -88,7 +90,7 @@ class WorkTree:
         return self.git.paths("ls-files", "-z", of=paths) if paths else []
 
     def ignores(self, path: str) -> bool:
-        """Whether git is told to leave a path out, and does not know it."""
+        """Whether a rule tells git to ignore a path, and git does not know it."""
         # This command alone takes no literal paths.
         code, _, said = self.git.attempt("check-ignore", "--quiet", f"./{path}", more={"GIT_LITERAL_PATHSPECS": "0"})
         if code not in (0, 1):
@@ -96,7 +98,7 @@ class WorkTree:
         return code == 0
 
     def changes(self, paths: Sequence[str]) -> list[ChangedFile]:
-        """What changed of these paths, and below them."""
+        """The changes of these paths, and below them."""
         listed = self.git.paths(
             *("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"),
             of=paths,
@@ -107,7 +109,7 @@ class WorkTree:
         return [_change(path, found) for path, found in marks.items()]
 
     def obstacle(self, own: Collection[str]) -> Obstacle | None:
-        """What stands against a commit of ``own`` files; None where nothing does."""
+        """What prevents a commit of ``own`` files; None where nothing does."""
         return self._under_way() or self._detached() or self._foreign(own) or self._nobody()
 
     def _under_way(self) -> Obstacle | None:
@@ -166,5 +168,5 @@ def _change(path: str, marks: Iterable[str]) -> ChangedFile:
 
 
 def some(paths: Sequence[str]) -> str:
-    """A few of these paths for people."""
+    """The first few of these paths in one text, for messages."""
     return listed(paths, MOST_NAMED)
