@@ -67,7 +67,7 @@ def test_what_is_still_missing_on_a_host_that_is_ok_is_named(ssh_hosts: SshHosts
         healed = service.run("heal", "machine_1", "--yes")
         assert healed.code == 0, healed.both
         assert healed.out == "machine_1  is ok: nothing to heal\n"
-        assert "app_1 was there before, and is still to be made again" in healed.err
+        assert "app_1 existed before, and must still be created again" in healed.err
         assert " deploy " in healed.err.partition("Next:")[2]
         again = service.deploy()
         assert again.code == 0, again.both
@@ -117,7 +117,7 @@ def test_no_more_hosts_are_given_up_than_there_are_others(ssh_hosts: SshHosts, t
         assert healed.code == 4, healed.both
         assert "keeps it, because there is no other: no host of" in healed.err
         assert ", which is also to be healed" in healed.err
-        assert healed.out.count("was left as it is, and could not be healed") == 2
+        assert healed.out.count("was not changed and could not be healed") == 2
         assert " hosts check " in healed.err.partition("Next:")[2]
         assert service.taken() == {"first": "taken", "second": "taken"}
         assert service.state("app_1") == service.state("app_2") == ("started", "ok")

@@ -49,7 +49,7 @@ def test_stop_start_and_restart(orders: Orders) -> None:
     assert states(orders) == {"base_1": stopped, "top_1": stopped, "other_1": ("ok", "started")}
     again = orders.run("stop", "base", "--yes")
     assert (again.code, again.out) == (0, "")
-    assert "Nothing to do: by the record all that was asked for is stopped already." in again.err
+    assert "Nothing to do: according to the records, everything named is stopped already." in again.err
     orders.log.unlink()
     refused = orders.run("start", "top_1", "--yes")
     assert refused.code == 3

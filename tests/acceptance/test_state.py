@@ -165,7 +165,7 @@ def test_what_exists_already_is_adopted_and_not_created_again(small: Small) -> N
     assert_replays(small)
     more = small.run("state", "adopt", "extra", "--yes")
     assert more.code == 3
-    assert 'all wanted instances of "extra" are there' in more.err
+    assert 'all wanted instances of "extra" exist' in more.err
 
 
 @pytest.mark.parametrize(

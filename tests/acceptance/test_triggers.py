@@ -157,7 +157,7 @@ def test_an_event_during_a_job_runs_after_it(sensors: Sensors) -> None:
     sensors.fresh()
     told = sensors.tell("one", "raised", "-i", "level=8")
     assert (told.code, sensors.ran) == (0, [])
-    assert "Kept: it is handled when the command ends" in told.err
+    assert "Kept: it is handled when the command that is running now has ended" in told.err
     assert sensors.attributes("one_1") == {"level": 0}
     assert "waits" in sensors.run("policy", "list").err
     assert "1 notice waiting to be handled" in sensors.run("status").out
