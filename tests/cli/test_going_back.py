@@ -145,7 +145,7 @@ def test_what_was_lost_since_is_said_before_going_back(versions: Versions) -> No
     versions("deploy", versions.write("one", {"api": ("1", ""), "web": ("1", "api")}), "--yes", "-q")
     two = versions.write("two", {"api": ("2", ""), "web": ("1", "api"), "new": ("1", "")})
     versions("upgrade", two, "--yes", "-q", "--replace", "api")
-    lost = "api_1 was removed and made again since revision 1: what it held then is not brought back"
+    lost = "api_1 was removed and created again since revision 1: what it held then is not restored"
     assert lost in versions("rollback", "--strict", "--yes", code=3)
     said = versions("plan", "rollback")
     assert lost in said

@@ -53,7 +53,7 @@ def test_an_edit_that_must_be_committed_and_cannot_is_refused(run: Run, tmp_path
     before = (tmp_path / "live" / "ensemble.yaml").read_bytes()
     refused = run(*FORGET, "--commit", "always")
     assert refused.code == 3
-    assert "lies in no git repository" in refused.err
+    assert "is in no git repository" in refused.err
     assert (tmp_path / "live" / "ensemble.yaml").read_bytes() == before
     assert run("jobs", "list", "-e", "live", "-o", "json").out.count('"state rm"') == 0
 

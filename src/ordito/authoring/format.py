@@ -27,7 +27,7 @@ from ordito.source.remote import Network
 LEFT_OPEN = frozenset({"ambiguous-substitution", "no-substitution"})
 """Findings about choices to be made when a service is used, which are no errors of its files."""
 DEFINITIONS = frozenset({".yaml", ".yml"})
-WRITTEN_MEANWHILE = "somebody else has written to it meanwhile"
+WRITTEN_MEANWHILE = "it was changed meanwhile"
 
 
 class FormatRequest(msgspec.Struct, frozen=True):
@@ -193,7 +193,7 @@ def format_text(text: str) -> str:
     except yaml.YAMLError as error:
         raise NotFormattable(f"what cannot be read again: {error}") from error
     if formatted is None:
-        raise NotFormattable("a form that formatting does not know how to keep")
+        raise NotFormattable("a form that formatting cannot preserve")
     return formatted
 
 

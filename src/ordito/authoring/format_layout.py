@@ -148,7 +148,7 @@ class _EventReader:
                 break
             line -= 1
             column = len(self._lines[line])
-        raise NotFormattable("a list whose dashes are not where they are looked for")
+        raise NotFormattable("a list whose dashes are not where they are expected")
 
 
 # Formatting by lines: each line keeps its text and its place, and gets another indentation.

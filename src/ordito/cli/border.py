@@ -1,4 +1,4 @@
-"""The border between a command and the rest of the world: nothing but an exit code and readable text crosses it."""
+"""The border around a command: every error becomes an exit code and readable text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OTHERS_WRITE, GROUP_OR_OTHERS_WRITE = 0o002, 0o022
 
 
 def run_guarded(arguments: list[str]) -> int:
-    """Run a command line and give its exit code. Never raises."""
+    """Run a command line and return its exit code. Never raises."""
     _keep_others_from_writing()
     # A caller may have closed them: then nobody wants to read, as long as the process lives.
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -85,7 +85,7 @@ def unwritten(error: OSError) -> int:
 
 
 def _explain_usage(error: click.UsageError) -> None:
-    """Say what is wrong with a command line, and how it should look."""
+    """Say what is wrong with a command line, and what is correct."""
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
         near = nearest(error.option_name, error.possibilities or ())[:2]
@@ -108,7 +108,7 @@ def _say(text: str) -> None:
 
 
 class CrashReport:
-    """Keeps what is known about a fault of this program in a file, and says so in one line."""
+    """Writes the details of a fault of this program to a file, and tells of it in one line."""
 
     def __init__(self) -> None:
         self.exit_code: int = ExitCode.INTERNAL
@@ -139,7 +139,7 @@ class CrashReport:
         return True
 
     def _keep(self, text: str) -> Path | None:
-        """Write the details down: in the ensemble if there is one, else where temporary files are."""
+        """Write the details to a file: in the ensemble if there is one, else in the folder for temporary files."""
         import tempfile
 
         name = f"ordito-crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"

@@ -57,8 +57,8 @@ STYLES = {
 class Channel:
     """A text stream with what views must know about it: colour, symbols and width.
 
-    A reader that goes away (``ordito status | head``) silences the channel and does no harm to the work; any other
-    failure to write is kept in ``failure``, since a result that was not written must not pass for one.
+    A reader that closes the pipe (``ordito status | head``) silences the channel without harm; any other failure to
+    write is kept in ``failure``, because a command whose result was not written must not succeed.
     """
 
     def __init__(self, stream: TextIO, color: Color = Color.AUTO) -> None:
@@ -93,7 +93,7 @@ class Channel:
         return f"{MARK}{STYLES[style]}m{text}{MARK}0m" if self.has_color and text else text
 
     def write(self, text: str) -> None:
-        """Write a text as it is."""
+        """Write a text unchanged."""
         if not self.is_open:
             return
         try:
@@ -108,7 +108,7 @@ class Channel:
         self.write(_steered(text))
 
     def lines(self, texts: Iterable[str]) -> None:
-        """Write very many lines at once, each as ``line`` does."""
+        """Write many lines at once, each as ``line`` does."""
         self.write("".join([_steered(text) for text in texts]))
 
     def _close(self, error: OSError) -> None:

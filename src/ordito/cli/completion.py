@@ -26,7 +26,7 @@ Names = Callable[[click.Context], Iterable[str]]
 
 
 def script(shell: str) -> str:
-    """The script that makes a shell ask."""
+    """The script for a shell."""
     from click.shell_completion import get_completion_class
 
     from ordito.cli.grammar import root
@@ -50,7 +50,7 @@ def complete(instruction: str) -> int:
 
 
 class NameWord(click.types.StringParamType):
-    """A text that is the name of something; a shell offers what there is."""
+    """A text that is the name of something; a shell offers the existing names."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -79,7 +79,7 @@ class Revisions(click.IntRange):
     """The number of a revision."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Those that there are."""
+        """The numbers of the revisions."""
         found = known_names.revisions(settings_of(ctx).directory)
         return [CompletionItem(number) for number in found if number.startswith(incomplete)]
 
@@ -130,7 +130,7 @@ _OF_VERBS: Mapping[tuple[str, str], _Type] = {
     ("secrets", "NAME"): NameWord(_of_ensemble(known_names.secrets)),
     ("state", "NEW"): NameWord(lambda _: ()),
 }
-"""The same for single verbs, or groups of them."""
+"""The types of parameters of single verbs, or of groups of them."""
 _OPTIONS: Mapping[str, _Type] = {
     "environment": NameWord(_of_ensemble(known_names.environments)),
     "forgotten": NameWord(_of_ensemble(known_names.given)),
@@ -138,7 +138,7 @@ _OPTIONS: Mapping[str, _Type] = {
     "instances": NameWord(_of_ensemble(known_names.instances)),
     "types": NameWord(_of_ensemble(known_names.types)),
 }
-"""The same for options, by the names of their parameters."""
+"""The types of options, by the names of their parameters."""
 
 
 def know(page: str, parameter: click.Parameter) -> None:

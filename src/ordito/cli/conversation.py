@@ -1,4 +1,4 @@
-"""What a use case says while it is at work, on a terminal or anywhere else; and the question whether to go ahead."""
+"""Showing what a use case tells while it works, on a terminal or elsewhere; and the question whether to go ahead."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Progress(Protocol):
         """Process an event."""
 
     def say(self, text: str) -> None:
-        """Say something in passing."""
+        """Show a message between events."""
 
     def close(self) -> None:
-        """Nothing more will come; may be called more than once."""
+        """End the rendering; may be called more than once."""
 
 
 class _Silent:
-    """No rendering at all."""
+    """Shows nothing."""
 
     def __call__(self, event: Event) -> None:
         """Say nothing."""
@@ -102,7 +102,7 @@ class CliConversation:
         return is_agreed and all(self._may_lose(name, session.err) for name in proposal.risks.lost)
 
     def _may_lose(self, instance: str, channel: Channel) -> bool:
-        """Whether somebody has written the name of an instance whose data will be lost."""
+        """Ask for the name of an instance whose data will be lost; returns whether it was typed."""
         channel.write(f"Data of {instance} will be lost. Write its name to go ahead: ")
         return sys.stdin.readline().strip() == instance
 
@@ -144,11 +144,11 @@ class CliConversation:
 
     @property
     def wants_inputs(self) -> bool:
-        """Programs hear of the inputs of operations, and people who want to know more."""
+        """Programs and verbose output get the inputs of operations."""
         return self._session.stream is not None or self._session.settings.verbose > 0
 
     def listener(self) -> Listener:
-        """Render events as they come."""
+        """The function that renders events as they come."""
         self._session.job_began = True
         self._progress = self._rendering()
         return self._tell
@@ -174,7 +174,7 @@ class CliConversation:
 
     @contextmanager
     def cancelling(self, cancel: Callable[[], None]) -> Iterator[None]:
-        """Interrupts of the user cancel the job; the third one gives up on it."""
+        """Let interrupts of the user cancel the job; the third one ends the program at once."""
         asked = 0
 
         def interrupted(*_: object) -> None:

@@ -17,7 +17,7 @@ STANDARD_OUTPUT = ("", "-", "/dev/stdout")
 
 
 def out_option(function: F) -> F:
-    """The option of verbs that write a document; the verb gets it as ``out``."""
+    """Add the option of verbs that write a document; the verb gets it as ``out``."""
     return click.option("--out", metavar="FILE", default="", help="Write to this file instead of standard output (-).")(
         function
     )

@@ -23,15 +23,15 @@ from ordito.cli.channel import Channel
 from ordito.cli.text_width import columns, printable, width
 
 MOST_SHOWN = 100
-"""Diagnostics printed in full; a document that is wrong in one way is often wrong in a thousand places."""
+"""How many diagnostics are printed in full; a document with one kind of error often has it in a thousand places."""
 
 LEAST_EXCERPT = 30
 MARGIN = 8
-"""Columns kept visible before a caret when the beginning of a line is cut."""
+"""How many columns stay visible before a caret when the beginning of a line is cut."""
 
 
 def render(found: Sequence[Diagnostic], channel: Channel) -> None:
-    """Print diagnostics with their places, an empty line after each, and how many there are when they are several."""
+    """Print diagnostics with their places, an empty line after each, and their number if there are several."""
     for diagnostic in found[:MOST_SHOWN]:
         for line in lines(diagnostic, channel):
             channel.line(line)
@@ -79,7 +79,7 @@ def _place(span: Span | None) -> dict[str, object]:
 
 
 class _Label(msgspec.Struct, frozen=True):
-    """A range to underline and what to say beside it."""
+    """A range to underline, with a text beside it."""
 
     span: Span
     mark: str
@@ -103,7 +103,7 @@ def lines(diagnostic: Diagnostic, channel: Channel) -> Iterator[str]:
 
 
 def _arrows() -> Iterator[str]:
-    """The first file of a diagnostic is where it is; the others only explain it."""
+    """The arrows before the files of a diagnostic: the first file is its place, the others only explain it."""
     yield "-->"
     while True:
         yield ":::"
@@ -153,7 +153,7 @@ def _line(text: str, number: int, labels: list[_Label], gutter: int, channel: Ch
 
 
 class _Window:
-    """The part of a line that is shown: characters ``begin`` to ``end`` of its cells, cut ends marked."""
+    """The part of a line that is shown: cells ``begin`` to ``end``, with marks at cut ends."""
 
     def __init__(self, cells: list[str], begin: int, end: int, ellipsis: str) -> None:
         self._cells = cells
@@ -164,7 +164,8 @@ class _Window:
         self.text = f"{self._left}{''.join(cells[begin:end])}{right}"
 
     def place(self, begin: int, end: int) -> tuple[int, int]:
-        """The column, from 0, and the width of a range of characters; what lies outside is moved to the edge."""
+        """The column, from 0, and the width of a range of characters; parts outside of the window are moved to its
+        edge."""
         first = min(max(begin, self._begin), self._end)
         last = min(max(end, first), self._end)
         at = width(self._left) + width("".join(self._cells[self._begin : first]))
@@ -175,7 +176,7 @@ class _Window:
 
 
 def _window(cells: list[str], focus: int, room: int, ellipsis: str) -> _Window:
-    """The largest part of a line that fits, with the character at ``focus`` in it."""
+    """The largest part of a line that fits and contains the character at ``focus``."""
     widths = [width(cell) for cell in cells]
     if sum(widths) <= room:
         return _Window(cells, 0, len(cells), ellipsis)

@@ -1,4 +1,4 @@
-"""Durations as people read them."""
+"""Durations for people."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def clock(seconds: float) -> str:
 
 
 def brief(seconds: float) -> str:
-    """A running time, with tenths of a second where they matter: ``0.3s``, ``75s``."""
+    """A running time, with tenths of a second if it is short: ``0.3s``, ``75s``."""
     return f"{seconds:.1f}s" if seconds < 60 else f"{seconds:.0f}s"

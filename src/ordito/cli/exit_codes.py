@@ -1,5 +1,5 @@
-"""What the exit code of a command says. The numbers are part of the interface and never change their meaning, which
-``exit_meanings.py`` tells."""
+"""The exit codes of commands. The numbers are part of the interface and never change their meanings, which
+``manual.py`` describes."""
 
 from __future__ import annotations
 

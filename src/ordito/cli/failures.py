@@ -187,7 +187,7 @@ EXPECTED = tuple(_PRESENTED)
 
 
 def present(error: Exception, session: Session) -> ExitCode:
-    """Explain one of ``EXPECTED`` and give the exit code that says the same."""
+    """Explain one of ``EXPECTED``, and return its exit code."""
     if isinstance(error, Refused | PlanRefused):
         session.public_inputs |= error.public_inputs
     kind = next(kind for kind in type(error).__mro__ if kind in _PRESENTED)

@@ -1,7 +1,7 @@
 """Diagnostics in the formats of other programs: SARIF 2.1.0, and the annotations of GitHub's workflows.
 
-Places in SARIF are relative to the directory in which the command ran. Columns count Unicode code points from 1, ends
-are exclusive, which is what ``columnKind`` says. The rules are the pages of the codes that occur.
+Places in SARIF are relative to the directory in which the command ran. Columns count Unicode code points from 1, and
+ends are exclusive, as ``columnKind`` says. The rules are the pages of the codes that occur.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BASE = "%SRCROOT%"
 
 
 def sarif(found: Sequence[Diagnostic], *, exit_code: int) -> dict[str, Any]:
-    """A SARIF log of one run that found this and ended with an exit code."""
+    """A SARIF log of one run with these findings and this exit code."""
     codes = sorted({diagnostic.code for diagnostic in found})
     index = {code: number for number, code in enumerate(codes)}
     return {
@@ -112,7 +112,7 @@ def _unlinked(text: str) -> str:
 
 
 def distinct(found: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Findings of several services, each once: they may share files."""
+    """The findings of several services without repetitions, because the services may share files."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for diagnostic in found:
         seen.setdefault((diagnostic.severity, diagnostic.code, diagnostic.message, str(diagnostic.span)), diagnostic)
@@ -125,7 +125,7 @@ COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE:
 
 
 def annotation_lines(found: Iterable[Diagnostic]) -> list[str]:
-    """The lines for some findings."""
+    """The annotations of GitHub for some findings."""
     return [_annotation(diagnostic) for diagnostic in found]
 
 
@@ -176,7 +176,7 @@ class FilePlace(msgspec.Struct, frozen=True):
 
     @property
     def uri(self) -> str:
-        """The path as a URI: relative, or of the scheme `file`."""
+        """The path as a URI: relative, or with the scheme `file`."""
         path = quote(self.path.replace(os.sep, "/"), errors="surrogateescape")
         return f"file://{path}" if path.startswith("/") else path
 

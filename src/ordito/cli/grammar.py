@@ -1,4 +1,4 @@
-"""The grammar of the command: its verbs, each loaded when it is called, and help for misspelt ones."""
+"""The grammar of the command: its verbs, each loaded only when it is called, and help for misspelt ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class VerbEntry(msgspec.Struct, frozen=True):
-    """A verb as the list of verbs shows it; ``module`` holds it as ``NAME_command``."""
+    """A verb in the list of verbs; ``module`` has it as ``NAME_command``."""
 
     module: str
     summary: str
@@ -92,7 +92,7 @@ ALIASES: Mapping[str, str] = {
     "execute-operation": "run",
     "uninstall": "undeploy",
 }
-"""Names that other tools give to verbs; they work and are not listed."""
+"""Names of verbs in other tools; they work, but are not listed."""
 
 JOBS_VERBS: Mapping[str, VerbEntry] = {
     "list": VerbEntry("jobs", "List all jobs, the latest first."),
@@ -180,7 +180,7 @@ class VerbGroup(click.Group):
         return list(self._verbs)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The verb of a name or alias."""
+        """The verb with a name or alias."""
         verb = self._verbs.get(self._aliases.get(cmd_name, cmd_name))
         if verb is None:
             return None
@@ -191,7 +191,7 @@ class VerbGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb that the arguments begin with. Raises ``click.UsageError`` that names the nearest one."""
+        """The verb with which the arguments begin. Raises ``click.UsageError`` with the most similar one."""
         name = args[0]
         if name.startswith("-") or self.get_command(ctx, name) is not None:
             return super().resolve_command(ctx, args)
@@ -216,7 +216,7 @@ class VerbGroup(click.Group):
         return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs, made from the tables so that none of them is loaded, and then the options."""
+        """Write the verbs from the tables, so that none of them is loaded, and then the options."""
         longest = max(map(len, self._verbs))
         for purpose, verbs in self._purposes.items():
             with formatter.section(purpose):
@@ -237,7 +237,7 @@ class VerbGroup(click.Group):
 
 
 def did_you_mean(near: Sequence[str]) -> str:
-    """The end of a sentence about a name that does not exist."""
+    """The end of a message about an unknown name."""
     return "; did you mean " + " or ".join(f'"{name}"' for name in near) + "?" if near else ""
 
 

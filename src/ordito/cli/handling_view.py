@@ -16,7 +16,7 @@ from ordito.ensemble.status import WELL
 
 
 class CliOnlooker:
-    """Says it on a terminal, or as events of a stream."""
+    """Shows the handling of notices on a terminal, or as events of a stream."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -43,7 +43,7 @@ class CliOnlooker:
         return self._conversation
 
     def acted(self, entry: InboxEntry, firing: Firing, report: JobReport | None) -> None:
-        """Say how the job of a trigger has ended."""
+        """Show how the job of a trigger has ended."""
         if report is None:
             self._session.note(f"  trigger {firing.name}: there is nothing to do.")
         else:
@@ -71,7 +71,7 @@ class CliOnlooker:
             self._refused("the instances that depend on a change cannot be told about it", report)
 
     def refused(self, entry: InboxEntry, firing: Firing, refusal: Refusal) -> None:
-        """Say why the actions of a trigger were not carried out."""
+        """Show why the actions of a trigger were not carried out."""
         self._refused(f"trigger {firing.name} asked for what cannot be done, so nothing was done", refusal)
 
     def _refused(self, said: str, refusal: Refusal) -> None:

@@ -15,7 +15,7 @@ JOB = frozenset(
         "wait_lock",
     }
 )
-"""The options about how a job is carried out, by the names of their parameters."""
+"""The options about how a job runs, by the names of their parameters."""
 OWN, OF_JOBS, OF_EVERY_VERB = "Options", "How the job runs", "Options of every verb"
 
 

@@ -67,15 +67,14 @@ def workflow_request(session: Session, request: Request, options: JobOptions, wa
 
 
 def environment_for(request: Request, wanted: str | None) -> str | None:
-    """The environment to work in: the one that is ``wanted``, None where none is named; that of a saved plan is part of
-    it."""
+    """The environment to work in: the ``wanted`` one, None if none is named; for a saved plan, the plan's own."""
     from ordito.app.saved_plan import SavedPlanRequest
 
     return request.environment if isinstance(request, SavedPlanRequest) else wanted
 
 
 def hosts_for(request: Request, settings: GlobalSettings) -> str | None:
-    """The inventory to work with: the one that the command names; that of a saved plan is part of it."""
+    """The inventory to work with: the one that the command names; for a saved plan, the plan's own."""
     from ordito.app.place import place_of
     from ordito.app.saved_plan import SavedPlanRequest
 

@@ -1,4 +1,4 @@
-"""The end of a job for people and for programs, and the exit code that says the same."""
+"""The end of a job for people and for programs, and its exit code."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _write_warnings(report: JobReport, session: Session) -> None:
 
 
 def _shown(step: str) -> str:
-    """A step as progress calls it, by its id."""
+    """The name of a step in progress output, by its id."""
     instance, *operation = step.rsplit(".", 2)
     return f"{instance} {title('.'.join(operation))}" if operation else instance
 
@@ -224,7 +224,7 @@ def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothi
 
 
 def exit_code(report: JobReport) -> ExitCode:
-    """The exit code that a job's end asks for."""
+    """The exit code for a job's end."""
     if report.rollback.outcome and workflow_of(report.workflow).scales:
         # To remove what it has added is what a scale-out does by itself: it has failed, and no more is to be said.
         return ExitCode.JOB_FAILED
@@ -373,7 +373,7 @@ def warn_of_changed_inputs(names: Sequence[str], session: Session) -> None:
 
 
 def warn_of_orphans(instances: Sequence[str], session: Session) -> None:
-    """Say which instances are kept because nothing says how to remove them, and what to do about that."""
+    """Warn about instances that are kept because nothing says how to remove them, and propose what to do."""
     named = listed(instances, MOST_NAMED)
     session.warn(f"kept, because their nodes are not in the deployed service: {named}")
     session.next(
@@ -405,8 +405,7 @@ def write_outputs(outputs: Mapping[str, object], channel: Channel, *, complete: 
 
 
 def as_text(value: object) -> str:
-    """A value as people and shells want it: texts as they are, lists and maps as JSON. What is sensitive is not
-    shown."""
+    """A value for people and shells: texts unchanged, lists and maps as JSON. Sensitive values are not shown."""
     value = shown(value)
     if isinstance(value, str):
         return value
@@ -419,7 +418,7 @@ def as_text(value: object) -> str:
 
 
 def warn_of_kept(kept: KeptCommits, session: Session) -> None:
-    """Say what is not committed and why, and why other clones do not have it."""
+    """Warn about what is not committed or not pushed, with the reason."""
     for problem in kept.problems:
         session.warn(f"not committed: {problem}")
     if kept.sharing:
@@ -427,21 +426,20 @@ def warn_of_kept(kept: KeptCommits, session: Session) -> None:
 
 
 def commits(kept: KeptCommits) -> str:
-    """The commit that holds the files of a job, and those that hold what it was made from, of this job or made before;
-    shortened as git does."""
+    """The commit with the files of a job, and those with the files from which it was made; shortened as in git."""
     made_from = ", ".join(f"{commit[:12]} ({tree})" for tree, commit in kept.commits.items())
     return f"{kept.own[:12]} (this ensemble)" + (f"; made from {made_from}" if made_from else "")
 
 
 def write_kept(kept: KeptCommits, session: Session) -> None:
-    """Say both, and in which commits the files are."""
+    """Show the commits of the files, and warn about what is not committed."""
     warn_of_kept(kept, session)
     if kept.own:
         session.note(f"Committed: {commits(kept)}")
 
 
 def kept_data(kept: KeptCommits) -> dict[str, object]:
-    """The same for programs."""
+    """The commits of a job, and what is not committed, for programs."""
     return {
         "commit": kept.own,
         "commits": dict(kept.commits),
@@ -451,5 +449,5 @@ def kept_data(kept: KeptCommits) -> dict[str, object]:
 
 
 def recorded_data(recorded: RecordedEdit) -> dict[str, object]:
-    """A job that only holds edits, for programs."""
+    """A job that only records edits, for programs."""
     return {"job": recorded.job, **kept_data(recorded.kept)}

@@ -1,7 +1,7 @@
-"""Names that an ensemble's files hold, for completing words of a command line.
+"""Names in an ensemble's files, for completing words of a command line.
 
-They are looked for by indentation, as the program and people usually write these files, and not read as YAML: whoever
-presses a key does not wait for that. A file that is written otherwise gives no names.
+They are found by indentation, in the way in which the program and people usually write these files, and not by reading
+YAML, which would take too long after a key press. A file in another style gives no names.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def instances(directory: str) -> Iterator[str]:
 
 
 def nodes(directory: str) -> Iterator[str]:
-    """The nodes that an ensemble has instances of, or had."""
+    """The nodes of which an ensemble has or had instances."""
     return _keys(_lines(Path(directory, "ensemble.yaml")), ("status", "counts"))
 
 
@@ -44,7 +44,7 @@ def inputs(directory: str) -> Iterator[str]:
 
 
 def given(directory: str) -> Iterator[str]:
-    """The inputs of which an ensemble remembers what a command has given."""
+    """The inputs that an ensemble remembers from commands."""
     return _keys(_lines(Path(directory, "ensemble.yaml")), ("status", "given"))
 
 
@@ -55,13 +55,13 @@ def revisions(directory: str) -> Iterator[str]:
 
 
 def types(directory: str) -> Iterator[str]:
-    """The node types that the template says its nodes are of, as it was deployed last."""
+    """The types of the nodes in the template, as it was deployed last."""
     found = (match[1] for line in _deployed(directory) if (match := _TYPE.search(line)) is not None)
     return iter(dict.fromkeys(name for name in found if "." in name or ":" in name or not name.islower()))
 
 
 def operations(directory: str) -> Iterator[str]:
-    """The operations that the service declares, as it was deployed last, and those of TOSCA's own interface."""
+    """The operations that the service declares, as it was deployed last, and those of TOSCA's standard interface."""
     found = dict.fromkeys(f"Standard.{name}" for name in ("create", "configure", "start", "stop", "delete"))
     for path in _paths(_deployed(directory)):
         at = path.index("interfaces") + 1 if "interfaces" in path else len(path)
@@ -121,7 +121,7 @@ def _values(directory: str, name: str) -> Iterator[str]:
 
 
 def _deployed(directory: str) -> list[str]:
-    """The lines of the file of the service that was deployed last."""
+    """The lines of the entry file of the service that was deployed last."""
     service, main = (next(iter(_values(directory, name)), "") for name in ("service", "main"))
     artifacts = Path(directory, "artifacts")
     path = artifacts / service / main
@@ -134,7 +134,7 @@ def _keys(lines: Iterable[str], path: tuple[str, ...]) -> Iterator[str]:
 
 
 def _paths(lines: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    """Each key with those that it stands below, each of which stands further in than the one before it."""
+    """Each key with its parent keys, by indentation."""
     above: list[tuple[int, str]] = []
     for line in lines:
         found = _KEY.match(line)

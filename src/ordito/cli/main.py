@@ -8,7 +8,7 @@ import sys
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run one command line (default: this process's) and leave the program with its exit code."""
+    """Run one command line (default: that of this process), and exit with its exit code."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # While the program is read in Ctrl-C just ends it, as nobody is there yet who could say so.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -16,7 +16,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command line and give its exit code."""
+    """Run one command line and return its exit code."""
     if arguments == ["--version"] and sys.stdout is not None:
         # Before click is imported, which costs more than all the rest of this answer.
         from ordito import __version__

@@ -1,4 +1,4 @@
-"""What the manual says of each verb besides its help: examples, exit codes, and what to see also.
+"""What the manual has about each verb besides its help: examples, exit codes, and related verbs.
 
 It is the file ``manual/VERB.yaml``, with the keys
 
@@ -37,7 +37,7 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Manual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of a verb; ``exits`` are meanings by codes."""
+    """The manual of a verb; ``exits`` are meanings by exit codes."""
 
     examples: Sequence[Example]
     exits: Mapping[int, str] = {}
@@ -45,7 +45,7 @@ class Manual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def manual_of(verb: str) -> Manual:
-    """What the manual says of a verb, such as "jobs show". Raises ``ValueError`` where its file is not right."""
+    """The manual of a verb, such as "jobs show". Raises ``ValueError`` if its file is not valid."""
     return msgspec.convert(page_data(FOLDER / f"{verb.replace(' ', '_')}.yaml"), Manual, strict=False)
 
 
@@ -55,12 +55,12 @@ BY_OPTION: Mapping[str, Sequence[ExitCode]] = {
     "wait_lock": (ExitCode.BUSY,),
     "detailed_exitcode": (ExitCode.CHANGES,),
 }
-"""The exit codes that a verb has because it takes an option."""
+"""The exit codes that a verb has because of an option."""
 TAKEN_BACK = (ExitCode.ROLLED_BACK, ExitCode.ROLLBACK_INCOMPLETE)
 
 
 def exits_of(command: click.Command, manual: Manual) -> Mapping[ExitCode, str]:
-    """The codes with which a verb can end, and what each means there."""
+    """The exit codes of a verb, with their meanings."""
     codes = {*EVERY_VERB, *(ExitCode(code) for code in manual.exits)}
     for option in command.params:
         codes.update(BY_OPTION.get(option.name or "", ()))
@@ -73,7 +73,7 @@ def exits_of(command: click.Command, manual: Manual) -> Mapping[ExitCode, str]:
 
 
 class Meaning(msgspec.Struct, frozen=True):
-    """When a command ends so, and what to do then; both in Markdown."""
+    """When a command ends with a code, and what to do then; both in Markdown."""
 
     when: str
     cure: str

@@ -1,4 +1,4 @@
-"""The options that every verb understands, before or after it, and how verbs are declared."""
+"""The options that every verb understands, before or after its name."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def _count(context: click.Context, _: click.Parameter, value: int) -> None:
 
 
 def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Option]:
-    """New options for one command: the same for all of them, since they may stand anywhere. Help shows ``formats``;
-    any other is accepted here, and refused by a verb that does not write it (it may have stood before the verb)."""
+    """New options for one command, the same for all commands, because they may be anywhere. Help shows ``formats``;
+    others are accepted here, and refused by a verb that does not write them (they may have been given before the verb).
+    """
 
     def option(*names: str, **attributes: Any) -> click.Option:
         return click.Option(names, **{"callback": _keep, "expose_value": False, **attributes})
@@ -73,7 +74,7 @@ class _FormatChoice(click.Choice[str]):
 
 
 def settings_of(context: click.Context) -> GlobalSettings:
-    """The settings that the options of a command line give."""
+    """The settings from the options of a command line."""
     given: Mapping[str, Any] = context.meta.get(KEY, {})
     known = {name: value for name, value in given.items() if value is not None}
     for name, kind in (("output", Format), ("color", Color)):
@@ -92,7 +93,7 @@ def completing(params: list[click.Parameter], context: click.Context, page: str 
 
 
 def input_options() -> list[click.Option]:
-    """New options for values of inputs, for one command; like the global ones they may stand before the verb too."""
+    """New options for values of inputs, for one command; like the global ones they may also be before the verb."""
     return [
         click.Option(
             ["-i", "--input"],
@@ -114,7 +115,7 @@ def input_options() -> list[click.Option]:
 
 
 def inputs_of(context: click.Context) -> GivenInputs:
-    """The values of inputs that a command line gives."""
+    """The values of inputs in a command line."""
     found: GivenInputs = context.meta.get(INPUTS, GivenInputs())
     return found
 

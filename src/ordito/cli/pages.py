@@ -67,7 +67,7 @@ def has_page(code: str) -> bool:
 
 
 def read_page(code: str) -> Page | None:
-    """The page of a code, None where there is none. Raises ``ValueError`` where the page does not hold together."""
+    """The page of a code, None if there is none. Raises ``ValueError`` if the page is not valid."""
     if not has_page(code):
         return None
     fields = page_data(FOLDER / f"{code}.yaml")
@@ -108,7 +108,7 @@ OF_COMMANDS = "Where a command refuses with this code:"
 
 
 def explanation(page: Page) -> str:
-    """What is wrong and why that is a rule, with the sections it comes from."""
+    """What is wrong and why that is a rule, with the sections of the specification."""
     where = f" (TOSCA 1.3, {', '.join('§' + section for section in page.sections)})" if page.sections else ""
     return page.text.strip() + where
 
@@ -117,7 +117,7 @@ def explanation(page: Page) -> str:
 
 
 def page_data(path: Path) -> object:
-    """What a file holds: texts, lists and dictionaries. Raises ``ValueError`` where it cannot be read."""
+    """The content of a file: texts, lists and dictionaries. Raises ``ValueError`` if it cannot be read."""
     found = Diagnostics()
     document = load_file(str(path), found)
     if document is None or found.has_errors:

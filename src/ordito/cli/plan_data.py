@@ -51,7 +51,7 @@ def plan_data(proposal: Proposal, unfinished: str = "") -> dict[str, object]:
 
 
 def nothing_data(workflow: str, unfinished: str = "") -> dict[str, object]:
-    """The plan of a workflow where nothing was ever deployed."""
+    """The plan of a workflow if nothing was ever deployed."""
     empty: dict[str, object] = {
         name: [] for name in ("changes", "steps", "edges", "waves", "chosen", "outages", "warnings")
     }
@@ -73,12 +73,12 @@ def nothing_data(workflow: str, unfinished: str = "") -> dict[str, object]:
 
 
 def changes_data(changes: Sequence[Change]) -> list[dict[str, object]]:
-    """What a plan means for each instance, for programs."""
+    """The changes of a plan, for programs."""
     return [change_data(change) for change in changes]
 
 
 def change_data(change: Change) -> dict[str, object]:
-    """What the plan means for one instance, for programs."""
+    """The change of one instance, for programs."""
     return {
         "symbol": change.symbol,
         "class": change.kind,

@@ -1,4 +1,4 @@
-"""A plan for people: what happens to each instance and why, in which order, and how much it is.
+"""A plan for people: what happens to each instance and why, in which order, and how much that is.
 
 shop  (deploy)
   + machine_1  2 wanted (instance_count)              service.yaml:52:5
@@ -32,7 +32,7 @@ MOST_ROWS = 200
 MOST_IN_WAVE = 8
 MOST_NAMED_HOSTS = 3
 MOST_LEFT_OUT = 12
-"""Instances that a plan leaves out and that are named one by one."""
+"""How many instances that a plan leaves out are named one by one."""
 MOST_DIFFERENCES = 3
 """How many differences of one instance are shown, unless everything is asked for."""
 WIDEST_REASON = 60
@@ -242,7 +242,7 @@ def _row(change: Change) -> Row:
 
 
 def _folded(changes: Iterable[Change]) -> Iterator[Row]:
-    """A row for all instances of a node to which the same happens for the same reason."""
+    """One row for all instances of a node with the same change and reason."""
     groups: dict[tuple[str, str, str, str], list[Change]] = {}
     for change in changes:
         groups.setdefault((change.symbol, node_of(change.instance), change.reason, change.declared), []).append(change)
@@ -273,7 +273,7 @@ def _value(value: object, channel: Channel) -> str:
 
 
 def _write_counts(shown: Preview, channel: Channel) -> None:
-    """How many instances of each node are wanted, and where that comes from."""
+    """Write how many instances of each node are wanted, and why."""
     if not shown.counts:
         return
     channel.line(channel.paint("strong", "Instances"))
@@ -292,7 +292,7 @@ def _write_warnings(shown: Preview, channel: Channel) -> None:
 
 
 def _write_waves(shown: Preview, channel: Channel) -> None:
-    """Which operations may run at the same time; those without an implementation are left out."""
+    """Write which operations may run at the same time, without those that have no implementation."""
     found = [[step for step in wave if not step.no_op] for wave in shown.waves]
     found = [wave for wave in found if wave]
     if not found:
@@ -388,7 +388,7 @@ def named(step: PreviewStep) -> str:
 
 
 def write_explanation(proposal: Proposal, channel: Channel) -> None:
-    """The reason of every step, and of each that it waits for."""
+    """Write the reason of every step, and of each step that it waits for."""
     plan, shown = proposal.plan, shown_of(proposal)
     steps = {step.id: step for wave in shown.waves for step in wave}
     before: dict[int, list[tuple[int, int]]] = {}

@@ -40,7 +40,7 @@ class PlanCommand(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """The context of the command that is meant. Raises ``click.UsageError`` for a word that may mean two things."""
+        """The context of the chosen command. Raises ``click.UsageError`` for an ambiguous word."""
         default = self.command_for(next(iter(REQUESTS)))
         place = _first_word(args, default)
         workflow = _workflow(args, place)
@@ -58,8 +58,8 @@ OWN = "one of the template: workflow NAME"
 
 
 def _first_word(args: Sequence[str], command: click.Command) -> int:
-    """The place of the first argument that is neither an option nor the value of one; behind the last where there is
-    none."""
+    """The index of the first argument that is neither an option nor the value of one; the number of arguments if there
+    is none."""
     valued = {
         name
         for parameter in command.params
@@ -116,7 +116,7 @@ def _check_misspelt(word: str, *, alone: bool) -> None:
 
 
 def workflow_named(word: str) -> str:
-    """The workflow that a word means. Raises ``click.UsageError`` where there is none of that name."""
+    """The workflow with a name. Raises ``click.UsageError`` if there is none."""
     name = ALIASES.get(word, word)
     if name not in REQUESTS:
         near = nearest(name, REQUESTS)
@@ -126,6 +126,6 @@ def workflow_named(word: str) -> str:
 
 
 def _is_service(path: Path) -> bool:
-    """Whether a path may be meant as a service: a file, or a folder that holds something that looks like one."""
+    """Whether a path may be a service: a file, or a folder with a file that looks like one."""
     found = (name for pattern in SERVICES for name in path.glob(pattern)) if path.is_dir() else ()
     return path.is_file() or any(name.name != MANIFEST for name in found)

@@ -1,4 +1,4 @@
-"""Policies for people and for programs: what triggers wait for, and what they made of events."""
+"""Policies for people and for programs: what triggers wait for, and what they did about events."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_NAMED = 8
 
 
 def policies_data(found: PoliciesView) -> dict[str, object]:
-    """All of it, for programs."""
+    """The policies for programs."""
     return {
         "format": FORMAT,
         "policies": {view.policy.name: _policy_data(view) for view in found.policies},
@@ -71,7 +71,7 @@ def _made_data(made: NoticeHandled) -> dict[str, object]:
 
 
 def write_list(found: PoliciesView, channel: Channel) -> None:
-    """A line for each trigger, and one for each policy without any."""
+    """Write a line for each trigger, and one for each policy without triggers."""
     rows: list[tuple[str, ...]] = []
     for view in found.policies:
         about = listed(view.policy.targets, MOST_NAMED) or "everything"

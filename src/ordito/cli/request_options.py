@@ -28,7 +28,7 @@ NO_WORDING: Wording = {}
 
 
 class Seconds(click.FloatRange):
-    """A number of seconds that can be waited for."""
+    """A number of seconds to wait."""
 
     name = "seconds"
 
@@ -36,7 +36,7 @@ class Seconds(click.FloatRange):
         super().__init__(min=0, max=MOST_SECONDS)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number; "nan" is none."""
+        """The number; "nan" is not accepted."""
         number = float(super().convert(value, param, ctx))
         if math.isnan(number):
             self.fail(f"{value!r} is not a number of seconds", param, ctx)
@@ -44,7 +44,7 @@ class Seconds(click.FloatRange):
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]  # (not generic when it runs)
-    """A time as people write it."""
+    """A duration as people write it."""
 
     name = "duration"
 
@@ -62,7 +62,7 @@ class PortionType(click.ParamType):  # type: ignore[type-arg]  # (not generic wh
     name = "portion"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Portion:
-        """The portion."""
+        """The number or percentage."""
         found = value if isinstance(value, Portion) else portion_of(str(value))
         if found is None:
             self.fail(f'"{value}" is neither a number of instances from 1 on nor a percentage such as 25%', param, ctx)
@@ -70,7 +70,7 @@ class PortionType(click.ParamType):  # type: ignore[type-arg]  # (not generic wh
 
 
 def takes(kind: type[Request]) -> Decorator:
-    """The arguments and options of a request; the verb gets it as ``request``."""
+    """Add the arguments and options of a request; the verb gets it as ``request``."""
     takes_inputs = "inputs" in kind.__struct_fields__
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,7 +89,7 @@ def takes(kind: type[Request]) -> Decorator:
 
 
 def group(kind: type[msgspec.Struct], name: str, *, without: Collection[str] = ()) -> Decorator:
-    """The options of a group; the verb gets it as ``name``."""
+    """Add the options of a group; the verb gets it as ``name``."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -120,7 +120,7 @@ def _parameters(kind: type[msgspec.Struct], wording: Wording, without: Collectio
 
 
 def _leaves(kind: type[msgspec.Struct], without: Collection[str]) -> Iterator[Declared]:
-    """The fields that a command line gives, those of groups too."""
+    """The fields that a command line sets, including those of groups."""
     for field in declared(kind):
         if field.group is not None:
             yield from _leaves(field.group, without)
@@ -186,7 +186,7 @@ def _type(field: Declared) -> Any:
 def _given(
     kind: type[msgspec.Struct], others: dict[str, Any], without: Collection[str], inputs: GivenInputs
 ) -> dict[str, object]:
-    """The values of fields that a command line gives, taken out of what click found. Raises ``click.UsageError``."""
+    """The values of fields in a command line, taken out of the parameters of click. Raises ``click.UsageError``."""
     found: dict[str, object] = {}
     for field in declared(kind):
         if field.kind is GivenInputs:
@@ -310,7 +310,7 @@ def commit_option(default: str = IN_GIT) -> Decorator:
 
 
 def wait_lock_option(function: F) -> F:
-    """The option of verbs that change an ensemble."""
+    """Add the option of verbs that change an ensemble."""
     return click.option(
         "--wait-lock",
         type=Seconds(),

@@ -1,4 +1,4 @@
-"""One run of a command: its settings, the two channels, and the forms in which it speaks."""
+"""One run of a command: its settings, its two channels, and its forms of output."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Session:
 
     @property
     def can_ask(self) -> bool:
-        """Whether there is somebody to answer a question."""
+        """Whether questions can be asked."""
         return not self.settings.no_input and sys.stdin is not None and sys.stdin.isatty()
 
     @property
     def writes_text(self) -> bool:
-        """Whether results are for people."""
+        """Whether results are text for people."""
         return self.stream is None and self.settings.output is Format.TEXT
 
     def completed(self, found: Sequence[Diagnostic]) -> list[Diagnostic]:
@@ -73,12 +73,12 @@ class Session:
             write_data(data, self.settings.output, self.out)
 
     def note(self, text: str) -> None:
-        """Tell people something in passing."""
+        """Show a note to people."""
         if self.stream is None and not self.settings.quiet:
             self.err.line(text)
 
     def warn(self, text: str) -> None:
-        """Tell people something that deserves attention, also when they asked for quiet."""
+        """Show a warning to people, even in quiet mode."""
         text = self.settings.completed(text)
         if self.stream is not None:
             self.stream.say("diagnostic", {"code": "warning", "severity": "warning", "message": text})
@@ -86,18 +86,18 @@ class Session:
             self.err.line(f"{self.err.paint('warning', 'warning')}: {short_pins(text)}")
 
     def next(self, *commands: NextCommand) -> None:
-        """Name the commands that make sense now."""
+        """Propose commands."""
         if self.stream is not None:
             self.stream.say("next", {"commands": [{"command": c.command, "purpose": c.purpose} for c in commands]})
         else:
             write_next(commands, self.err)
 
     def again(self, *more: str, meant: Mapping[str, str] = NOTHING) -> str:
-        """This very command line once more, as ``GlobalSettings.again`` gives it, with the values that may be shown."""
+        """This command line again, from ``GlobalSettings.again``, with the values that may be shown."""
         return self.settings.again(*more, meant=meant, public=self.public_inputs)
 
     def fail(self, code: str, message: str, hint: str = "") -> None:
-        """Say why nothing was done, and what to do about it."""
+        """Show why nothing was done, and what to do about it."""
         message, hint = self.settings.completed(message), self.settings.completed(hint)
         if self.stream is None:
             self.err.line(f"{self.err.paint('error', f'error[{code}]')}: {short_pins(message)}")

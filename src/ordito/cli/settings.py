@@ -1,4 +1,4 @@
-"""What the options say that every verb understands."""
+"""The settings from the options that every verb understands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROGRAM = os.environ.get("ORDITO_PROGRAM") or "ordito"
 
 
 ENVIRONMENT_VARIABLE = "ORDITO_ENV"
-"""Names the environment to work in, where no option does."""
+"""The variable that names the environment to work in, if no option does."""
 
 
 class Format(StrEnum):
@@ -41,7 +41,7 @@ NOT_REPEATED = "(value)"
 that is pasted unchanged does nothing."""
 
 LONGEST_REPEATED = 80
-"""Characters of a value that a proposed command repeats."""
+"""The longest value, in characters, that a proposed command repeats."""
 
 COMMON_FORMATS = (Format.TEXT, Format.JSON, Format.YAML)
 
@@ -52,8 +52,14 @@ class GlobalSettings(msgspec.Struct, frozen=True):
     line."""
 
     ensemble: str = ""
+    """The ensemble's directory as given, "" if it was not."""
+
     environment: str | None = None
+    """The environment's name, None if none was given."""
+
     hosts: str | None = None
+    """The inventory's path, None if none was given."""
+
     output: Format = Format.TEXT
     json_events: bool = False
     yes: bool = False
@@ -62,6 +68,7 @@ class GlobalSettings(msgspec.Struct, frozen=True):
     verbose: int = 0
     color: Color = Color.AUTO
     arguments: tuple[str, ...] = ()
+    """The whole command line."""
 
     @property
     def directory(self) -> str:
@@ -70,13 +77,13 @@ class GlobalSettings(msgspec.Struct, frozen=True):
 
     @property
     def wanted_environment(self) -> str | None:
-        """The environment that is to be worked in, None where neither an option nor the variable names one."""
+        """The environment to work in, None if neither an option nor the variable names one."""
         if self.environment is not None:
             return self.environment
         return os.environ.get(ENVIRONMENT_VARIABLE) or None
 
     def command(self, *words: str) -> str:
-        """A command line that does something else with the same ensemble, as one types it."""
+        """A command line about the same ensemble, as it is typed."""
         chosen = ["-e", self.ensemble] if self.ensemble else []
         if self.environment is not None:
             chosen += ["--env", self.environment]
@@ -85,7 +92,7 @@ class GlobalSettings(msgspec.Struct, frozen=True):
         return f"{PROGRAM} {shlex.join([*chosen, *words])}"
 
     def plain_command(self, *words: str) -> str:
-        """A command line that has nothing to do with an ensemble."""
+        """A command line that is not about an ensemble."""
         return f"{PROGRAM} {shlex.join(words)}"
 
     def again(self, *more: str, meant: Mapping[str, str] = NOTHING, public: Set[str] = NONE) -> str:

@@ -138,7 +138,7 @@ def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:
 
 
 def job_line(found: StatusResult) -> str:
-    """The job that is not finished, or else the last one."""
+    """A line about the open job, else about the last one."""
     if found.job is not None:
         return f"job {open_job_line(found.job)}"
     last = found.status.last_job
@@ -155,7 +155,7 @@ def open_job_line(job: OpenJob) -> str:
 
 
 def _counted(instances: Sequence[InstanceStatus], channel: Channel) -> str:
-    """How many instances there are of each status."""
+    """The number of instances of each status."""
     counts: dict[str, int] = {}
     for found in instances:
         counts[found.effective] = counts.get(found.effective, 0) + 1
@@ -247,7 +247,7 @@ def rows(instances: Sequence[InstanceStatus], *, unicode: bool, fold: bool) -> I
 
 
 def _hosted(instances: Sequence[InstanceStatus]) -> dict[str, list[InstanceStatus]]:
-    """By host, "" for none that is shown, what it hosts, in order."""
+    """By host ("" for none that is shown), the instances that it hosts, in order."""
     shown = {i.instance.id for i in instances}
     hosted: dict[str, list[InstanceStatus]] = {}
     for found in sorted(instances, key=lambda i: (i.instance.node, number_of(i.instance.id))):
@@ -256,7 +256,7 @@ def _hosted(instances: Sequence[InstanceStatus]) -> dict[str, list[InstanceStatu
 
 
 def _agreements(hosted: dict[str, list[InstanceStatus]]) -> dict[str, int]:
-    """A number for each instance, the same for those that agree, what they host included."""
+    """A number for each instance, equal for instances that agree, including everything that they host."""
     order = list(hosted.get("", ()))
     for found in order:  # grows while it is read
         order.extend(hosted.get(found.instance.id, ()))
@@ -291,7 +291,7 @@ CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
 def follow(found: Iterable[StatusResult], session: Session, *, fold: bool) -> None:
-    """Show each status as it comes; ends with Ctrl-C, or when nobody reads any more."""
+    """Show each status as it comes; ends with Ctrl-C, or when the reader has gone."""
     before: StatusResult | None = None
     for now in found:
         _show(before, now, session, fold=fold)

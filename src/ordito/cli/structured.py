@@ -23,7 +23,7 @@ def json_text(data: object, *, indent: int | None = None, ascii_only: bool = Fal
 
 
 def write_data(data: Mapping[str, object], form: Format, channel: Channel) -> None:
-    """Write plain data in a form for programs."""
+    """Write plain data in a format for programs."""
     if form is Format.YAML:
         from ordito.ensemble.yaml_writer import block
 

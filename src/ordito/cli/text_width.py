@@ -1,4 +1,4 @@
-"""How many columns a text takes on a terminal, and texts made fit for one."""
+"""The width of texts on a terminal, and making texts safe for one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def character_width(character: str) -> int:
 
 
 STEERING = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
-"""What moves the cursor, changes the direction of writing, ends a line, or is no character at all."""
+"""Characters that move the cursor, change the direction of writing or end a line, and invalid ones."""
 UNFIT = re.compile(f"[{STEERING}]")
 UNFIT_IN_LINE = re.compile(f"[\n{STEERING}]")
 NAMED = {"\n": "\\n", "\r": "\\r"}
@@ -35,16 +35,16 @@ def printable(text: str) -> str:
 
 
 PIN = re.compile(r"(\bartifacts/[0-9a-f]{12})[0-9a-f]{52}(?![0-9a-f])")
-"""A folder of pinned files, which is named by their digest."""
+"""The path of a folder of pinned files, whose name is their digest."""
 
 
 def short_pins(text: str) -> str:
-    """A text that is printable, with the beginnings of digests only where it names folders of pinned files."""
+    """A printable text, in which the digests in paths of pinned files are shortened."""
     return PIN.sub(r"\1...", printable(text))
 
 
 def one_line(text: str) -> str:
-    """A text that is printable and stays in one line."""
+    """A printable text on one line."""
     return text if text.isprintable() else UNFIT_IN_LINE.sub(_escape, text)
 
 
@@ -57,7 +57,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def columns(line: str) -> list[str]:
-    """What each character of a line looks like when tabs are expanded and control characters replaced."""
+    """How each character of a line is shown, with tabs expanded and control characters replaced."""
     shown: list[str] = []
     at = 0
     for character in line:
@@ -72,7 +72,7 @@ def columns(line: str) -> list[str]:
 
 
 def shorten(text: str, most: int, ellipsis: str) -> str:
-    """A text of at most so many columns; what does not fit is cut off and marked."""
+    """A text of at most ``most`` columns; a longer one is cut and marked."""
     if width(text) <= most:
         return text
     room = most - width(ellipsis)
@@ -86,5 +86,5 @@ def shorten(text: str, most: int, ellipsis: str) -> str:
 
 
 def pad(text: str, to: int) -> str:
-    """A text filled up with blanks to so many columns."""
+    """A text filled up with blanks to a number of columns."""
     return text + " " * (to - width(text))

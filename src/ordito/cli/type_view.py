@@ -16,7 +16,7 @@ MOST_WIDTH = 110
 
 
 def explained_data(found: Explained) -> dict[str, object]:
-    """What was found as plain data: the type whole, or the parts that were asked for."""
+    """The explanation as plain data: the whole type, or the wanted parts."""
     if not found.path:
         return type_data(found.type)
     members = [{"section": m.section, **member_data(m)} for m in found.members]
@@ -93,7 +93,7 @@ def _parts(members: Sequence[Member], indent: str, channel: Channel) -> Iterator
 
 
 def _headline(member: Member) -> str:
-    """The most important of a part in a few words."""
+    """The most important facts of a part, in a few words."""
     facts = member.facts
     said = [str(facts[name]) for name in ("type", "capability") if name in facts]
     said += [f"{word} {facts[name]}" for name, word in (("node", "of"), ("relationship", "by")) if name in facts]
@@ -105,7 +105,7 @@ def _headline(member: Member) -> str:
 
 
 SHOWN = frozenset({"type", "capability", "node", "relationship", "required", "default", "value", "occurrences"})
-"""Facts that a headline says."""
+"""The facts that the headline shows."""
 
 
 def _body(member: Member, indent: str, channel: Channel, *, brief: bool = False) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How a verb is declared: a function that gets a session and its own arguments, and gives an exit code."""
+"""Declaring a verb: a function that gets a session and its own arguments, and returns an exit code."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ def verb(
     formats: Sequence[Format] = COMMON_FORMATS,
     named: str = "",
 ) -> Callable[[Run], click.Command]:
-    """Make a command of a function, with the options of all verbs; what is expected to go wrong is explained.
+    """Make a command of a function, with the options of all verbs; expected errors are explained. Its help is the
+    docstring of the function, or ``help_text``.
 
-    Its help is the docstring of the function, or ``help_text`` where that is made.
-
-    ``click.option`` and ``click.argument`` stand below this decorator. With ``takes_inputs`` the function gets the
-    values of inputs on the command line as ``inputs``. ``formats`` are those in which it can write its result;
-    ``named`` is how messages and the manual call it, where its name alone does not say enough; behind the name itself
-    stands what only messages say.
+    ``click.option`` and ``click.argument`` go below this decorator. With ``takes_inputs`` the function gets the values
+    of inputs on the command line as ``inputs``. ``formats`` are those in which it can write its result; ``named`` is
+    its name in messages and the manual, if ``name`` alone is not clear; anything after the name is shown only in
+    messages.
     """
 
     page = name if named.startswith(f"{name} ") else named or name

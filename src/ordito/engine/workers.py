@@ -196,7 +196,7 @@ class Workers:
         except asyncio.CancelledError:
             if not self._ending:
                 raise
-            outcome = Outcome(Ending.CANCELLED, message="cancelled while the provider was at work")
+            outcome = Outcome(Ending.CANCELLED, message="cancelled while the provider was working")
         untold.clear()
         self._post(index, outcome)
 

@@ -26,7 +26,7 @@ import types
 from typing import Any
 
 _PLAIN = re.compile(r"[^'\"\n]+")
-"""What stands without quotes."""
+"""The part of a value without quotes."""
 
 
 def main() -> None:

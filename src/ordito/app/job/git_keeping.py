@@ -73,4 +73,4 @@ def _no_repository(layout: Layout) -> Refused:
         bare = False
     where = "a bare repository, which has no files" if bare else "no git repository"
     hint = "clone it, and work in the clone" if bare else f"make one: git init {layout.root}"
-    return Refused("cannot-commit", f"--commit always: {layout.root} lies in {where}", hint)
+    return Refused("cannot-commit", f"--commit always: {layout.root} is in {where}", hint)

@@ -175,13 +175,13 @@ def _not_taken_back(plan: Plan, target: RollbackTarget, made: tuple[str, ...]) -
     anew = [change.instance for change in plan.changes if change.symbol in {"+", "-/+"}]
     if anew:
         single = len(anew) == 1
-        said = f"{listed(anew, MOST_NAMED)} {'is' if single else 'are'} made again"
-        found.warning("made-again", f"{said}: what {'it' if single else 'they'} held is not brought back by that", None)
+        said = f"{listed(anew, MOST_NAMED)} {'is' if single else 'are'} created again"
+        found.warning("made-again", f"{said}: what {'it' if single else 'they'} held is not restored", None)
     leaving = {*anew, *(change.instance for change in plan.changes if change.symbol == "-")}
     gone = [name for name in made if name not in leaving]
     if gone:
         single = len(gone) == 1
-        said = f"{listed(gone, MOST_NAMED)} {'was' if single else 'were'} removed and made again since revision"
-        held = f"what {'it' if single else 'they'} held then is not brought back"
+        said = f"{listed(gone, MOST_NAMED)} {'was' if single else 'were'} removed and created again since revision"
+        held = f"what {'it' if single else 'they'} held then is not restored"
         found.warning("made-again", f"{said} {target.number}: {held}", None)
     return found

@@ -15,7 +15,7 @@ HEAD = """\
 
 
 def dot(graph: Graph) -> Iterator[str]:
-    """The lines of a directed graph. A host is a cluster, with a node of its own at which connections end."""
+    """The lines of a directed graph. A host is a cluster, with a node of its own for its connections."""
     forest = Forest(graph)
     yield f"digraph {quoted(graph.name)} {{"
     yield HEAD

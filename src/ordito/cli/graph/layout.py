@@ -1,8 +1,8 @@
-"""Where the boxes of a picture stand: what is hosted inside of its host, what is connected from left to right.
+"""The layout of a picture: hosted nodes are inside of their hosts, connections go from left to right.
 
-The nodes of one host, and those that nothing hosts, stand in columns: a node that needs another one stands left of it,
-as far as connections make no circles. In a column they are ordered so that connections cross little. What is connected
-with nothing stands in rows.
+The nodes of one host, and those without host, are in columns: a node that needs another one is left of it, unless
+connections form circles. The order in a column keeps crossings of connections few. Nodes without connections are in
+rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BOLD = 9.2
 """The width of a character of a node's name, which is bold."""
 BROADEST = 14.0
 BROAD = frozenset("mwMW@%")
-"""The characters that are much wider than others."""
+"""Characters that are much wider than others."""
 MARK = 14.0
 SWEEPS = 4
 
@@ -44,7 +44,7 @@ class Box(msgspec.Struct):
 
 
 class PictureLayout(msgspec.Struct, frozen=True):
-    """The boxes by the names of their nodes, hosts first, and the size of the picture."""
+    """The boxes by names of nodes, hosts first, and the size of the picture."""
 
     boxes: dict[str, Box]
     width: float
@@ -81,16 +81,16 @@ def _empty(node: GraphNode) -> Box:
 
 
 def _bold_width(text: str) -> float:
-    """The width of a node's name: bold letters are wider than others, some of them much."""
+    """The width of a node's name in bold letters."""
     return width(text) * BOLD + sum(letter in BROAD for letter in text) * (BROADEST - BOLD)
 
 
 _Near: TypeAlias = dict[str, dict[str, int]]
-"""Which nodes need which others, and the length of the longest label between them."""
+"""The nodes that each node needs, with the length of the longest label between them."""
 
 
 def _neighbours(graph: Graph) -> dict[str, _Near]:
-    """The connections that each host sees between what stands in it directly; "" for those between the roots."""
+    """By host, the connections between the nodes that it hosts directly; "" for those between roots."""
     host = {node.name: node.host for node in graph.nodes}
     depth: dict[str, int] = {}
     for node in graph.nodes:
@@ -111,7 +111,7 @@ def _neighbours(graph: Graph) -> dict[str, _Near]:
 
 
 def _arrange(boxes: list[Box], near: _Near) -> tuple[float, float]:
-    """Place boxes beside each other, from (0, 0) on; gives the width and height that they take."""
+    """Place boxes beside each other, from (0, 0) on; returns the width and height that they take."""
     by_name = {box.node.name: box for box in boxes}
     connected = {*near, *(target for targets in near.values() for target in targets)}
     columns = _columns([name for name in by_name if name in connected], near)
@@ -137,7 +137,7 @@ def _arrange(boxes: list[Box], near: _Near) -> tuple[float, float]:
 
 
 def _rows(boxes: list[Box], left: float) -> tuple[float, float]:
-    """Place boxes in rows: three below each other, more as a square."""
+    """Place boxes in rows: up to three below each other, more as a square."""
     per_row = math.ceil(math.sqrt(len(boxes))) if len(boxes) > 3 else 1
     x = y = high = wide = 0.0
     for number, box in enumerate(boxes):
@@ -150,7 +150,7 @@ def _rows(boxes: list[Box], left: float) -> tuple[float, float]:
 
 
 def _columns(names: list[str], near: _Near) -> list[list[str]]:
-    """Names column by column, the ones that need others first."""
+    """Names by column, those that need others first."""
     depth = _depths(names, near)
     columns: dict[int, list[str]] = defaultdict(list)
     for name in names:
@@ -162,7 +162,7 @@ def _columns(names: list[str], near: _Near) -> list[list[str]]:
 
 
 def _depths(names: list[str], near: _Near) -> dict[str, int]:
-    """How far right each node stands: behind all that need it, without the connections that close circles."""
+    """The column of each node: right of all that need it, without the connections that close circles."""
     forward: dict[str, list[str]] = {name: [] for name in names}
     state: dict[str, int] = {}
     finished: list[str] = []
@@ -190,7 +190,7 @@ def _depths(names: list[str], near: _Near) -> dict[str, int]:
 
 
 def _sweep(columns: list[list[str]], near: _Near) -> None:
-    """Order each column by the middle of what its nodes are connected with in the others."""
+    """Order each column by the average position of connected nodes in the others."""
     others: dict[str, list[str]] = defaultdict(list)
     for source, targets in near.items():
         for target in targets:
@@ -209,7 +209,7 @@ LONGEST = 48
 
 
 class Forest:
-    """The nodes of a graph as trees of hosting. ``ids`` are names that every format can do with."""
+    """The nodes of a graph as trees of hosting. ``ids`` are names that are valid in every format."""
 
     def __init__(self, graph: Graph) -> None:
         self.below: dict[str, list[GraphNode]] = defaultdict(list)
@@ -223,8 +223,8 @@ class Forest:
         return self.below[""]
 
     def walk(self) -> Iterator[tuple[GraphNode, int, bool]]:
-        """Every node with its depth, in the order of an outline: on the way in (True) and, if it hosts something, on
-        the way out (False). Without recursion, since users stack as many hosts as they like."""
+        """Every node with its depth, in the order of an outline: True before its content and, if it hosts something,
+        False after it. Without recursion, because hosts can be nested to any depth."""
         todo = [(node, 0, True) for node in reversed(self.roots)]
         while todo:
             node, depth, entering = todo.pop()
@@ -236,14 +236,14 @@ class Forest:
 
 
 def short_type(name: str) -> str:
-    """A type's name without its namespace, and without what all normative ones begin with."""
+    """A type's name without its namespace and without the prefix of normative types."""
     if "://" in name:
         name = name.rpartition(":")[2]
     return name.removeprefix("tosca.nodes.").removeprefix("tosca.groups.")
 
 
 def clipped(text: str) -> str:
-    """A text that is not too long for a picture, on one line."""
+    """A text on one line, shortened for a picture."""
     line = " ".join(text.split()) or text
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 

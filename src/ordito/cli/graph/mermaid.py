@@ -42,7 +42,7 @@ def _label(node: GraphNode) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text in which nothing has a meaning for Mermaid: special characters are written by their numbers."""
+    """A text without special characters of Mermaid, which are written by their numbers."""
     return SPECIAL.sub(lambda match: f"#{ord(match[0])};", text) or "#8203;"
 
 

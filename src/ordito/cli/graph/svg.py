@@ -47,14 +47,14 @@ STYLE = """\
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """The way of a connection: two ends and the two points that bend it."""
+    """The curve of a connection: two ends and two control points."""
 
     connection: GraphConnection
     points: tuple[tuple[float, float], ...]
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Its middle."""
+        """Its middle point."""
         (x0, y0), (x1, y1), (x2, y2), (x3, y3) = self.points
         return (x0 + 3 * x1 + 3 * x2 + x3) / 8, (y0 + 3 * y1 + 3 * y2 + y3) / 8
 
@@ -119,7 +119,7 @@ def _curve(curve: Curve) -> Iterator[str]:
 
 
 def curves_of(graph: Graph, found: PictureLayout) -> list[Curve]:
-    """The ways of all connections. Those that meet a side of a box share it evenly."""
+    """The curves of all connections. Those at one side of a box share it evenly."""
     sides = [_sides(found.boxes[c.source], found.boxes[c.target]) for c in graph.connections]
     ends: dict[tuple[str, str], list[tuple[float, int, int]]] = defaultdict(list)
     for number, (made, (begin, end)) in enumerate(zip(graph.connections, sides, strict=True)):
@@ -159,7 +159,7 @@ def _bends(
 
 
 def xml_text(text: str) -> str:
-    """A text of an element: what XML cannot hold is replaced."""
+    """The text of an element; characters that XML cannot have are replaced."""
     return escape(NOT_XML.sub("\ufffd", text))
 
 
@@ -191,7 +191,7 @@ PLAN_STYLE = """\
 
 
 class StepBox(msgspec.Struct, frozen=True):
-    """Where a step stands: its left and right end, and its middle from above."""
+    """The place of a step: its left and right end, and its vertical middle."""
 
     left: float
     right: float
@@ -199,7 +199,7 @@ class StepBox(msgspec.Struct, frozen=True):
 
 
 class PictureLane(msgspec.Struct, frozen=True):
-    """Where the steps of an instance stand."""
+    """The place of the steps of an instance."""
 
     name: str
     top: float
@@ -207,7 +207,7 @@ class PictureLane(msgspec.Struct, frozen=True):
 
 
 class PlanLayout(msgspec.Struct, frozen=True):
-    """Where all stand, and how large it is; places are in the order of the steps."""
+    """The places of all steps, in their order, and the size of the picture."""
 
     lanes: tuple[PictureLane, ...]
     places: tuple[StepBox, ...]
@@ -216,7 +216,7 @@ class PlanLayout(msgspec.Struct, frozen=True):
 
 
 def plan_layout(graph: PlanGraph) -> PlanLayout:
-    """Lanes below each other, columns beside each other; joins stand between the lanes."""
+    """Place lanes below each other and columns beside each other, joins between the lanes."""
     rows, most = _rows(graph)
     lanes: dict[str, PictureLane] = {}
     top = PAD
@@ -267,7 +267,7 @@ def _size(step: GraphStep) -> float:
 
 
 def _place_joins(graph: PlanGraph, places: list[StepBox], tops: list[float]) -> None:
-    """A join stands in the gutter that is nearest to the middle of what it joins."""
+    """Place each join between lanes, nearest to the middle of the steps that it joins."""
     near: dict[int, list[float]] = {}
     for edge in graph.edges:
         for own, other in ((edge.before, edge.after), (edge.after, edge.before)):
@@ -326,7 +326,7 @@ def _step(graph: PlanGraph, step: GraphStep, place: StepBox) -> str:
 
 
 def _edge(graph: PlanGraph, edge: GraphEdge, places: tuple[StepBox, ...], turn: int) -> str:
-    """The way of an edge, with its number on it; of those that enter one step the numbers stand apart (``turn``)."""
+    """The curve of an edge with its number; ``turn`` separates the numbers of edges that enter one step."""
     before, after = places[edge.before], places[edge.after]
     half = (before.right + after.left) / 2
     way = f"M {before.right:.1f} {before.y:.1f} C {half:.1f} {before.y:.1f}, {half:.1f} {after.y:.1f}, "
@@ -339,7 +339,7 @@ def _edge(graph: PlanGraph, edge: GraphEdge, places: tuple[StepBox, ...], turn: 
 
 
 def _on_the_way(before: StepBox, after: StepBox, part: float) -> tuple[float, float]:
-    """A point on the curve between two steps, so far along it."""
+    """A point on the curve between two steps, at a fraction of its length."""
     rest = 1 - part
     first, bend, last = rest**3, 3 * part * rest, part**3
     half = (before.right + after.left) / 2

@@ -42,7 +42,7 @@ class InstancePhase(IntEnum):
 
 
 class RunningOperation:
-    """An operation that runs now."""
+    """A running operation."""
 
     __slots__ = ("last_line", "operation", "since")
 
@@ -94,7 +94,7 @@ class Account:
 
 
 class Node:
-    """The instances of one node: how many there are in each phase, and those that are busy."""
+    """The instances of one node: their number in each phase, and the busy ones."""
 
     __slots__ = ("busy", "counts", "name", "state")
 
@@ -106,7 +106,7 @@ class Node:
 
     @property
     def total(self) -> int:
-        """All instances."""
+        """The number of all instances."""
         return sum(self.counts)
 
 
@@ -215,7 +215,7 @@ class Ledger:
         return account
 
     def _review(self, instance: str, account: Account) -> None:
-        """Count an instance where it belongs now."""
+        """Count an instance in its present phase."""
         instance = instance or WHOLE
         before, now = account.seen_as, account.phase
         if now is before:
@@ -257,8 +257,8 @@ def titled(event: StepStarted | StepSucceeded | StepFailed | StepSkipped | StepR
 
 
 def title(operation: str, far: str = "") -> str:
-    """An operation as people call it, ``create`` for ``Standard.create``, with the far end of a link. Of others than
-    the usual interfaces their names are part of it: ``monitoring.start`` is not the start of the node."""
+    """The title of an operation for people, ``create`` for ``Standard.create``, with the peer of a link. The name of an
+    unusual interface is part of it: ``monitoring.start`` is not the start of the node."""
     interface, _, name = operation.rpartition(".")
     kind = interface.rpartition(".")[2]
     if kind == SETS_STATE:
@@ -271,7 +271,7 @@ def title(operation: str, far: str = "") -> str:
 
 
 SETS_STATE = "set_state"
-"""What stands in the place of an interface where a workflow sets node states."""
+"""The name in place of an interface when a workflow sets node states."""
 
 
 def called(step: str) -> str:
@@ -288,8 +288,8 @@ def called(step: str) -> str:
 
 
 def in_words(step: str) -> str:
-    """A step by its id, as lines about it call it: ``web_1 add_target -> db_1``. An id of something else than an
-    operation on an instance as it is."""
+    """The name of a step in progress lines, by its id: ``web_1 add_target -> db_1``. An id that is no operation on an
+    instance is returned unchanged."""
     back = " (rolling back)" if step.startswith(OF_ROLLBACK) else ""
     own = step.removeprefix(OF_ROLLBACK)
     if (words := called(own)) != own:
@@ -305,11 +305,12 @@ def in_words(step: str) -> str:
 
 
 AGAIN, UNTIL_READY = ".again", (".ready", ".turn")
-"""How the ids of steps end that do what another one of the plan has done before, and that ask until it is ready."""
+"""The endings of ids of steps that repeat another step of the plan, and of steps that ask until an instance is ready.
+"""
 
 OF_ROLLBACK = "rollback."
 JOINING = ("join.", "barrier.")
-"""How the ids begin of steps that only join others."""
+"""The beginnings of ids of steps that only join others."""
 
 OWN = {
     "ordito.settle": "status",
@@ -339,6 +340,6 @@ UNNAMED = frozenset({"", "Standard", "Configure", "Maintain", "delegate", "lifec
 
 
 def node_of(instance: str) -> str:
-    """The part that the ids of all instances of one node share."""
+    """The common part of the ids of all instances of one node."""
     node, _, number = instance.rpartition("_")
     return node if node and number.isdigit() else instance

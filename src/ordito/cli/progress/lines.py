@@ -39,7 +39,7 @@ MANY_ATTEMPTS, FIRST_ATTEMPTS = 20, 4
 
 
 class LineProgress:
-    """Writes a line for each transition of a step; with ``shows_output`` also what operations print."""
+    """Writes a line for each transition of a step; with ``shows_output`` also the output of operations."""
 
     def __init__(self, channel: Channel, *, shows_output: bool = False) -> None:
         self._channel = channel
@@ -97,7 +97,7 @@ class LineProgress:
         self._channel.line(text)
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """End the output."""
         self._tell_skipped()
 
     def _tell_skipped(self) -> None:

@@ -1,4 +1,4 @@
-"""The stream of events for programs: one JSON object a line, the first of them saying in which format."""
+"""The stream of events for programs: one JSON object on each line; the first one names the format."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class StreamProgress:
         self._stream(event)
 
     def say(self, text: str) -> None:
-        """Write a note for whoever reads along."""
+        """Write a note."""
         self._stream.say("note", {"message": text})
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """Does nothing."""

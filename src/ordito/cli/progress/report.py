@@ -1,4 +1,4 @@
-"""What is said at the end of a job: each failure, a line of counts for each instance, and what to do next.
+"""The report at the end of a job: each failure, a line of counts for each instance, and what to do next.
 
 FAILED web_1 start: exit 3 after 1.2s (scripts/start.sh)
    | Error: bind 0.0.0.0:80: permission denied
@@ -36,20 +36,20 @@ MOST_ALIKE = 12
 OUT_OF_REACH = frozenset({Ending.UNREACHABLE, Ending.LOST})
 """The endings of operations whose host could not be reached."""
 LINES_SHOWN = 10
-"""Last lines of a failed operation; the log has all of them."""
+"""How many last lines of a failed operation are shown; the log has all of them."""
 LONGEST_LINE = 400
-"""Columns after which a line that an operation has printed is cut off."""
+"""Lines of operations are cut after this number of columns."""
 
 
 class NextCommand(msgspec.Struct, frozen=True):
-    """A command that makes sense now, exactly as it is typed, and what it does."""
+    """A proposed command, exactly as to be typed, and what it does."""
 
     command: str
     purpose: str
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """How a job ended, for people; counts include what was done before an interruption."""
+    """How a job ended, for people; counts include the time before an interruption."""
 
     job: str
     workflow: str
@@ -63,8 +63,8 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 def write_failures(failures: Sequence[StepFailed], channel: Channel) -> None:
-    """The block of each failed operation; of very many only the first, since later ones often follow from them. Those
-    that failed because of the same host are named below the first of them."""
+    """Write a block for each failed operation; of very many only the first ones, because later ones often follow from
+    them. Operations that failed because of the same host are named below the first of them."""
     blocks = _alike(failures)
     for first, *others in blocks[:MOST_FAILURES]:
         for line in _failure(first, channel):
@@ -116,10 +116,8 @@ def last_lines(lines: Iterable[str], channel: Channel) -> Iterator[str]:
 
 
 def write_recap(ledger: Ledger, channel: Channel) -> None:
-    """The counts of each instance; of each node where that would be too many rows.
-
-    Where even the nodes are too many, those with failures are shown, and all others as one row.
-    """
+    """Write the counts of each instance, or of each node if that would be too many rows. If even the nodes are too
+    many, those with failures are shown, and all others as one row."""
     rows: list[_Row] = [(name, [account]) for name, account in ledger.accounts.items()]
     if len(rows) > MOST_ROWS:
         rows = _by_node(ledger)
@@ -170,7 +168,7 @@ def _counts(accounts: Iterable[Account], channel: Channel) -> str:
 
 
 def write_summary(summary: Summary, channel: Channel) -> None:
-    """The one sentence about the job."""
+    """Write the sentence about the job."""
     # How things are is said below what only looks at them: that all was looked at does not mean that all is ok.
     well = "answered" if workflow_of(summary.workflow).looks else "ok"
     counted = (
@@ -187,7 +185,7 @@ def write_summary(summary: Summary, channel: Channel) -> None:
 
 
 def write_next(commands: Sequence[NextCommand], channel: Channel) -> None:
-    """The commands that make sense now."""
+    """Write the proposed commands."""
     longest = max((width(command.command) for command in commands), default=0)
     for index, command in enumerate(commands):
         label = "Next:" if index == 0 else "     "

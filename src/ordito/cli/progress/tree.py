@@ -28,7 +28,7 @@ FRAMES_PER_SECOND = 5
 """A frame costs several milliseconds of the job's time."""
 
 SPARE_ROWS = 3
-"""Rows left to the heading, the footing and the cursor."""
+"""Rows for the heading, the footer and the cursor."""
 
 NAME_WIDTH = 20
 STATE_WIDTH = 12
@@ -97,7 +97,7 @@ class TreeProgress:
             self.close()
 
     def close(self) -> None:
-        """Take the tree off the screen; what follows is written where it stood."""
+        """Remove the tree from the screen; later output takes its place."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -139,7 +139,7 @@ class TreeProgress:
 
 
 class Above(Channel):
-    """The place above the tree: keeps what is written until the next frame takes it along."""
+    """A stream for lines above the tree: keeps them until the next frame writes them."""
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel.stream)
@@ -158,7 +158,7 @@ class Above(Channel):
 
 
 def frame(ledger: Ledger, height: int, channel: Channel, now: float) -> Iterator[Row]:
-    """The rows of a frame at a moment (seconds since the epoch), at most ``height`` less one."""
+    """The rows of a frame at a time (seconds since the epoch), at most ``height`` less one."""
     running = len(ledger.activities)
     heading = f"{ledger.workflow}   job {ledger.job}   {clock(now - ledger.began)}   "
     yield "strong", f"{heading}{ledger.ended}/{ledger.steps} steps   {running} running"

@@ -74,7 +74,7 @@ def _look(session: Session, request: WorkflowRequest, *, detailed_exitcode: bool
 
 
 def _next(result: DriftResult) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The words of commands that make sense after it, each with what it does."""
+    """The words of commands that make sense after it, with their purposes."""
     if result.differs:
         yield ("status",), "see what that means for other instances"
     broken = _to_heal(result.found)
@@ -102,7 +102,7 @@ def _to_heal(found: Sequence[CheckedInstance]) -> list[Instance]:
 
 
 def drift_data(workflow: str, result: DriftResult, whys: Mapping[str, str]) -> dict[str, object]:
-    """What was found, for programs."""
+    """The findings, for programs."""
     report = result.report
     return {
         "format": FORMAT,

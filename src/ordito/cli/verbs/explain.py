@@ -91,7 +91,7 @@ def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
 
 
 def _with_codes(refusal: Refused, word: str) -> Refused:
-    """A refusal that also names the codes or entities that may be meant."""
+    """A refusal that also names similar codes or entities."""
     from ordito.authoring.explain_words import word_names
     from ordito.authoring.keynames import entity_names, keyname_names
     from ordito.cli.pages import page_codes, read_page

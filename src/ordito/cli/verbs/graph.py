@@ -42,7 +42,7 @@ def workflow_option(function: F) -> F:
 
 
 class GraphCommand(VerbCommand):
-    """The command that shows a service, or the one for the workflow that is named."""
+    """The command that shows a service, or the one for a named workflow."""
 
     def __init__(self, of_service: click.Command, make: Make) -> None:
         super().__init__(
@@ -58,7 +58,7 @@ class GraphCommand(VerbCommand):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """The context of the command that is meant. Raises ``click.UsageError`` where there is no such workflow."""
+        """The context of the chosen command. Raises ``click.UsageError`` if there is no such workflow."""
         workflow, rest = _workflow(args)
         if workflow is None:
             return super().make_context(info_name, args, parent, **extra)
@@ -69,7 +69,7 @@ class GraphCommand(VerbCommand):
 
 
 def _workflow(args: list[str]) -> tuple[str | None, list[str]]:
-    """The workflow that is named, None for none, and the other words."""
+    """The named workflow, None for none, and the other words."""
     for place, word in enumerate(args):
         if word == "--":
             break

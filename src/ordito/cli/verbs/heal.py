@@ -88,7 +88,7 @@ def finish_heal(result: WorkflowResult, conversation: CliConversation, session: 
 
 
 def _end(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
-    """The end of one job."""
+    """Show the end of one job; returns the exit code."""
     from ordito.cli.job_view import exit_code, suggest, write_report
 
     if result.report is None:

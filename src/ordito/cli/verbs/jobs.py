@@ -123,7 +123,7 @@ def _closed(job: RecordedJob, channel: Channel) -> None:
 
 
 def _tasks(job: RecordedJob) -> Iterator[ConfigChange]:
-    """The steps; what the job has changed besides has no outcome."""
+    """The tasks of steps; other changes of the job have no outcome."""
     return (change for change in job.changes() if change.outcome)
 
 

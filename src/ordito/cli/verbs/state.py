@@ -179,7 +179,7 @@ def forget_command(session: Session, names: tuple[str, ...], wait_lock: float, c
 
 
 def _say_forgotten(session: Session, done: Forgotten) -> ExitCode:
-    """Say what was forgotten, and what may remain."""
+    """Show what was forgotten, and what may remain."""
     from ordito.cli.job_view import recorded_data, write_kept
 
     if done.recorded is None:

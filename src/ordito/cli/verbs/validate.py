@@ -94,7 +94,7 @@ def _check(request: ValidateRequest) -> _Checked:
 
 
 def _several(session: Session, checked: list[_Checked], code: ExitCode) -> None:
-    """Say what was found in several services: the findings of each, then a line for each."""
+    """Show the findings of several services, then a line for each service."""
     from ordito.cli.finding_formats import distinct
 
     if session.stream is not None or session.writes_text:
