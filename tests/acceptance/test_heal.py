@@ -169,7 +169,7 @@ def test_a_healing_that_was_cut_off_is_resumed(orders: Orders, step: str) -> Non
         (("heal",), "INSTANCE"),
         (("heal", "bd_1"), "did you mean db_1"),
         (("heal", "db_2"), 'there is no node or instance "db_2"'),
-        (("plan", "heal", "db", "web"), "are not healed in one job"),
+        (("plan", "heal", "db", "web"), "cannot be healed in one job"),
         (("heal", "db", "--on-failure", "rollback"), "healing cannot be rolled back"),
     ],
 )

@@ -566,10 +566,10 @@ def test_what_nothing_can_heal_is_not_said_to_be_ok(tmp_path: Path) -> None:
     made.run("deploy", ".", "--yes")
     for words in (("bare",), ("bare", "--reinstall"), ("bare", "--scope", "host")):
         refused = made.run("heal", *words, "--yes", code=3)
-        assert "error[nothing-heals]: there is nothing that could heal bare_1" in refused.err
+        assert "error[nothing-heals]: nothing can heal or check bare_1" in refused.err
     both = made.run("heal", "bare", "more", "--yes", code=1).err
-    assert "there is nothing that could heal bare_1" in both
-    assert "there is nothing that could heal more_1" in both
+    assert "nothing can heal or check bare_1" in both
+    assert "nothing can heal or check more_1" in both
 
 
 def test_what_is_gone_on_purpose_is_no_cause_to_look(shop: Shop) -> None:

@@ -129,7 +129,7 @@ def test_what_a_rollback_has_made_again_is_said(versions: Versions) -> None:
     said = versions(*words, code=7)
     assert "a failure would roll back over what is replaced: api_1" in said
     assert "What it did was rolled back, except for this:\n  api_1 was created again, and its data is lost" in said
-    assert "All that it did" not in said
+    assert "Everything that it did" not in said
     shown = versions("jobs", "show")
     assert "made again  api_1: the data there is lost" in shown
     assert versions.run("-e", "e", *words, "-o", "json").json["again"] == ["api_1"]
