@@ -223,7 +223,7 @@ def of_inventory(inventory: HostInventory) -> Uses:
 
 
 def joined(uses: Iterable[tuple[str, str]]) -> Mapping[str, str]:
-    """The first reason for each."""
+    """By program or package, the first reason for using it."""
     found: dict[str, str] = {}
     for name, why in uses:
         found.setdefault(name, why)

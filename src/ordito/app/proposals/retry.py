@@ -152,8 +152,8 @@ def _first(place: Place, job: str, record: RecordedJob) -> str:
 
 
 def _latest(place: Place) -> str:
-    """The latest job that may have left something undone: the latest that failed, unless a later one that can be
-    retried has succeeded; "" for none."""
+    """The latest job that may have left something undone: the latest one that can be retried, if it has failed; else
+    the latest job after it that has failed, else that one itself; "" for none."""
     lines = list(job_lines(place.layout))
     found = max((line for line in lines if _continues(line.workflow)), key=_id, default=None)
     if found is not None and found.outcome != WELL:

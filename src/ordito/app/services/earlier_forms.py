@@ -171,7 +171,7 @@ def _way(start: str, end: str) -> str:
 
 
 def linked(service: Service, calls: Iterable[OperationCall]) -> set[str]:
-    """The nodes at the other ends of relationships of these calls."""
+    """The nodes with the requirements whose relationships these calls are about."""
     names = {call.owner for call in calls if call.side}
     if not names:
         return set()

@@ -230,7 +230,7 @@ def ways_of(asked: Delegation, settings: CloudSettings) -> dict[str, list[Way]]:
 
 
 def _directions(connection: OpenWay) -> Iterator[tuple[str, str, tuple[Span, ...]]]:
-    """The two ends of each direction, the one that connects first, with the ports of the other (§8.3.1)."""
+    """For each direction of a connection: the end that connects, the other end, and the ports of that (§8.3.1)."""
     if connection.initiator != "target":
         yield connection.source_host, connection.target_host, connection.ports
     if connection.initiator in {"target", "peer"} and connection.relationship:

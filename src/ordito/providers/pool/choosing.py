@@ -72,8 +72,9 @@ class Choosing:
         return None, problem
 
     def _tried(self, node: str, *, packs: bool) -> Iterator[int]:
-        """The hosts that are not full, in the order in which they are tried: first those with the fewest instances of
-        the same node, then with the fewest instances (with ``packs``, the most), then in the order of the inventory."""
+        """The hosts that are not full, in the order in which they are tried: with ``packs`` those with the most
+        instances first; else those with the fewest instances of the same node, then with the fewest instances. Equal
+        ones are in the order of the inventory."""
         if packs:
             yield from chain.from_iterable(reversed(self._by_load))
             return
