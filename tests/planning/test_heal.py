@@ -392,3 +392,22 @@ def test_data_are_not_lost_unless_somebody_has_said_that_they_may_be() -> None:
 def test_a_plan_for_the_whole_host_tells_whose_data_it_loses() -> None:
     world = one_host("check")
     assert heal(world, "web_2", answers=checks(0), scope=WHOLE_HOST).summary.losing == ("db_1",)
+
+
+@pytest.mark.parametrize("codes", [(1, 1), (1,)])
+def test_a_link_that_the_restart_has_made_is_undone_before_the_replacement(codes: tuple[int, ...]) -> None:
+    """The start had failed before it was linked, so that nothing of the pair was recorded when the plan was made."""
+    world = World(
+        service(
+            compute("server"),
+            node("db", operations=ALL),
+            looked_after("web", on("server"), Requires("db", *PAIR), by=("check",)),
+        )
+    )
+    world.run(answers=failing("web_1.Standard.start"))
+    assert not world.snapshot.links
+    heal(world, "web_1", answers=checks(*codes), scope=AUTO)
+    pairs = [s.removesuffix(".again") for s in world.ran if ".Configure." in s]
+    added, removed = (f"web_1.db.db_1.Configure.{name}" for name in PAIR)
+    assert pairs == ([added, removed, added] if len(codes) == 2 else [added])
+    assert statuses(world)["web_1"] == "ok"

@@ -343,6 +343,7 @@ def _write_held(shown: Preview, said: Mapping[str, int], channel: Channel) -> No
 WHEN: Mapping[str, str] = {
     AFTER_FAILURE: " (on failure)",
     StepCondition.IF_ABSENT: " (if absent)",
+    StepCondition.IF_LINKED: " (if linked)",
     StepCondition.UNLESS_LINKED: " (unless linked)",
 }
 """The text after a step that is not always carried out, by its condition."""

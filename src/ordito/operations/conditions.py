@@ -28,6 +28,11 @@ from ordito.work.workflows import workflow_of
 
 FILTER = Action.FILTER
 
+NOT_RECORDED = frozenset(
+    {StepCondition.IF_CHANGED, StepCondition.IF_UNWELL, StepCondition.IF_LINKED, StepCondition.UNLESS_LINKED}
+)
+"""Where one of these does not hold, nothing is recorded."""
+
 
 class StepConditions:
     """The conditions of the steps of one plan."""
@@ -73,11 +78,16 @@ class StepConditions:
                 return "it was carried out"
             case StepCondition.IF_CHANGED:
                 return self._notifications.needless(step, self._called.plan.calls[step.call])
-            case StepCondition.IF_FAR_IS_UP:
-                node = self._snapshot.instances[step.far].node if step.far else ""
-                far = self._snapshot.of_node(node) if not step.link else [self._snapshot.instances[step.far]]
-                return "" if any(i.local in OPERATIONAL for i in far) else f"{step.far or 'the peer'} is not up"
+            case StepCondition.IF_LINKED | StepCondition.IF_FAR_IS_UP:
+                return self._needless_of_pair(step)
         return ""
+
+    def _needless_of_pair(self, step: Step) -> str:
+        if step.flow.condition is StepCondition.IF_LINKED:
+            return "" if step.link in self._snapshot.links else "it was not linked"
+        node = self._snapshot.instances[step.far].node if step.far else ""
+        far = [self._snapshot.instances[step.far]] if step.link else self._snapshot.of_node(node)
+        return "" if any(i.local in OPERATIONAL for i in far) else f"{step.far or 'the peer'} is not up"
 
     def _left_out(self, step: Step) -> str:
         call = self._called.plan.calls[step.call]
@@ -94,7 +104,7 @@ class StepConditions:
             return Delta()
         if step.effect.leave == DELETED:
             return self._removal.deleted(step, change, applies=applies)
-        if step.flow.condition in (StepCondition.IF_CHANGED, StepCondition.IF_UNWELL, StepCondition.UNLESS_LINKED):
+        if step.flow.condition in NOT_RECORDED:
             return Delta()
         if looks_after(self._service, call) and self._out_of_reach(step, record):
             return Delta()

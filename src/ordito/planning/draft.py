@@ -96,6 +96,9 @@ class Draft(StepGraph):
         self.overlaps = self.halts = False
         #: The number of operations of pairs.
         self.linking = 0
+        #: The ids of links that steps make in this stage, and in those before it.
+        self.linked: set[str] = set()
+        self.linked_before: set[str] = set()
         #: The ids of links that stay and are undone and made again.
         self.redone: set[str] = set()
         #: What is recorded of pairs without being carried out, by their ids.
@@ -130,6 +133,7 @@ class Draft(StepGraph):
             self._stages.append(self.members)
         self.members, self.of_node = {}, {}
         self.redone = set()
+        self.linked_before |= self.linked
         self._computes, self._computes_before, self._first_hosted = {}, None, {}
 
     @contextmanager

@@ -261,6 +261,7 @@ def _link(
     for target in targets:
         for entry in pairs.entries:
             number = pair_step(draft, source, target, pairs.relationship, entry)
+            draft.linked.add(draft.steps[number].link)
             if entry.side is Side.TARGET:
                 turns.take(number)
             draft.extend(chain, pairs.place, number, order)
@@ -310,6 +311,7 @@ def _new_pair_step(
     """Add an operation of a pair that was not carried out yet. What repairs a target links it as well, where that is
     stopped and started, or replaced."""
     number = pair_step(draft, source, target, relationship, entry, reason=f"a new pair with {target.id}")
+    draft.linked.add(draft.steps[number].link)
     if target.repaired is not None:
         step = draft.steps[number]
         step.condition = step.condition or StepCondition.UNLESS_LINKED
@@ -377,7 +379,10 @@ def _undo(
         pair_step(draft, source, target, pairs.relationship, entry, reason=reason, after_failure=True)
         for entry in pairs.entries
     ]
+    may_be_linked = bool(draft.linked_before) and not _was_begun(draft, source, target, pairs)
     for number, entry in zip(steps, pairs.entries, strict=True):
+        if may_be_linked:
+            draft.steps[number].condition = StepCondition.IF_LINKED
         if entry.side is Side.TARGET:
             turns[id(pairs)].take(number)
     return steps
@@ -479,7 +484,12 @@ def _is_spared(draft: Draft, member: PlannedInstance, other: PlannedInstance) ->
 
 def was_begun(draft: Draft, source: PlannedInstance, target: PlannedInstance, pairs: Pairs) -> bool:
     """Whether an operation that begins a pair was started for it (R-5.8.5-10): one of the pair, or one of its source
-    for all pairs that there were, which says nothing of a target that was made later."""
+    for all pairs that there were, which says nothing of a target that was made later; or may be, by a stage before this
+    one, which is found out when the pair is to be undone."""
+    return _was_begun(draft, source, target, pairs) or _id(source, target, pairs.relationship) in draft.linked_before
+
+
+def _was_begun(draft: Draft, source: PlannedInstance, target: PlannedInstance, pairs: Pairs) -> bool:
     relationship = pairs.relationship
     if link_id(relationship.key, relationship.source, source.id, target.id) in draft.snapshot.links:
         return True

@@ -66,6 +66,7 @@ class StepCondition(StrEnum):
     IF_HEALED = "if it is ok in the end, else healing it has failed"
     IF_THERE = "if it was not found to be absent, else it fails"
     IF_FAR_IS_UP = "only if the far end, which is optional, is up"
+    IF_LINKED = "only if the pair was linked"
     UNLESS_LINKED = "unless it was carried out as the target was repaired"
     IF_CHANGED = "only if the far end has changed"
     IF_OTHER_INPUTS = "only if an input is another value than before"
