@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
 import re
+import textwrap
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -27,7 +30,7 @@ the declarations, except where a list says that it is a set: that is sorted. The
   undefined numbers are the texts `.inf`, `-.inf` and `.nan`.
 - `Span` is the text `file:line:column`. Fields of this type are there with `--positions` only.
 - {" and ".join(f"`{name}`" for name in sorted(DEFINITIONS))} are left out with `--values-only`.
-- A `Relationship` stands among the `requirements` of its source; elsewhere its `key` stands for it.
+- A `Relationship` is listed among the `requirements` of its source; elsewhere only its `key` is written.
 - Types have their full names; `kinds` begins with the type itself, followed by its ancestors.
 
 <!-- Made by `python -m tools.compiled` from src/ordito/model; a test sees that it is up to date. -->
@@ -59,6 +62,19 @@ def fields(kind: type[msgspec.Struct]) -> dict[str, str]:
     return {name: hints[name] for name in kind.__struct_fields__}
 
 
+def meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
+    """What the texts under the fields of a structure say, by field, those of its bases included."""
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__[: kind.__mro__.index(msgspec.Struct)]):
+        (written,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        assert isinstance(written, ast.ClassDef)
+        for field, text in pairwise(written.body):
+            match field, text:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
+                    found[name] = " ".join(said.split()).replace("``", "`")
+    return found
+
+
 def document() -> str:
     """The whole document."""
     return "\n".join([HEAD, *(line for name, kind in structures().items() for line in _section(name, kind))])
@@ -69,10 +85,12 @@ def _section(name: str, kind: type[msgspec.Struct]) -> Iterator[str]:
     yield ""
     yield inspect.cleandoc(kind.__doc__ or "").replace("``", "`")
     yield ""
-    yield "| field | holds |"
-    yield "|---|---|"
+    yield "| field | holds | meaning |"
+    yield "|---|---|---|"
+    said = meanings(kind)
     for field, hint in fields(kind).items():
-        yield f"| `{field}` | `{hint}` |".replace(" | None", " or null").replace("Mapping[str, ", "Map[")
+        held = hint.replace(" | None", " or null").replace("Mapping[str, ", "Map[")
+        yield f"| `{field}` | `{held}` | {said.get(field, '')} |".replace("|  |", "| |")
     yield ""
 
 

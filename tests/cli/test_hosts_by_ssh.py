@@ -141,7 +141,7 @@ def test_a_compute_is_selected_among_the_hosts_of_the_inventory(pool: Pool) -> N
     (pool.place / "delete.sh").write_text('rm "$HOME/app.$INSTANCE"\n')
     refused = pool.run("deploy", "--yes")
     assert refused.code == 3
-    assert "pool-a: it has not the label role=db" in refused.err
+    assert "pool-a: it does not have the label role=db" in refused.err
     inventory = (pool.place / "hosts.yaml").read_text()
     (pool.place / "hosts.yaml").write_text(inventory.replace("pool-b: {", "pool-b: { labels: { role: db },"))
     assert pool.run("hosts", "check", "--accept-new").code == 0

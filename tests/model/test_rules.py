@@ -70,7 +70,7 @@ def resolved(folder: Path, text: str) -> Service:
         ({"size": "0 MB"}, "must be greater or equal", 21),
         ({"place": "/"}, "root directory", 3),
         ({"range": "[ 10.0.0.9, 10.0.0.1 ]"}, "end_ip 10.0.0.1 comes before start_ip 10.0.0.9", 27),
-        ({"range": "[ 10.0.1.9, 10.0.0.1 ]"}, "start_ip 10.0.1.9 does not lie in the network", 26),
+        ({"range": "[ 10.0.1.9, 10.0.0.1 ]"}, "start_ip 10.0.1.9 is not in the network", 26),
     ],
 )
 def test_inputs_may_break_rules(tmp_path: Path, given: dict[str, str], message: str, line: int) -> None:

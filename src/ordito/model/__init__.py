@@ -1,1 +1,1 @@
-"""What is wanted: types resolved, requirements fulfilled."""
+"""The resolved service: types flattened, requirements fulfilled, values checked."""

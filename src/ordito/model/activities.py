@@ -1,4 +1,4 @@
-"""Activities: what workflow steps and triggers do, checked against what they do it to (§3.6.23)."""
+"""Activities of workflow steps and triggers, checked against their targets (§3.6.23)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from ordito.syntax.expressions import Value
 from ordito.syntax.shapes import is_lost
 
 DELEGATED = ("deploy", "undeploy", "install", "uninstall")
-"""The workflows of single nodes that every orchestrator has."""
+"""The workflows of single nodes that every orchestrator must have."""
 
 SCALE, SCALE_OUT, SCALE_IN = "scale", "scale_out", "scale_in"
 DRIVEN = (SCALE, SCALE_OUT, SCALE_IN, "heal", "stop", "start", "restart")
-"""The workflows to which the actions of triggers may delegate besides: they are about the targets of the policy."""
+"""Further workflows to which the actions of triggers may delegate: they work on the targets of the policy."""
 
 
 class ActivityReader:
@@ -56,8 +56,8 @@ class ActivityReader:
     def read(
         self, activities: Iterable[written.Activity] | None, subject: Subject, delegated: Sequence[str] = DELEGATED
     ) -> tuple[Activity, ...]:
-        """The activities, as far as they could be read; ``delegated`` are the workflows to which they may delegate,
-        whatever provides their target."""
+        """The activities that can be read; ``delegated`` are the workflows to which they may delegate for any kind of
+        target."""
         self._delegated = delegated
         found = (READERS[a.kind](self, a, subject) for a in activities or ())
         return tuple(a for a in found if a is not None)
@@ -175,7 +175,7 @@ NODE_STATES = (
     "deleted",
     "error",
 )
-"""The states that nodes have of themselves (§3.4.1), and ``deleted`` afterwards; workflows may set others."""
+"""The node states of TOSCA (§3.4.1), and ``deleted``; workflows may set others."""
 
 
 class ConditionReader:
@@ -186,7 +186,7 @@ class ConditionReader:
         self._diagnostics = diagnostics
 
     def read(self, clause: written_conditions.Clause | None, subject: Subject) -> Condition | None:
-        """A condition about a subject; the nesting of documents is bounded by the loader."""
+        """A condition about a subject. The loader bounds how deep documents nest."""
         if clause is None:
             return None
         parts: list[Condition | Assertion] = []
@@ -232,13 +232,13 @@ class ConditionReader:
 
 
 def warn_of_states(states: Iterable[str], span: Span | None, diagnostics: Diagnostics) -> None:
-    """Warn of states that no node has of itself: a workflow may use its own, and may have misspelt one."""
+    """Warn of states that are not those of TOSCA: a workflow may have its own, or may have misspelt one."""
     for state in states:
         if state not in NODE_STATES:
             near = nearest(state, NODE_STATES)
             diagnostics.warning(
                 "unknown-state",
-                f'"{state}" is no node state of TOSCA',
+                f'"{state}" is not a node state of TOSCA',
                 span,
                 hint=f'did you mean "{near[0]}"?' if near else "right if a workflow sets it",
             )
@@ -257,7 +257,7 @@ Declared = Mapping[str, PropertyDefinition]
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """One thing that has values and perhaps operations; ``name`` is what messages call it."""
+    """A node, relationship or capability with its values and operations; ``name`` is its name in messages."""
 
     name: str
     definitions: Declared
@@ -278,24 +278,26 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """All that a condition or an activity is about. ``certain`` is False where not all of it could be read: then what
-    it lacks is not reported. ``every`` says that what is asked for must be had by all of it, not by any."""
+    """Everything that a condition or an activity is about."""
 
     what: str
+    """Its name in messages."""
     holders: tuple[Holder, ...]
     certain: bool = True
+    """Whether all of it could be read; if not, things that it lacks are not reported."""
     every: bool = True
+    """Whether all holders must have what is used, and not just one of them."""
 
     @property
     def open_ended(self) -> bool:
-        """Whether nothing can be said about what it has."""
+        """Whether it is not known what it has."""
         return not self.certain or not self.holders
 
 
 NOTHING = Subject("nothing", ())
-"""What a workflow step without a target is about."""
+"""The subject of a workflow step without a target."""
 UNREADABLE = Subject("", (), certain=False)
-"""What a target is that could not be read, as was reported."""
+"""The subject for a target that could not be read, which was reported."""
 
 
 def of_node(node: NodeTemplate) -> Holder:

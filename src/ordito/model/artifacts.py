@@ -33,10 +33,10 @@ PLAYBOOK_PROPERTIES = {
     "skip_tags": PropertyDefinition("skip_tags", _TEXTS, required=False),
     "vault_password": PropertyDefinition("vault_password", _TEXT, required=False, metadata={"sensitive": "true"}),
 }
-"""The properties of playbooks where the profile that declares them is not imported, which says the same."""
+"""The properties of playbooks where the profile that declares the same ones is not imported."""
 CONTAINER_IMAGE = "tosca.artifacts.Deployment.Image.Container.Docker"
 IN_REGISTRY = re.compile(r"(localhost|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*:\d+|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+)/(.+)")
-"""An image of a registry that is no repository of the service: the registry's host, and what the image is called there.
+"""An image of a registry that is not a repository of the service: the registry's host, and the image's name there.
 (The path of a file is written with ``./`` before a folder that has a dot in its name.)"""
 MIME_TYPE = re.compile(r"[^\s/;]+/[^\s/;]+(\s*;.*)?")
 ALGORITHMS = ("MD5", "SHA-1", "SHA-224", "SHA-256", "SHA-384", "SHA-512")
@@ -71,7 +71,7 @@ class Artifacts:
             if written.mime_type is not None and not MIME_TYPE.fullmatch(written.mime_type.text):
                 self._diagnostics.warning(
                     "odd-mime-type",
-                    f'"{written.mime_type.text}" is no media type',
+                    f'"{written.mime_type.text}" is not a media type',
                     written.mime_type.span,
                     hint="write type/subtype, for example application/zip",
                 )
@@ -101,8 +101,8 @@ class Artifacts:
         unit: Unit,
         inherited: MappingType[str, Artifact] | None = None,
     ) -> dict[str, Artifact]:
-        """The artifacts of a node type or template; one that takes the place of an ``inherited`` one is of its type
-        where it names none."""
+        """The artifacts of a node type or template; one that replaces an ``inherited`` artifact has its type where it
+        names none."""
         above = inherited or {}
         found = {name: self.read(item, unit, above.get(name)) for name, item in (written or {}).items()}
         for name in written.lost if isinstance(written, Entries) else ():
@@ -184,7 +184,7 @@ class Artifacts:
         return self._units.locations.of_artifact(unit, written.file, written.repository) or written.file.text
 
     def file(self, written: Scalar, unit: Unit) -> Artifact:
-        """The artifact that a bare file name stands for; its type follows from its extension."""
+        """The artifact for a file name alone; its type follows from its extension."""
         known = self._files.get((unit.file, written.text))
         if known is None:
             shape = self.shapes[self._type_of(written.text) or FILE]
@@ -218,7 +218,7 @@ class Artifacts:
             if not name:
                 self._diagnostics.warning(
                     "unknown-extension",
-                    f'no type follows from the name "{file.text}": it is taken for a plain file',
+                    f'no type follows from the name "{file.text}": it is treated as a plain file',
                     file.span,
                     hint=f"write {{ file: {file.text}, type: {FILE} }} if it is one",
                 )

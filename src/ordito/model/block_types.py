@@ -1,5 +1,5 @@
-"""Blocks of lifecycle steps as definitions describe them: a policy type, by which steps name the block, and the node
-type of the same name, which implements it."""
+"""Blocks of lifecycle steps in definitions: a policy type, with which steps name the block, and the node type of the
+same name, which implements it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONFIG = "config"
 
 def block_types(types: Types, origin: str = "") -> dict[str, BlockType]:
     """The blocks that the files of a service or a catalogue define, by name, in the order of their definition; those
-    that come with the program are left out."""
+    that come with Ordito are left out."""
     nodes = {_written(d): d for d in types.units.definitions["node"].values() if _is_block(types, d)}
     found: dict[str, BlockType] = {}
     for definition in types.units.definitions["policy"].values():
@@ -79,12 +79,12 @@ def _implemented(operation: Operation | None) -> Operation | None:
 
 
 Finder = Callable[[str], BlockType | None]
-"""Gives the block of a name from elsewhere than the service's own definitions; None where there is none."""
+"""Gives the block of a name from outside of the service's own definitions; None where there is none."""
 
 
 class KnownBlocks:
-    """Where a service's steps look for their blocks: its own definitions, and what ``elsewhere`` gives; of two versions
-    the newest is taken, of two that are the same its own."""
+    """The blocks for the steps of a service: those of its own definitions, and those that ``elsewhere`` gives. The
+    newer version wins, and the service's own block where versions are equal."""
 
     def __init__(self, types: Types, elsewhere: Finder) -> None:
         self._types = types

@@ -1,4 +1,4 @@
-"""Capability types, and the capabilities that node types define by them, flattened (§3.7.2, §3.7.7)."""
+"""Capability types and the capabilities of node types, flattened (§3.7.2, §3.7.7)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from ordito.syntax.shapes import Entries
 
 
 class CapabilityShape(msgspec.Struct, frozen=True):
-    """A capability type, or a capability of a node type, flattened. ``assigned`` names the properties that a type
-    below the normative ones gave a default. ``bounded`` says whether somebody wrote the occurrences. One without
-    ``kinds`` is written but could not be read."""
+    """A capability type, or a capability of a node type, flattened. Without ``kinds``, it is written but could not be
+    read."""
 
     kinds: tuple[str, ...]
     properties: MappingType[str, PropertyDefinition]
@@ -31,8 +30,10 @@ class CapabilityShape(msgspec.Struct, frozen=True):
     valid_source_types: tuple[str, ...] = ()
     occurrences: tuple[int, int | None] = (1, UNBOUNDED)
     assigned: frozenset[str] = frozenset()
+    """The properties to which a type below the normative ones gives a default."""
     span: Span | None = None
     bounded: bool = False
+    """Whether the occurrences are written somewhere."""
 
 
 NO_CAPABILITY = CapabilityShape((), {}, {})
@@ -176,7 +177,7 @@ Occurrences = tuple[int, int | None]
 
 
 class Inherited(Protocol):
-    """What is refined: where it is written and how often it may occur."""
+    """A definition that another refines."""
 
     @property
     def span(self) -> Span | None:
@@ -197,7 +198,7 @@ def narrowed(
     any_least: bool = False,
 ) -> Occurrences:
     """The occurrences of a capability or requirement, which may only be narrower than inherited ones; with
-    ``any_least`` the lower bound is free, since nobody has written one."""
+    ``any_least`` the lower bound is free, since none is written."""
     if inherited is None or item.occurrences is None:
         return item.occurrences or (inherited.occurrences if inherited else default)
     low, high = item.occurrences

@@ -1,4 +1,4 @@
-"""Types as people ask for them: what a type has, where each part comes from, and what it asks for."""
+"""Types in the form in which they are shown: the parts of a type, where each comes from, and its schema."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ordito.syntax.expressions import as_written
 from ordito.syntax.grammar import Entity
 
 ASKED = ("node", "relationship", "capability", "data", "interface", "artifact", "group", "policy")
-"""The kinds of types, in the order in which a name is looked for that means several."""
+"""The kinds of types, in the order in which a name is searched for."""
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -35,23 +35,28 @@ class Origin(msgspec.Struct, frozen=True):
 
 
 class Member(msgspec.Struct, frozen=True):
-    """A part of a type: ``section`` says what it is (property, capability, operation ...), ``schema`` what values it
-    holds, ``facts`` what is said of it, ``origins`` which types declare and refine it, the first one first."""
+    """A part of a type."""
 
     section: str
+    """Its kind (property, capability, operation ...)."""
     name: str
     description: str = ""
     schema: Schema | None = None
+    """The schema of its values."""
     facts: Mapping[str, object] = {}
+    """Further information about it."""
     members: tuple[Member, ...] = ()
+    """Its own parts."""
     origins: tuple[Origin, ...] = ()
+    """The types that declare and refine it, the declaring one first."""
 
 
 class TypeView(msgspec.Struct, frozen=True):
-    """A type: ``kinds`` are its full name and those of its ancestors."""
+    """A type."""
 
     kind: str
     kinds: tuple[str, ...]
+    """Its full name and those of its ancestors."""
     description: str = ""
     facts: Mapping[str, object] = {}
     members: tuple[Member, ...] = ()
@@ -64,7 +69,7 @@ class TypeView(msgspec.Struct, frozen=True):
 
 
 def read_types(package: Package, diagnostics: Diagnostics) -> Types | None:
-    """The types of a service, flattened, whether its topology is sound or not; None where its file cannot be read."""
+    """The types of a service, flattened, even where its topology has errors; None where its file cannot be read."""
     units = Units(package, diagnostics)
     units.gather()
     types = Types(units, diagnostics)
@@ -82,7 +87,7 @@ class Catalogue:
         self._names = types.units.names
 
     def find(self, kind: str, name: str) -> TypeView | None:
-        """The type of a kind that a name means, short, full or with a prefix."""
+        """The type of a kind with a name, which may be short, full or have a prefix."""
         if kind == "data" and name in PRIMITIVES:
             return TypeView("data", (name,), "A type of the language itself (§3.3).")
         definition = self._names.find(kind, name, self._entry) or self._names.definitions[kind].get(name)
@@ -115,7 +120,7 @@ class Catalogue:
                 yield from (f"tosca:{'.'.join(parts[start:])}" for start in range(len(parts)))
 
     def description(self, kind: str, name: str) -> str:
-        """What a type says of itself."""
+        """The description of a type."""
         text = self._names.definitions[kind][name].content.description
         return " ".join(text.text.split()) if text is not None else ""
 
@@ -364,7 +369,7 @@ def operation_member(section: str, parts: OperationParts, origins: tuple[Origin,
 
 
 def schema_text(schema: Schema) -> str:
-    """What a schema asks for, in words: ``map of integer``."""
+    """A schema in words: ``map of integer``."""
     if schema.entry is None:
         return schema.type
     key = f" from {schema_text(schema.key)}" if schema.key is not None else ""

@@ -1,8 +1,8 @@
-"""The one checker of values by their declared types (§3.3, §3.6.11, §3.7.6): what is read, and what is wrong with it.
+"""The one checker of values by their declared types (§3.3, §3.6.11, §3.7.6): it reads values and finds their faults.
 
-It works on plain data and says of each fault where it lies as a path into the value, and why. It knows of no place in
-a text: ``model/values.py`` finds that of a document by the path. The nodes of a document are data like others, of which
-single values have a text that is still to be read as the type asks.
+It works on plain data, and gives the place of each fault as a path into the value. It knows nothing about texts:
+``model/values.py`` finds the place in a document by the path. The nodes of a document are accepted as data, too; the
+text of a single value is read by its type.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ COMPOUND = frozenset({list, dict})
 SIMPLE = frozenset({str, int, float, bool, type(None)})
 STRING = Schema("string")
 MAYBE_NOTHING = frozenset({*NULLS, *NO_VERSION})
-"""Texts that may say that there is no value."""
+"""Texts that may mean that there is no value."""
 MOST_RECURRING = 100
-"""How many values of one definition are remembered: those that recur are among the first."""
+"""How many values of one definition are remembered, so that repeated ones are checked once."""
 STATUS_HINTS = {
     "deprecated": "look for what replaces it: a later version will not have it",
     "experimental": "it may change or vanish in a later version",
@@ -71,15 +71,15 @@ class _Recurring(msgspec.Struct, frozen=True):
 
 class Checker:
     """Checks values by their schemas. ``faults`` are those found since they were last taken, ``secrets`` the paths of
-    values that must not be shown, ``calls`` the calls that stand in values, where somebody collects them."""
+    values that must not be shown, ``calls`` the calls inside values, if they are collected."""
 
     def __init__(self, data_types: MappingType[str, DataType], *, literal: bool = False) -> None:
         self.data_types = data_types
         self.literal = literal
-        """Whether nothing is a function, as in the values of inputs."""
+        """Whether data never holds function calls, as in the values of inputs."""
         self.faults: list[Fault] = []
         self.errors = 0
-        """How many errors there were so far."""
+        """How many errors were found so far."""
         self.secrets: list[Path | None] = []
         self.calls: list[Call] | None = None
         self._what = ""
@@ -98,10 +98,10 @@ class Checker:
         declared: Span | None = None,
         metadata: MappingType[str, str] | None = None,
     ) -> Value:
-        """The value that data is by a schema, None where it does not fit.
+        """The value of data by a schema, None where it does not fit.
 
-        ``what`` names it in messages (``property "port"``), ``declared`` is where its type was declared. Of what
-        ``metadata`` or the type call sensitive nothing is said but that it does not fit.
+        ``what`` names it in messages (``property "port"``), ``declared`` is where its type was declared. A message
+        about a value that ``metadata`` or the type marks as sensitive says only that it does not fit.
         """
         self._what = what
         if metadata and says_sensitive(metadata):
@@ -121,13 +121,13 @@ class Checker:
             self._check(value, definition.schema, data_type, None)
 
     def taken(self) -> list[Fault]:
-        """The faults that were found, which are forgotten here."""
+        """The faults that were found; they are removed here."""
         found, self.faults = self.faults, []
         self.secrets.clear()
         return found
 
     def fits(self, data: object, schema: Schema) -> bool:
-        """Whether data is a value of a schema; of its faults and calls nothing is kept."""
+        """Whether data is a value of a schema; its faults and calls are not kept."""
         faults, errors, calls = self.faults, self.errors, self.calls
         self.faults, self.calls = [], None
         self.read(data, schema, "it")
@@ -136,7 +136,7 @@ class Checker:
         return is_fitting
 
     def is_sensitive(self, definition: PropertyDefinition) -> bool:
-        """Whether nothing may be shown of the values of a definition, by what it says or by their type."""
+        """Whether the values of a definition are sensitive, by its metadata or by their type."""
         data_type = self.data_types.get(definition.schema.type)
         return says_sensitive(definition.metadata) or (data_type is not None and data_type.sensitive)
 
@@ -314,8 +314,8 @@ class Checker:
     ) -> dict[str, Value]:
         """The values that a map gives to definitions, completed with defaults, which alone are shared by all.
 
-        ``part`` is what one of them is called ("property"), ``what`` whose they are. What is required and missing is a
-        fault of the whole, save names that are written in the wrong place (``astray``, as has been reported).
+        ``part`` is the word for one of them ("property"), ``what`` the name of their owner. A missing required value is
+        a fault of the whole, except names that are written in the wrong place (``astray``), which was reported.
         """
         self._what = what
         return self._fields(parts, definitions, part, None, astray)
@@ -364,7 +364,7 @@ class Checker:
         return known
 
     def forget(self, definitions: MappingType[str, PropertyDefinition]) -> None:
-        """Look at definitions again: their defaults have changed."""
+        """Check definitions again, since their defaults have changed."""
         self._completions.pop(id(definitions), None)
 
     def _assigned(self, name: str, data: object, definition: PropertyDefinition, part: str, path: Path | None) -> Value:
@@ -413,7 +413,7 @@ class Checker:
         return text in NO_VERSION and self.base(schema) == "version"
 
     def note_status(self, definition: PropertyDefinition, part: str, path: Path | None) -> None:
-        """Warn of what is given a value and is not supported (R-3.6.10-4), once for each definition."""
+        """Warn, once for each definition, where a value is given to one that is not supported (R-3.6.10-4)."""
         if definition.status == "supported" or id(definition) in self._warned:
             return
         self._warned[id(definition)] = definition
@@ -497,7 +497,7 @@ class Checker:
         return call
 
     def note_call(self, call: Call) -> None:
-        """Add a call that stands in a value, if they are collected."""
+        """Add a call inside a value, if calls are collected."""
         if self.calls is not None:
             self.calls.append(call)
 
@@ -574,8 +574,8 @@ def _valid_value(value: Value, constraint: Constraint) -> str:
 
 
 def misfit(data: object, schema: Schema, what: str, data_types: MappingType[str, DataType]) -> str:
-    """Why evaluated data is not what its declaration asks for, by type and constraints (R-3.6.11-2), "" where it is.
-    Of data with sensitive parts nothing more is said."""
+    """Why evaluated data does not meet its declaration, by type and constraints (R-3.6.11-2), "" where it does. For
+    data with sensitive parts, the reason shows no details."""
     if is_sensitive(data):
         wrong = misfit(revealed(data), schema, what, data_types)
         return f"{what} does not fit what is declared (the value is not shown, since it is sensitive)" if wrong else ""

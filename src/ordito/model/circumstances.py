@@ -1,4 +1,4 @@
-"""What a service is resolved with besides its own files."""
+"""The values and choices with which a service is resolved, besides its own files."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ def _no_block(_: str) -> BlockType | None:
 
 
 class Circumstances(msgspec.Struct, frozen=True):
-    """What a service is resolved with.
-
-    ``inputs`` are values of its inputs as they are given (see ``bind_inputs``); ``inventory`` is a service whose nodes
-    exist already; without it ``hosts`` gives one, if anything is to be selected: all that fit are as good as the first.
-    ``choices`` are what the user chose, or what was chosen for an earlier deployment. Where ``final``, everything has
-    to be chosen now: what cannot be is an error. ``blocks`` gives what catalogues have for a lifecycle step, by the
-    name of its block; ``steps`` is the root of a file that declares lifecycle steps. ``allowed`` are the codes of
-    findings with which the author chose to go on.
-    """
+    """The values and choices with which a service is resolved."""
 
     inputs: Mapping[str, object] = {}
+    """Values of its inputs as they are given (see ``bind_inputs``)."""
     inventory: Service | None = None
+    """A service whose nodes exist already."""
     hosts: Callable[[], Service] | None = None
+    """Gives an inventory where there is none, if a node is to be selected: any node that fits will do."""
     choices: Choices = Choices()
+    """What the user chose, or what was chosen for an earlier deployment."""
     final: bool = False
+    """Whether everything has to be chosen now, so that anything that cannot be chosen is an error."""
     blocks: Callable[[str], BlockType | None] = _no_block
+    """Gives the block of a name from catalogues."""
     steps: Node | None = None
+    """The root of a file that declares lifecycle steps."""
     allowed: frozenset[str] = frozenset()
+    """The codes of findings that the author allows."""

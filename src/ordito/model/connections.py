@@ -1,7 +1,7 @@
 """The connections of a service: who must be able to reach whom, at which ports (§8.1 to §8.3).
 
-A service need not speak of networks: what has to be connected follows from its endpoints and the ConnectsTo
-relationships between them.
+A service need not describe networks: its connections follow from its endpoints and the ConnectsTo relationships between
+them.
 """
 
 from __future__ import annotations
@@ -20,24 +20,28 @@ PEER = "peer"
 
 
 class Ports(msgspec.Struct, frozen=True):
-    """Ports that must be open: at the source and at the target of a connection, each a number, a range of two numbers,
-    a call, or None for any."""
+    """Ports that must be open. Each is a number, a range of two numbers, a call, or None for any."""
 
     protocol: Value
     source: Value = None
+    """Those at the source of a connection."""
     target: Value = None
+    """Those at its target."""
 
 
 class Exposed(msgspec.Struct, frozen=True):
-    """An endpoint: the node that has it, the Compute that this stands on, and the capability."""
+    """An endpoint of a node."""
 
     node: str
+    """The node that has it."""
     host: str
+    """The Compute that hosts the node."""
     endpoint: Capability
+    """The capability."""
 
 
 def exposed(nodes: Mapping[str, NodeTemplate]) -> tuple[Exposed, ...]:
-    """The endpoints of the nodes that are a Compute, or stand on one, in the order of their templates."""
+    """The endpoints of the nodes that are a Compute, or are hosted on one, in the order of their templates."""
     hosts: dict[str, str] = {}
     return tuple(
         Exposed(node.name, host, capability)
@@ -53,26 +57,30 @@ def ports_of(endpoint: Capability) -> tuple[Ports, ...]:
 
 
 class End(msgspec.Struct, frozen=True):
-    """One end of a connection: the node, the Compute that it stands on and whose address it has ("" where there is
-    none), its capability that is the endpoint ("" for a source without one), and the network that this is on."""
+    """One end of a connection."""
 
     node: str
+    """The node."""
     host: str
+    """The Compute that hosts it, whose address it has, "" where there is none."""
     endpoint: str = ""
+    """The capability that is the endpoint, "" for a source without one."""
     network: Value = None
+    """The network of the endpoint."""
 
 
 class NodeConnection(msgspec.Struct, frozen=True):
-    """Two nodes that must be able to reach each other. ``initiator`` is the side that begins: source, target, or peer
-    for both. Without ``ports`` nobody says which they are. ``relationship`` is the key of the relationship, "" for the
-    instances of one node that are each other's peers."""
+    """Two nodes that must be able to reach each other."""
 
     source: End
     target: End
     ports: tuple[Ports, ...]
+    """The ports, empty where they are not known."""
     initiator: Value
+    """The side that opens the connection: source, target, or peer for both."""
     secure: Value
     relationship: str = ""
+    """The key of the relationship, "" for the instances of one node that are peers of each other."""
 
 
 def connections(nodes: Mapping[str, NodeTemplate]) -> tuple[NodeConnection, ...]:
@@ -126,7 +134,7 @@ def _among_peers(
 
 
 def source_endpoint(node: NodeTemplate, relationship: Relationship) -> Capability | None:
-    """The endpoint at the source of a connection: the capability that is called like the requirement, if it is one."""
+    """The endpoint at the source of a connection: the capability with the name of the requirement, if it is one."""
     found = node.capabilities.get(relationship.requirement)
     return found if found is not None and ENDPOINT in found.kinds else None
 

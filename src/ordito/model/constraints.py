@@ -1,5 +1,5 @@
-"""Constraint clauses (§3.6.3): reading them for a type, and checking values against them; when two values of a schema
-are equal; and external schemas (§3.6.10.5)."""
+"""Constraint clauses (§3.6.3): reads them for a type, checks values against them, and compares values of a schema;
+also external schemas (§3.6.10.5)."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def violation(value: Any, constraint: Constraint, base: str, same: Same | None =
     """What is wrong with an evaluated value by a constraint, "" if it holds.
 
     ``same`` says whether two values are equal, where that depends on more than their primitive type: for lists, maps
-    and complex values. External schemas are not looked at here.
+    and complex values. External schemas are not checked here.
     """
     operator, operand = constraint.operator, constraint.operand
     try:
@@ -261,7 +261,7 @@ def _compare_texts(a: str, b: str, base: str) -> int:
 
 
 COSTLY = frozenset({"version", "timestamp", *UNITS})
-"""The types whose values are texts that must be taken apart before they can be compared."""
+"""The types whose values are texts that must be parsed before they can be compared."""
 
 
 def equal(a: Any, b: Any, base: str) -> bool:
@@ -362,8 +362,8 @@ def has_language(data_type: DataType) -> bool:
 
 
 def check_schema(text: str, data_type: DataType, place: Span, diagnostics: Diagnostics) -> None:
-    """Report a schema, which stands at ``place``, that is none of the language of a data type, and warn of one that
-    cannot be applied."""
+    """Report a schema at ``place`` that is not valid in the language of a data type, and warn of one that cannot be
+    applied."""
     problem = reason = ""
     if JSON in data_type.kinds:
         try:
@@ -371,11 +371,11 @@ def check_schema(text: str, data_type: DataType, place: Span, diagnostics: Diagn
         except SchemaNotSupported as error:
             reason = f"{error}, so values are not checked by this schema"
         except ValueError as error:
-            problem = f"this is no JSON Schema: {error}"
+            problem = f"this is not a JSON Schema: {error}"
     elif XML in data_type.kinds:
         problem = xml_problem(text)
-        problem = f"this is no XML Schema: {problem}" if problem else ""
-        reason = "XML Schemas are not applied: of values is only looked at that they are well-formed XML"
+        problem = f"this is not an XML Schema: {problem}" if problem else ""
+        reason = "XML Schemas are not applied: values are only checked to be well-formed XML"
     else:
         reason = f"a schema says nothing about values of type {data_type.name}"
     if problem:
@@ -397,5 +397,5 @@ def schema_violation(text: str, value: str, data_type: DataType) -> str:
 
 @lru_cache(maxsize=100)
 def json_schema(text: str) -> JsonSchema:
-    """A JSON Schema, taken apart once; ``ValueError`` where the text is none."""
+    """A JSON Schema, parsed once. Raises ``ValueError`` where the text is not one."""
     return JsonSchema(text)

@@ -1,7 +1,7 @@
-"""What the normative data types mean beyond the types of their fields (§5.3): rules that a value must keep.
+"""Rules for values of the normative data types, beyond the types of their fields (§5.3).
 
-A rule sees a value whose fields have been read; fields that only the running system knows are calls, and no rule speaks
-of these. ``DATA_RULES`` says which rules hold for a data type and everything derived from it.
+A rule gets a value whose fields have been read; fields that are known only at run time are calls, which rules ignore.
+``DATA_RULES`` says which rules apply to a data type and all types derived from it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Broken(msgspec.Struct, frozen=True):
     """The field that is at fault, "" for the value as a whole."""
     is_warning: bool = False
     known: Collection[str] = ()
-    """Names of which one may be meant by the value of the field."""
+    """Names that the value of the field may mean."""
 
 
 DataRule = Callable[[Value], Broken | None]
@@ -55,7 +55,7 @@ def json_text(value: Value) -> Broken | None:
     return None
 
 
-JSON_HINT = "names and texts stand in double quotes, and no comma behind the last entry"
+JSON_HINT = "write names and texts in double quotes, and no comma after the last entry"
 
 
 def _refuse_constant(name: str) -> None:
@@ -74,7 +74,7 @@ XML_HINT = "every tag is closed, one element holds all others, and entities are 
 
 
 def token_fits_its_type(value: Value) -> Broken | None:
-    """What the token of a credential looks like follows from its token type (R-5.3.6-1)."""
+    """The token of a credential has the form of its token type (R-5.3.6-1)."""
     kind, token = _known(value, "token_type"), _known(value, "token")
     if not isinstance(kind, str):
         return None
@@ -123,7 +123,7 @@ def port_spec_names_a_port(value: Value) -> Broken | None:
 
 
 def port_lies_in_its_range(side: str, value: Value) -> Broken | None:
-    """A port lies in the range that is given with it (R-5.3.11-2)."""
+    """A port is inside the range that is given with it (R-5.3.11-2)."""
     port, bounds = _known(value, side), _known(value, f"{side}_range")
     if not isinstance(port, int) or not isinstance(bounds, list) or any(isinstance(b, Call) for b in bounds):
         return None

@@ -1,5 +1,5 @@
-"""Data types, flattened: fields, constraints and entry schemas with what they inherit (§3.7.6), of which no
-value may be without end."""
+"""Data types, flattened: fields, constraints and entry schemas with inherited ones (§3.7.6). No type may require values
+of infinite depth."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ordito.syntax.shapes import is_lost
 
 
 class DataTypes:
-    """Fills ``known`` with all data types, in which the primitive ones are already.
+    """Fills ``known``, which holds the primitive types already, with all data types.
 
-    Data types may contain each other in any order, so all are made known first, then their fields are read, and then
-    the defaults of fields, those of a type before those that are values of it.
+    Data types may contain each other in any order, so all are added first, then their fields are read, and then the
+    defaults of fields, those of a type before those of fields with that type.
     """
 
     def __init__(self, known: dict[str, DataType], definitions: Definitions, diagnostics: Diagnostics) -> None:
@@ -228,10 +228,10 @@ MOST_LEVELS = 50
 
 
 class Endless:
-    """Finds the data types of which every value would hold another value of the same type.
+    """Finds the data types whose values would always hold another value of the same type.
 
-    ``fields`` are the fields of all data types; ``defaulted`` says of which of them a default is written, and whether
-    that is a map, which is completed with the defaults of its own type.
+    ``fields`` are the fields of all data types; ``defaulted`` says which of them have a default, and whether that is a
+    map, which is completed with the defaults of its own type.
     """
 
     def __init__(

@@ -74,8 +74,8 @@ class Definitions:
         what: str = "property",
         into: dict[str, PropertyDefinition] | None = None,
     ) -> dict[str, PropertyDefinition]:
-        """What a type has: inherited definitions, refined and extended by those it writes; put ``into`` a given
-        dictionary where others hold that already."""
+        """The definitions of a type: inherited ones, refined and extended by its own; added to the dictionary ``into``
+        where one is given."""
         found = dict(inherited) if into is None else into
         for name, item in (written or {}).items():
             known = inherited.get(name)
@@ -188,7 +188,7 @@ class Definitions:
             self._unsettled.setdefault(id(owner), []).append((name, node))
 
     def is_misspelt(self, item: Defined) -> bool:
-        """Whether what looks like a value is a definition of which every keyname is misspelt; that is reported."""
+        """Whether an apparent value is a definition whose keynames are all misspelt; that is reported."""
         value = getattr(item, "value", None)
         if value is not item.at or not isinstance(value, Mapping) or not value.keys:
             return False
@@ -290,13 +290,13 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 def unreadable(name: str, span: Span | None = None) -> PropertyDefinition:
-    """Stands for a definition that is written but could not be read: any value is taken without a word."""
+    """A definition in the place of one that could not be read: it accepts any value without a message."""
     return PropertyDefinition(name, UNREADABLE, required=False, span=span)
 
 
 def literal_default(definition: PropertyDefinition) -> Span | None:
-    """The place of an attribute definition whose default is not computed from other attributes or from what operations
-    return, as it should be (§3.6.12)."""
+    """The place of an attribute definition whose default is a constant: it should be computed from other attributes or
+    from outputs of operations (§3.6.12)."""
     if not definition.has_default or definition.default is None:
         return None
     computed = any(call.function in ACTUAL for call in calls(definition.default))
@@ -304,7 +304,7 @@ def literal_default(definition: PropertyDefinition) -> Span | None:
 
 
 ACTUAL = frozenset({"get_attribute", "get_operation_output"})
-"""The functions that tell what is, not what is wanted."""
+"""The functions whose results come from the running system, not from the document."""
 
 
 def inferred_schema(node: Node) -> Schema | None:

@@ -1,9 +1,9 @@
-"""Artifacts that a node is deployed with (§3.6.7, §5.4): each is put in place by an operation of its own, as part of
-the node's lifecycle.
+"""Artifacts that a node is deployed with (§3.6.7, §5.4): each is deployed by its own operation, as part of the node's
+lifecycle.
 
-An artifact with a ``deploy_path`` is put there on the node's host. One of a deployment type (a package, an image)
-without such a path is what a processor takes. Plain files without a path trigger nothing, and what implements an
-operation is what that operation runs.
+An artifact with a ``deploy_path`` is copied there on the node's host. One of a deployment type (a package, an image)
+without such a path is handled by a processor. Plain files without a path have no operation, and an artifact that
+implements an operation is run by that operation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INTERFACE = "artifact."
 
 DEPLOY, UNDEPLOY = "deploy", "undeploy"
 DEPLOY_ON_HOST, UNDEPLOY_FROM_HOST = "deploy_on_host", "undeploy_from_host"
-"""The operations of what is deployed on a host itself, which has to be there before."""
+"""The operations for artifacts of a host itself, which must exist before."""
 
 
 def with_deployment(service: Service) -> Service:
@@ -73,18 +73,18 @@ MACHINE_IMAGE = "tosca.artifacts.Deployment.Image.VM"
 
 
 def is_image(operation: Operation) -> bool:
-    """Whether an image implements an operation: nothing runs it, something is made from it."""
+    """Whether an image implements an operation: it is not run; a container or machine is made from it."""
     return operation.implementation is not None and IMAGE in operation.implementation.kinds
 
 
 def images_of(node: NodeTemplate) -> list[Artifact]:
-    """The images that a node could be made from: the one that implements its ``create``, alone, else all it has."""
+    """The images from which a node could be made: only the one that implements its ``create``, or else all it has."""
     image = image_of_create(node)
     return [a for a in node.artifacts.values() if IMAGE in a.kinds] if image is None else [image]
 
 
 def values_of_create(node: NodeTemplate) -> dict[str, Value]:
-    """What is given to the ``create`` of a node, by name."""
+    """The values of the inputs of a node's ``create``, by name."""
     for interface in node.interfaces.values():
         create = interface.operations.get("create") if STANDARD in interface.kinds else None
         if create is not None:

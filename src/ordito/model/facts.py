@@ -1,7 +1,7 @@
-"""What values come to as far as that is known before anything is deployed: from constants, defaults and inputs.
+"""Values that are known before anything is deployed: from constants, defaults and inputs.
 
-Nodes are selected by such values (§3.6.5, R-3.6.5-4). What only the running system knows, or an input that has no value
-yet, is unknown, with the reason.
+Nodes are selected by such values (§3.6.5, R-3.6.5-4). A value that is known only at run time, or depends on an input
+without a value, is unknown, with the reason.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from ordito.model.service import NodeTemplate
 from ordito.syntax.expressions import Call, Value
 
 MOST_STEPS = 100
-"""How many values may refer to each other one after the other; what lies further is taken as unknown."""
+"""How many values may refer to each other in a chain; a value beyond that counts as unknown."""
 
 MOST_TEXT = 1_000_000
 """How long a text may become: one that is put together of itself doubles with each step."""
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """A value that is not known yet, or never will be: ``reason`` says why. ``at_fault`` says that the document has
-    a fault there, which is reported elsewhere."""
+    """A value that is not known yet, or never will be."""
 
     reason: str
+    """Why it is not known."""
     at_fault: bool = False
+    """Whether the document has a fault there, which is reported elsewhere."""
 
 
 class Facts:
-    """What is known of a topology's nodes. ``inputs`` are the values of inputs that are known, ``declared`` the names
-    of all."""
+    """The known values of a topology's nodes. ``inputs`` are the known values of inputs, ``declared`` the names of all
+    inputs."""
 
     def __init__(
         self, nodes: MappingType[str, NodeTemplate], inputs: MappingType[str, Value], declared: Container[str]

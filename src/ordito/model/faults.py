@@ -1,4 +1,4 @@
-"""What is wrong with a value: the path to the part, and the reason."""
+"""Faults of values: the path to the faulty part, and the reason."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ordito.base.span import Span
 from ordito.syntax.expressions import Call, Value
 
 ENTRY, VALUE, KEY, FIELD, ATTRIBUTE = "entry", "value", "key", "field", "attribute"
-"""What a step of a path leads to: an entry of a list, the value or the key of an entry of a map, or the value of a
-definition, as "field", "property", "attribute" or "input"."""
+"""The kinds of steps of a path: to an entry of a list, to the value or the key of an entry of a map, or to the value of
+a definition, as "field", "property", "attribute" or "input"."""
 
 
 class Path(msgspec.Struct, frozen=True, gc=False):
-    """The last step of a way into a value, and the way before it; None stands for the value as a whole."""
+    """The last step of a path into a value, and the path before it; None means the value as a whole."""
 
     outer: Path | None
     step: str | int
     part: str
 
     def name(self, whole: str) -> str:
-        """What messages call the part, in a value that they call ``whole``."""
+        """The name of the part in messages, where ``whole`` is the name of the value."""
         if self.part not in NAMED_BY_WHOLE:
             return f'{self.part} "{self.step}"'
         return NAMED_BY_WHOLE[self.part](self.step, whole if self.outer is None else self.outer.name(whole))
@@ -37,10 +37,10 @@ class Path(msgspec.Struct, frozen=True, gc=False):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """What is wrong with a value or a part of it, or worth a warning."""
+    """An error or a warning about a value or a part of it."""
 
     path: Path | None
-    """The part, from the value that was given to be checked."""
+    """The path to the part, from the value that was checked."""
     code: str
     message: str
     hint: str = ""
@@ -48,11 +48,11 @@ class Fault(msgspec.Struct, frozen=True):
     """Places of declarations that explain it."""
     is_warning: bool = False
     at_name: bool = False
-    """Whether it is about the name under which the part stands."""
+    """Whether it is about the name of the part."""
     name: str | None = None
     """A name that is not known, and ..."""
     known: Collection[str] = ()
-    """... the names of which one may be meant."""
+    """... the names that may be meant."""
     span: Span | None = None
     """Its place where that is known: inside a call."""
 

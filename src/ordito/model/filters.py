@@ -1,8 +1,7 @@
-"""Node filters: reading them by the types of what they are for, and seeing whether a node satisfies them (§3.6.4,
-§3.6.5).
+"""Node filters: reads them by the types of the nodes, and checks whether a node satisfies them (§3.6.4, §3.6.5).
 
-A filter is read for each node type that is looked at, since only the type says what the clauses are compared with: once
-for the type that is declared, where faults are reported, and once, without a word, for that of each kind of candidate.
+A filter is read for each type of candidate nodes, since the type says with what the clauses are compared: once for the
+declared type, where faults are reported, and once for the type of each candidate, without messages.
 """
 
 from __future__ import annotations
@@ -41,11 +40,12 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What a node is for a filter: it fits where there is neither a reason against it (``against``) nor one why that
-    cannot be told yet (``open``)."""
+    """Whether a node fits a filter: it does where both fields are empty."""
 
     against: tuple[str, ...] = ()
+    """Reasons why it does not fit."""
     open: tuple[Unknown, ...] = ()
+    """Reasons why that is not known yet."""
 
     @property
     def fits(self) -> bool:
@@ -75,8 +75,8 @@ class Filters:
                         self.read(item.filter, item.unit, requirement.node, requirement.capability)
 
     def read(self, item: written.NodeFilter, unit: Unit, node_type: str, capability: str = "") -> NodeFilter:
-        """Read a filter for the node type it is meant for, "" where any node will do that offers the ``capability``
-        (a type). Faults are reported; what is sound is taken."""
+        """Read a filter for a node type, "" where any node with a ``capability`` of that type may fit. Faults are
+        reported; clauses without faults are kept."""
         before = self._diagnostics.errors
         read = self._reader(self._diagnostics).read(item, unit, self._offer(node_type, capability))
         if self._diagnostics.errors > before or not is_whole(item):
@@ -84,12 +84,12 @@ class Filters:
         return read
 
     def first_like(self, item: written.NodeFilter, unit: Unit, node_type: str, capability: str) -> written.NodeFilter:
-        """The first filter that says the same for the same, itself where there was none: what satisfies one satisfies
-        the other, so that nobody need look twice."""
+        """The first filter that equals this one, for the same type; itself where there was none. So equal filters are
+        checked once."""
         return self._first.setdefault((unit.file, node_type, capability, *shape_of(item.at)), item)
 
     def is_faulty(self, item: written.NodeFilter) -> bool:
-        """Whether something is wrong with a filter, as has been reported: nobody can tell then what satisfies it."""
+        """Whether a filter has a reported fault: then it is not known which nodes satisfy it."""
         return id(item) in self._faulty
 
     def match(
@@ -226,7 +226,7 @@ def match(wanted: NodeFilter, node: NodeTemplate, facts: Facts) -> Finding:
 
 
 def together(findings: Iterable[Finding]) -> Finding:
-    """What several findings about one node come to."""
+    """Several findings about one node as one."""
     every = list(findings)
     return Finding(tuple(r for f in every for r in f.against), tuple(u for f in every for u in f.open))
 

@@ -1,4 +1,4 @@
-"""Group types: what groups of a type hold, and which nodes may be in them (§3.7.11); policy types (§3.7.12)."""
+"""Group types with their values and allowed members (§3.7.11), and policy types (§3.7.12)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MEMBER_KINDS = ("node", "capability", "group")
 
 
 class GroupShape(msgspec.Struct, frozen=True):
-    """A group type, flattened; ``members`` are the full names of the node types whose templates may be in it. What
-    groups once had besides is checked, and nothing is done with it."""
+    """A group type, flattened. Keynames that only former versions of TOSCA had are checked, but have no effect."""
 
     kinds: tuple[str, ...]
     properties: Mapping[str, PropertyDefinition]
     attributes: Mapping[str, PropertyDefinition]
     members: tuple[str, ...] = ()
+    """The full names of the node types whose templates may be members."""
     interfaces: Mapping[str, InterfaceParts] = {}
     capabilities: Mapping[str, CapabilityShape] = {}
 

@@ -158,7 +158,7 @@ class Groups:
 
 
 def warn_of_repeats(names: Iterable[Scalar], owner: str, what: str, diagnostics: Diagnostics) -> None:
-    """Warn of what is named twice in a list of names, where once is enough."""
+    """Warn of names that occur twice in a list."""
     first: dict[str, Scalar] = {}
     for name in names:
         if first.setdefault(name.text, name) is not name:

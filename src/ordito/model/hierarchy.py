@@ -12,9 +12,9 @@ from ordito.syntax.shapes import Entries, EntryList
 
 
 class Hierarchy:
-    """The derivation of all types of one kind. ``order`` has parents before children; types whose derivation is
-    broken, or of which a whole section could not be read, are left out with all that derive from them. That was
-    reported; whatever uses such a type is taken without a word."""
+    """The derivation of all types of one kind. ``order`` has parents before children. Types with a broken derivation,
+    or with a whole section that could not be read, are left out with all types derived from them. That was reported;
+    uses of such a type are accepted without a message."""
 
     def __init__(self, kind: str, units: Units, diagnostics: Diagnostics, roots: frozenset[str] = frozenset()) -> None:
         self.parents: dict[str, Definition | None] = {}

@@ -19,8 +19,8 @@ def chain(nodes: Mapping[str, NodeTemplate], name: str) -> Iterator[NodeTemplate
 
 
 def compute_of(nodes: Mapping[str, NodeTemplate], name: str, known: dict[str, str] | None = None) -> str:
-    """The nearest Compute that hosts a node, the node itself included; "" where there is none. ``known`` has what was
-    found before, for whoever asks for many nodes."""
+    """The nearest Compute that hosts a node, the node itself included; "" where there is none. ``known`` keeps results,
+    for calls with many nodes."""
     known = {} if known is None else known
     passed: list[str] = []
     found = ""
@@ -55,8 +55,8 @@ def outermost(nodes: Mapping[str, NodeTemplate], names: Sequence[str]) -> tuple[
 
 
 def makes_itself(node: NodeTemplate) -> bool:
-    """Whether a node template implements operations of its lifecycle itself, or stands for what exists: no provider is
-    asked to make it."""
+    """Whether a node template implements operations of its lifecycle itself, or represents something that exists: then
+    no provider makes it."""
     return bool(node.existing) or any(
         operation.implementation is not None
         for interface in node.interfaces.values()

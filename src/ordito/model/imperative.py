@@ -1,5 +1,4 @@
-"""What a template says about running systems: imperative workflows, groups, policies and their triggers (§3.6.21 to
-§3.6.27, §3.8.5 to §3.8.7), resolved."""
+"""Resolved imperative workflows, groups, policies and their triggers (§3.6.21 to §3.6.27, §3.8.5 to §3.8.7)."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ from ordito.syntax.expressions import Value
 
 
 class Assertion(msgspec.Struct, frozen=True):
-    """What the value of an attribute must meet, all of it (§3.6.24). The attribute belongs to whatever the condition is
-    about: an instance of a node, a relationship or a member of a group."""
+    """Constraints that the value of an attribute must all meet (§3.6.24). The attribute belongs to whatever the
+    condition is about: an instance of a node, a relationship or a member of a group."""
 
     attribute: str
     constraints: tuple[Constraint, ...]
@@ -32,23 +31,23 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 class Activity(msgspec.Struct, frozen=True):
-    """One activity (§3.6.23).
-
-    ``kind`` is one of delegate, set_state, call_operation and inline; ``name`` the workflow, the state or, for
-    operations, ``interface.operation``, of which ``interface`` (its symbolic name) and ``operation`` are the parts.
-    ``inputs`` hold for this call only, and come before those of the template.
-    """
+    """One activity (§3.6.23)."""
 
     kind: str
+    """One of delegate, set_state, call_operation and inline."""
     name: str
+    """The workflow, the state or, for operations, ``interface.operation``."""
     interface: str = ""
+    """The symbolic name of the interface of an operation."""
     operation: str = ""
+    """The name of an operation."""
     inputs: Mapping[str, Value] = {}
+    """They count for this call only, and take precedence over those of the template."""
     span: Span | None = None
 
 
 class Precondition(msgspec.Struct, frozen=True):
-    """What must hold of a target before a workflow begins (§3.6.26)."""
+    """A condition on a target that must hold before a workflow begins (§3.6.26)."""
 
     target: str
     relationship: str = ""
@@ -57,73 +56,74 @@ class Precondition(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A step of a workflow (§3.6.27).
-
-    ``target`` is a node template or a group, "" where every activity is ``inline``; with ``relationship``, the name of
-    a requirement, it is the relationship of that requirement. ``on_success`` and ``on_failure`` name steps.
-    """
+    """A step of a workflow (§3.6.27)."""
 
     name: str
     target: str = ""
+    """A node template or a group, "" where every activity is ``inline``."""
     relationship: str = ""
+    """A requirement of the target, where the step is about the relationship of that requirement."""
     operation_host: str = ""
     filter: Condition | None = None
     activities: tuple[Activity, ...] = ()
     on_success: tuple[str, ...] = ()
+    """The names of the steps that follow; ``on_failure`` likewise."""
     on_failure: tuple[str, ...] = ()
     span: Span | None = None
 
 
 class Workflow(msgspec.Struct, frozen=True):
-    """An imperative workflow (§3.8.7): its steps, or the artifact that implements it, with what that depends on.
-
-    ``outputs`` maps each output to a path that begins with a node or relationship template. ``timeout`` is in seconds.
-    ``prefix`` stands before the names of its inputs where ``get_input`` reads them: that of a topology inside.
-    """
+    """An imperative workflow (§3.8.7): its steps, or the artifact that implements it."""
 
     name: str
     inputs: Mapping[str, PropertyDefinition] = {}
     prefix: str = ""
+    """What precedes the names of its inputs where ``get_input`` reads them: that of a substituting topology."""
     preconditions: tuple[Precondition, ...] = ()
     steps: Mapping[str, Step] = {}
     implementation: Artifact | None = None
     dependencies: tuple[Artifact, ...] = ()
+    """The artifacts on which the implementation depends."""
     timeout: int | None = None
+    """In seconds."""
     operation_host: str = ""
     outputs: Mapping[str, tuple[str | int, ...]] = {}
+    """By output, a path that begins with a node or relationship template."""
     metadata: Mapping[str, str] = {}
     description: str = ""
     span: Span | None = None
 
 
 class EventFilter(msgspec.Struct, frozen=True):
-    """Whose events a trigger hears (§3.6.21): those of a node template, or of all of a node type (its full name, where
-    ``of_type``); or of what its requirement leads to; or of a capability of that."""
+    """The source of the events that a trigger reacts to (§3.6.21)."""
 
     node: str
+    """A node template, or a node type."""
     of_type: bool = False
+    """Whether ``node`` is the full name of a node type: then it means all nodes of that type."""
     requirement: str = ""
+    """A requirement: then the source is what it leads to."""
     capability: str = ""
+    """A capability of that."""
     span: Span | None = None
 
 
 class Trigger(msgspec.Struct, frozen=True):
-    """What a policy does about an event (§3.6.22).
-
-    ``schedule`` holds ``start_time`` and ``end_time``, both inclusive, or is empty. The condition must hold for
-    ``evaluations`` evaluations within ``period`` (a time with its unit, "" where none is given), the values combined by
-    ``method``.
-    """
+    """What a policy does about an event (§3.6.22)."""
 
     name: str
     event: str
     actions: tuple[Activity, ...]
     schedule: Mapping[str, Value] = {}
+    """``start_time`` and ``end_time``, both inclusive, or empty."""
     filter: EventFilter | None = None
     condition: Condition | None = None
     period: str = ""
+    """The time, with its unit, within which the evaluations count, "" for none."""
     evaluations: int | None = None
+    """In how many evaluations within the period the condition must hold."""
     method: str = ""
+    """How the values of these evaluations are combined."""
     description: str = ""
     span: Span | None = None
 

@@ -36,9 +36,9 @@ def bind_inputs(
 
     ``given`` maps names to located nodes (from a file), to texts (from the command line), or to a list or map of plain
     data. Unknown names, values of the wrong type or outside of their constraints, and required inputs without any value
-    are errors. Inputs that are not required and have no value are left out. Of the values named in ``quiet`` nothing is
-    shown, as of those of sensitive and of unknown inputs. ``whose`` is what messages call their owner, the service
-    where it is "". What is sensitive, because it is given so, named so or declared so, comes wrapped.
+    are errors. Inputs that are not required and have no value are left out. The values named in ``quiet`` are not
+    shown, like those of sensitive and of unknown inputs. ``whose`` is the name of their owner in messages, "" for the
+    service. Values are wrapped if they are given, named or declared as sensitive.
     """
     whose = whose or f'service "{service.name}"'
     values = Values(service.data_types, diagnostics, literal=True)

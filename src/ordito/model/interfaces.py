@@ -153,9 +153,9 @@ class Interfaces:
         relationship: bool,
         known: tuple[MappingType[str, InterfaceParts], MappingType[str, Interface]] | None = None,
     ) -> dict[str, Interface]:
-        """The interfaces as they hold for one node or relationship that has these artifacts.
+        """The interfaces of one node or relationship with these artifacts.
 
-        ``known`` are parts that were finished for the same artifacts, with what they gave: it is taken over.
+        ``known`` are parts that were finished before for the same artifacts, with their results, which are reused.
         """
         hosts = RELATIONSHIP_HOSTS if relationship else NODE_HOSTS
         finished = {}
@@ -416,7 +416,7 @@ class Interfaces:
                     "reserved-variable",
                     f'input "{name}" has the name of a variable that is reserved for operations of relationships',
                     inputs[name].span,
-                    hint="rename the input: scripts take it for an end of a relationship",
+                    hint="rename the input: scripts understand it as an end of a relationship",
                 )
         for name in RELATIONSHIP_VARIABLES if of_relationship else NODE_VARIABLES:
             if name in inputs:

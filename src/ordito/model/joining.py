@@ -1,8 +1,8 @@
-"""Topologies put in place of the node templates that they stand for: one flat service comes of it (§2.10).
+"""Replaces node templates by the topologies that substitute them, which gives one flat service (§2.10).
 
-What is inside of ``outer`` is named ``outer/inner``. Relationships that lead to ``outer`` lead to the node behind the
-capability, those that ``outer`` has belong to the node behind the requirement. ``outer`` itself is no part of the
-service any more; functions still read from it, since its values lead to those inside.
+The nodes inside of ``outer`` are named ``outer/inner``. Relationships that lead to ``outer`` then lead to the inner
+node with the mapped capability, and those of ``outer`` belong to the inner node with the mapped requirement. ``outer``
+itself is no longer part of the service; functions still read from it, since its values lead to inner ones.
 """
 
 from __future__ import annotations
@@ -45,15 +45,16 @@ replace = msgspec.structs.replace
 
 
 class Beside(msgspec.Struct, frozen=True):
-    """What else is known of the nodes that are substituted: ``outside`` are requirements of theirs, as
-    ``node.requirement``, that are fulfilled elsewhere, ``readings`` what is read from them."""
+    """Further knowledge about the nodes that are substituted."""
 
     outside: frozenset[str]
+    """Their requirements, as ``node.requirement``, that are fulfilled elsewhere."""
     readings: tuple[ReadValue, ...] = ()
+    """The values that are read from them."""
 
 
 class Joining:
-    """Puts topologies in place of node templates."""
+    """Replaces node templates by topologies."""
 
     def __init__(
         self,
@@ -357,7 +358,7 @@ NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
 
 
 class Part(msgspec.Struct, frozen=True):
-    """A node template and the topology that stands for it, which is flat itself; ``file`` is where that is defined."""
+    """A node template and the topology that substitutes it, which is flat itself; ``file`` is the topology's file."""
 
     node: NodeTemplate
     service: Service
@@ -365,8 +366,8 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class PlacedTopology:
-    """What takes the place of one node template: the topology's nodes by their new names, the values of its inputs, and
-    the nodes behind the capabilities and requirements of the node."""
+    """What replaces one node template: the topology's nodes by their new names, the values of its inputs, and the inner
+    nodes with the capabilities and requirements of the node."""
 
     def __init__(self, part: Part) -> None:
         self.part = part
@@ -419,18 +420,17 @@ class PlacedTopology:
         return [name for name in self.nodes if name not in required]
 
     def definitions(self) -> dict[str, PropertyDefinition]:
-        """What is declared of the inputs of the topology, and of those of topologies in it."""
+        """The definitions of the inputs of the topology, and of those of topologies in it."""
         inner = self.part.service
         return {self.renaming.name(n): d for n, d in {**inner.inner_definitions, **inner.inputs}.items()}
 
     def substituted(self) -> dict[str, Substituted]:
-        """The nodes inside that topologies stand for themselves, by their new names."""
+        """The inner nodes that topologies substitute in turn, by their new names."""
         found = (_moved(each, self.renaming) for each in self.part.service.substituted.values())
         return {each.template.name: each for each in found}
 
     def stand_in(self, flat: MappingType[str, NodeTemplate]) -> Substituted:
-        """What functions read from in place of the node template; ``flat`` are all nodes of the service that comes of
-        it."""
+        """What functions read from instead of the node template; ``flat`` are all nodes of the resulting service."""
         node, inner, renaming = self.part.node, self.part.service, self.renaming
         attributes = {
             attribute: renaming.value(inner.outputs[output].value)

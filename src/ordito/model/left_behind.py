@@ -1,8 +1,8 @@
-"""Nodes that a service has lost while instances of them exist: they stay part of the whole, as they were deployed.
+"""Orphaned nodes, which a service has lost while their instances exist: they are added to it as they were deployed.
 
-A template may lose a node whose instances run. What runs is described by the files that it was deployed from, so these
-nodes are taken from there: with their own inputs, their own artifacts, and what they require. Relationships that lead
-to them from nodes that the service still has are kept too, since those that were made are still there.
+A template may lose a node whose instances run. The running instances are described by the files of their deployment, so
+these nodes are taken from there: with their own inputs, artifacts and requirements. Relationships to them from nodes
+that the service still has are kept, too, since these relationships still exist.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ replace = msgspec.structs.replace
 
 
 class Left(msgspec.Struct, frozen=True):
-    """What was left behind of one earlier form of a service.
-
-    ``name`` tells forms apart, ``service`` is that form and ``inputs`` are its values; ``nodes`` are the nodes whose
-    instances exist and that the service has lost since. ``root`` leads from the root of the service as it is now to the
-    root of that form, "." where they are the same.
-    """
+    """The orphaned nodes of one earlier version of a service: nodes with instances that the service no longer has."""
 
     name: str
+    """Distinguishes the versions."""
     service: Service
+    """The service in that version."""
     inputs: Mapping[str, object]
+    """The values of its inputs."""
     nodes: frozenset[str]
+    """The nodes whose instances exist and that the service has lost since."""
     root: str = "."
+    """The path from the root of the present service to the root of that version, "." where they are the same."""
 
 
 def with_left_behind(service: Service, left: Iterable[Left]) -> Service:
-    """A service together with what it has left behind; itself where that is nothing."""
+    """A service with its orphaned nodes; the service itself where there are none."""
     nodes = dict(service.nodes)
     joined = service
     for form in left:

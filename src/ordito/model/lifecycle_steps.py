@@ -24,73 +24,78 @@ PHASES = (
 )
 ON_FAILURE = ("abort", "continue", "rollback")
 INLINE = ("script", "command", "run", "implementation", "inline", "exec")
-"""Keys by which people try to write what a step does into the step itself."""
+"""Keys with which authors try to write into a step what it does."""
 
 
 class LifecycleStep(msgspec.Struct, frozen=True):
-    """One lifecycle step.
-
-    ``id`` is unique in the service. ``fqn`` names the block, ``phase`` is as in ``install.before``, ``component`` a
-    node template, "" for the module. ``condition`` and ``timeout`` are texts, "" for none. ``config`` may hold calls;
-    it is typed and completed by ``block``, which is None where no block of that name was found. ``name`` is what
-    messages call the step: that of its policy, where several steps came of that. ``root`` leads from the root of the
-    service to that of the one that declares the step, whose files its config names. ``spans`` are the places of what
-    was given, by the names of these fields, and of the keys of config as ``config.<key>``.
-    """
+    """One lifecycle step."""
 
     id: str
+    """Unique in the service."""
     fqn: str
+    """The name of its block."""
     phase: str
+    """As in ``install.before``."""
     component: str = ""
+    """A node template, "" for the module."""
     description: str = ""
     condition: str = ""
+    """The text of the condition, "" for none."""
     timeout: str = ""
+    """A duration, "" for none."""
     on_failure: str = "abort"
     config: Mapping[str, Value] = {}
+    """Its values, which may hold calls; typed and completed by the block."""
     block: BlockType | None = None
+    """None where there is no block of that name."""
     name: str = ""
+    """Its name in messages: that of its policy, where several steps come from one policy."""
     root: str = "."
+    """The path from the root of the service to that of the service that declares the step and has the files of its
+    config."""
     span: Span | None = None
     spans: Mapping[str, Span] = {}
+    """The places of the values that were given, by the names of these fields, and as ``config.<key>``."""
 
     @property
     def definitions(self) -> Mapping[str, PropertyDefinition]:
-        """What is known of the keys of config, by key."""
+        """The definitions of the keys of config, by key."""
         return self.block.fields if self.block is not None else {}
 
 
 # A block of lifecycle steps as definitions describe it.
 
 BUILT_IN = "built-in"
-"""What the catalogue is called that comes with the program."""
+"""The name of the catalogue that comes with Ordito."""
 
 
 class BlockType(msgspec.Struct, frozen=True):
-    """A block by its fully qualified name.
-
-    ``version`` is that of its types, "" where neither has one. ``config`` defines what it is configured with, None for
-    nothing; ``data_types`` are those that this is made of. ``execute`` and ``undo`` are None where nothing implements
-    them; ``undone_once`` is the node state to which a component has to come again before it is undone.
-    ``is_implemented`` is whether there is a node type at all. ``origin`` says where it was found: "" for the
-    service's own definitions, else whatever whoever looks for blocks calls the place. ``file`` holds its definition.
-    """
+    """A block, by its fully qualified name."""
 
     fqn: str
     version: str = ""
+    """The version of its types, "" where neither of them has one."""
     config: PropertyDefinition | None = None
+    """The definition of its configuration, None for none."""
     data_types: Mapping[str, DataType] = {}
+    """The data types of the configuration."""
     execute: Operation | None = None
+    """None where nothing implements it; ``undo`` likewise."""
     undo: Operation | None = None
     undone_once: str = NO_SETTINGS.undone_once
+    """The node state that a component must reach again before the block is undone."""
     is_implemented: bool = False
+    """Whether a node type of its name exists."""
     description: str = ""
     origin: str = ""
+    """Where it was found: "" for the service's own definitions, else the name of the catalogue."""
     file: str = ""
+    """The file with its definition."""
     span: Span | None = None
 
     @property
     def fields(self) -> Mapping[str, PropertyDefinition]:
-        """What is known of the keys of its config, by key."""
+        """The definitions of the keys of its config, by key."""
         found = self.data_types.get(self.config.schema.type) if self.config is not None else None
         return found.properties if found is not None else {}
 

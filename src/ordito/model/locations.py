@@ -1,4 +1,4 @@
-"""Where the files lie that imports and artifacts name: by paths, URLs and repositories (§3.6.6, §3.6.7, §3.6.8).
+"""Finds the files that imports and artifacts name: by paths, URLs and repositories (§3.6.6, §3.6.7, §3.6.8).
 
 A location is a path relative to the service's root, ``profile:...`` for a bundled file, or a URL.
 """
@@ -37,7 +37,7 @@ class Registry(msgspec.Struct, frozen=True):
 
 
 class Locations:
-    """Finds where files lie. What cannot be located is reported, and None."""
+    """Locates files. One that cannot be located is reported, and its location is None."""
 
     def __init__(self, package: Package, diagnostics: Diagnostics) -> None:
         self._package = package
@@ -104,7 +104,7 @@ class Locations:
         if is_url(file.text) or ".." in file.text.split("/"):
             self._diagnostics.error(
                 "bad-value",
-                f"{file.text} does not lie in the repository",
+                f"{file.text} is not in the repository",
                 file.span,
                 hint="write a path below the repository's URL, or leave the repository out",
             )

@@ -12,7 +12,7 @@ from ordito.model.service import Capability, NodeTemplate, Relationship
 from ordito.source.parts import span_inside
 
 Mapped = Operation | Notification
-"""What has outputs that are mapped to attributes."""
+"""The calls whose outputs are mapped to attributes."""
 
 
 class AttributeMappings:
@@ -89,7 +89,7 @@ class AttributeMappings:
             elif declared.base in {"list", "map"}:
                 entry = schema.entry or declared.entry
                 if declared.base == "list" and not str(path[at]).isdecimal():
-                    message = f'"{path[at]}" is no index, and the attribute is a list there'
+                    message = f'"{path[at]}" is not an index, and the attribute is a list there'
                     self._report(message, "bad-mapping", output, operation, at, [])
                     return
                 if entry is None:
@@ -141,7 +141,7 @@ def _mapped_to(
 def mapped_capability(node: NodeTemplate, path: tuple[str | int, ...]) -> Capability | None:
     """The capability whose attribute a path leads to, None where the path begins with an attribute of the node.
 
-    A name that may be either means the capability if that has the attribute that is named next.
+    A name that may mean either means the capability, if that has the attribute that is named next.
     """
     capability = node.capabilities.get(str(path[0]))
     if capability is None or len(path) < 2:

@@ -1,5 +1,5 @@
-"""What type names mean in each file: the normative types first, then those that the file sees without a prefix, then
-prefixes and URIs (§3.1, §3.2)."""
+"""The meaning of type names in each file: first the normative types, then those that the file sees without a prefix,
+then prefixes and URIs (§3.1, §3.2)."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ TOSCA_DOMAIN = "http://docs.oasis-open.org/tosca"
 BUNDLED = {"ordito.dev/": "profile:blocks", "ordito.": "profile:ordito", "cloudify.": "profile:cloudify"}
 """How names of types begin that are there once a bundled profile is imported."""
 SEPARATORS = ("/", "#", ":")
-"""What may stand between a namespace and a name where a type is named by its URI."""
+"""The characters that may separate a namespace and a name where a type is named by its URI."""
 
 
 class Names:
     """All type definitions of a service, and what a name means in a file.
 
-    Files joined by imports without prefix make a *group*; in it a name leads to the definitions that bear it, and the
-    imports decide which of them a file sees. What could not be read is remembered by group: nobody needs to report
-    that a type is missing which may be in it.
+    Files joined by imports without prefix form a *group*; in it a name leads to the definitions with that name, and the
+    imports decide which of them a file sees. A group remembers files that could not be read: a type that may be in one
+    of them is not reported as missing.
     """
 
     def __init__(self, diagnostics: Diagnostics) -> None:
@@ -57,7 +57,7 @@ class Names:
             _name_shortly(unit, self._normative)
 
     def add_non_normative(self, unit: Unit) -> None:
-        """Make the types of chapter 9 known, which are found last, without those that were defined otherwise."""
+        """Add the types of chapter 9, which are found last, without those that the service defines itself."""
         if unit not in self._units:
             self.add(unit, self._replaced(unit))
         _name_shortly(unit, self._non_normative)
@@ -90,11 +90,11 @@ class Names:
         return replaced
 
     def mark_incomplete(self, unit: Unit) -> None:
-        """Remember that a file may see types that nobody knows, since an import of it could not be read."""
+        """Remember that a file may see unknown types, since one of its imports could not be read."""
         self._torn += ((unit, kind) for kind in KINDS)
 
     def close(self) -> None:
-        """Once all files are there: find out what each of them sees, and which names are taken twice."""
+        """After all files were added, find out what each of them sees, and which names are defined twice."""
         numbers = {id(unit): number for number, unit in enumerate(self._units)}
         for unit in self._units:
             unit.number = numbers[id(unit)]
@@ -114,8 +114,8 @@ class Names:
         return unit.found[key]
 
     def require(self, kind: str, name: Scalar, unit: Unit, also: Iterable[str] = ()) -> Definition | None:
-        """The type that a name means in a file; where there is none, an error with suggestions, to which belong
-        ``also`` other names that may stand there."""
+        """The type that a name means in a file; where there is none, report an error with suggestions, with ``also`` as
+        further names that are allowed there."""
         found = self.find(kind, name.text, unit)
         if kind in unit.dialect.renamed:
             self._note_renamed(kind, name, unit)

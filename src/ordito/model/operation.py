@@ -13,18 +13,15 @@ from ordito.syntax.expressions import Value
 
 
 class Artifact(msgspec.Struct, frozen=True):
-    """A file that belongs to the service (§3.6.7).
-
-    ``file`` is a path relative to the service's root folder with ``/`` between its parts (it may begin with ``..``
-    where an import lies beside the root), or an absolute URL; relative to the repository where there is one.
-    ``kinds`` are the artifact type's full name and those of its ancestors, the type first. An image in a registry is no
-    file: ``file`` is what it is called there, ``address`` where the registry is, and ``account`` what that is shown, a
-    map of ``user`` and ``token``.
-    """
+    """A file of the service, or an image in a registry (§3.6.7)."""
 
     name: str
     kinds: tuple[str, ...]
+    """The artifact type's full name and those of its ancestors, the type first."""
     file: str
+    """A path relative to the service's root folder with ``/`` between its parts (it may begin with ``..`` where an
+    import is beside the root), or an absolute URL; relative to the repository where there is one. The name of an image
+    in its registry."""
     repository: str = ""
     deploy_path: str = ""
     version: str = ""
@@ -34,50 +31,54 @@ class Artifact(msgspec.Struct, frozen=True):
     mime_type: str = ""
     span: Span | None = None
     address: str = ""
+    """The address of the registry of an image."""
     account: Sensitive | None = None
+    """The account for that registry, a map of ``user`` and ``token``."""
 
 
 class Input(msgspec.Struct, frozen=True):
-    """An input of an operation: the value assigned or defaulted, if any, and what the declaration asks for. One whose
-    value ``is_default`` has none but that of its declaration (``default``, §3.6.14)."""
+    """An input of an operation: its value, and what its declaration requires."""
 
     name: str
     schema: Schema | None = None
     required: bool = False
     has_value: bool = False
+    """Whether a value is assigned, or there is a default."""
     value: Value = None
     metadata: Mapping[str, str] = {}
     span: Span | None = None
     is_default: bool = False
+    """Whether its value is only that of its declaration (``default``, §3.6.14)."""
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """An operation as it holds for one node or relationship, inherited and overridden parts merged (§3.6.17).
-
-    ``implementation`` is None for an operation that does nothing. ``outputs`` maps an output's name to the attribute
-    path it is written to, for example ``("SELF", "port")``; ``output_spans`` says where. ``timeout`` is in seconds.
-    """
+    """An operation of one node or relationship, with inherited and overridden parts merged (§3.6.17)."""
 
     interface: str
     name: str
     implementation: Artifact | None = None
+    """None for an operation that does nothing."""
     dependencies: tuple[Artifact, ...] = ()
     timeout: int | None = None
+    """In seconds."""
     operation_host: str = ""
     inputs: Mapping[str, Input] = {}
     outputs: Mapping[str, tuple[str | int, ...]] = {}
+    """By output, the attribute path that it is written to, for example ``("SELF", "port")``."""
     description: str = ""
     span: Span | None = None
     output_spans: Mapping[str, Span] = {}
+    """By output, where that is written."""
 
 
 class Notification(msgspec.Struct, frozen=True):
-    """A notification as it holds for one node or relationship (§3.6.19): a call from outside, whose outputs are written
-    to attributes as those of operations are. ``implementation`` is what subscribes to it, None where nothing has to."""
+    """A notification of one node or relationship (§3.6.19): a call from outside, whose outputs are written to
+    attributes like those of operations."""
 
     interface: str
     name: str
     implementation: Artifact | None = None
+    """The artifact that subscribes to it, None where none is needed."""
     dependencies: tuple[Artifact, ...] = ()
     outputs: Mapping[str, tuple[str | int, ...]] = {}
     description: str = ""
@@ -101,8 +102,8 @@ NORMATIVE = "tosca.interfaces."
 
 
 def interface_named(interfaces: Mapping[str, Interface], name: str) -> Interface | None:
-    """The interface that a name means: its symbolic name, else the full name of its type, or the short name of a
-    normative one. What a file calls a type otherwise has become the full name when the call was checked."""
+    """The interface that a name means: its symbolic name, the full name of its type, or the short name of a normative
+    type. Other names that a file has for a type were replaced by the full name when the call was checked."""
     if name in interfaces:
         return interfaces[name]
     return next((i for i in interfaces.values() if any(name in {kind, _short(kind)} for kind in i.kinds)), None)
@@ -115,10 +116,10 @@ def _short(kind: str) -> str:
 # Names that TOSCA and its normative lifecycle give a meaning of their own (§4.1, §4.2).
 
 KEYWORDS = frozenset({"SELF", "SOURCE", "TARGET", "HOST", "ORCHESTRATOR", "INDEX"})
-"""What stands for something in functions and mappings; no template can be called so."""
+"""The words with a special meaning in functions and mappings; no template may have such a name."""
 
 NODE_VARIABLES = ("NODE", "INSTANCE", "INSTANCES", "HOST")
-"""The variables that every operation of a node finds in its environment, whatever its inputs are called."""
+"""The variables that every operation of a node finds in its environment, whatever the names of its inputs."""
 
 RELATIONSHIP_VARIABLES = (
     *("SOURCE", "SOURCES", "SOURCE_NODE", "SOURCE_INSTANCE", "SOURCE_INSTANCES"),
@@ -127,4 +128,4 @@ RELATIONSHIP_VARIABLES = (
 """Those that every operation of a relationship finds."""
 
 ENDS = ("SOURCE", "SOURCES", "TARGET", "TARGETS")
-"""Those of relationships whose names TOSCA reserves in operations of nodes as well, where nothing sets them (§4.2)."""
+"""Variables of relationships that TOSCA reserves in operations of nodes, too, where they are not set (§4.2)."""

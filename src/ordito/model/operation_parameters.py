@@ -1,5 +1,5 @@
-"""What implements operations, the inputs of operations, which types define and templates assign, and the attributes
-that outputs are mapped to (§3.6.15, §3.6.17)."""
+"""The implementations of operations, their inputs, which types define and templates assign, and the attributes to which
+outputs are mapped (§3.6.15, §3.6.17)."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Parameters:
 
 
 def mapping_path(node: Node) -> tuple[str | int, ...] | None:
-    """The path that a mapping names, None where it is no list of texts with at least two parts."""
+    """The path that a mapping names, None where it is not a list of texts with at least two parts."""
     if not isinstance(node, Sequence) or len(node.items) < 2:
         return None
     path: list[str | int] = []

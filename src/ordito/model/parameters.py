@@ -1,4 +1,4 @@
-"""The parameters of topologies and workflows: their inputs, and what a topology puts out (§3.6.14, §3.9)."""
+"""The parameters of topologies and workflows: their inputs, and the outputs of a topology (§3.6.14, §3.9)."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class OutputTypes:
         self._data_types = data_types
 
     def complete(self, outputs: dict[str, Output]) -> None:
-        """Give outputs without a type that of their value, as far as it can be told before anything runs."""
+        """Give outputs without a type that of their value, as far as it is known before anything runs."""
         for name, output in outputs.items():
             if output.schema is None:
                 schema = self._schema(output.value)

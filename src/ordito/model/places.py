@@ -1,4 +1,4 @@
-"""Where a function call stands, and what it can name from there (§4.1)."""
+"""The place of a function call, and what it can name there (§4.1)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from ordito.syntax.expressions import Call, Value
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a call stands: in a node template, in a relationship, or in neither (outputs).
-
-    ``inputs`` are further inputs that ``get_input`` finds there, before those of the topology: the inputs of an
-    imperative workflow (§7.3.6).
-    """
+    """Where a call is written: in a node template, in a relationship, or in neither (outputs)."""
 
     node: NodeTemplate | None = None
     relationship: Relationship | None = None
     inputs: Mapping[str, PropertyDefinition] = {}
+    """Further inputs that ``get_input`` finds there, before those of the topology: those of an imperative workflow
+    (§7.3.6)."""
 
     @property
     def keywords(self) -> tuple[str, ...]:
@@ -30,20 +28,22 @@ class Place(msgspec.Struct, frozen=True):
         return ("SELF", "SOURCE", "TARGET") if self.relationship is not None else ()
 
     def hint(self, besides: str = "") -> str:
-        """What to tell people who use a keyword that means nothing here; ``besides`` is one that others may use."""
+        """The hint for a keyword that has no meaning here; ``besides`` is one that is allowed elsewhere."""
         listed = ", ".join(k for k in self.keywords if k != besides)
         return f"keywords that mean something here: {listed or 'none; name a node template'}"
 
 
 class Slot(msgspec.Struct, frozen=True, eq=False):
-    """What a path of names leads to: a property or attribute called ``name`` of a node or relationship, or of its
-    ``capability``. ``rest`` is the position of the argument that leads on into the value."""
+    """The property or attribute to which a path of names leads."""
 
     owner: NodeTemplate | Relationship
+    """The node or relationship that has it."""
     name: str
     definition: PropertyDefinition
     rest: int
+    """The position of the argument that leads further into the value."""
     capability: Capability | None = None
+    """The capability that has it, None where the owner itself does."""
 
     def value(self, what: str) -> tuple[bool, Value]:
         """Whether the documents give it a value, and which: as a property or, ``what`` being ``attribute``, as an
@@ -60,7 +60,7 @@ class Slot(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def path(self) -> str:
-        """Its name for people."""
+        """Its name in messages."""
         owner = self.owner.name if isinstance(self.owner, NodeTemplate) else self.owner.key
         inner = f"{self.capability.name}." if self.capability is not None else ""
         return f"{owner}.{inner}{self.name}"

@@ -29,7 +29,7 @@ from ordito.syntax.expressions import Value
 METHODS = ("average", "minimum", "maximum", "sum", "count", "last")
 TIME_INTERVAL = "tosca.datatypes.TimeInterval"
 BLOCK_NAME = re.compile("@v|#[A-Z]")
-"""What is in the name of a block and in no name of another type."""
+"""A part that the names of blocks have, and the names of other types never have."""
 
 
 class PolicyReader:

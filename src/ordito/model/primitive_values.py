@@ -1,6 +1,6 @@
 """Values of the primitive types: from how they are written to data (§3.3).
 
-A reader is given the text of a single value and whether it stands without quotes. It gives the data, or a ``Wrong``.
+A reader gets the text of a single value and whether it is written without quotes. It returns the data, or a ``Wrong``.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ RANGE_USAGE = "give [lower, upper]; the upper bound may be UNBOUNDED"
 
 
 class Wrong(msgspec.Struct, frozen=True):
-    """Why a text is no value of a type."""
+    """Why a text is not a value of a type."""
 
     reason: str = ""
-    """What follows the name of the value in a message; "" where nothing but the type is to be said."""
+    """The text after the name of the value in a message; "" where the type says enough."""
     hint: str = ""
     code: str = "bad-value"
 
@@ -138,7 +138,7 @@ def has_unit_in_another_case(kind: str, text: str, value: str) -> bool:
 
 
 def range_of(bounds: Sequence[tuple[str, bool] | None]) -> Value | Wrong:
-    """A range by how its bounds are written; None stands for one that is no single value."""
+    """A range by how its bounds are written; None for a bound that is not a single value."""
     reason = "a range has two bounds"
     if len(bounds) == 2:
         low, high = (integer(b[0]) if b is not None and b[1] else None for b in bounds)

@@ -1,9 +1,9 @@
-"""What ``get_property`` and ``get_attribute`` lead to: the property or attribute of a node, a relationship or a
+"""Finds what ``get_property`` and ``get_attribute`` lead to: the property or attribute of a node, a relationship or a
 capability that their arguments name (§4.1, §4.4.2, §4.5.1).
 
-The order in which a name is looked for is the one of evaluation: the entity's own values; its capabilities; through a
+A name is searched for in the same order as in evaluation: the entity's own values; its capabilities; through a
 requirement the matched capability of the target, then the target itself. An attribute that a node does not have is
-looked for in its Endpoint capabilities and then in the same way up the chain of its hosts.
+searched for in its Endpoint capabilities, and then in the same way up the chain of its hosts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_LISTED = 8
 
 
 class Reach:
-    """Follows calls through a whole topology; what leads nowhere is reported to ``faults``."""
+    """Follows calls through a whole topology; calls that lead nowhere are reported to ``faults``."""
 
     def __init__(
         self,
@@ -44,8 +44,8 @@ class Reach:
         self._faults = faults
 
     def find(self, call: Call, place: Place) -> Slot | None:
-        """What a call of get_property or get_attribute leads to; None where that is nothing, which is reported, or
-        where it cannot be told before anything runs."""
+        """What a call of get_property or get_attribute leads to; None where it leads nowhere, which is reported, or
+        where that is not known before anything runs."""
         entity, name = call.arguments[0], call.arguments[1]
         if isinstance(name, Call):
             self.entity(call, place)
@@ -341,7 +341,7 @@ class CallFaults:
 
 
 class NoFaults(CallFaults):
-    """For those who follow calls only: what is wrong with them is reported by somebody else."""
+    """Ignores faults, for code that only follows calls: their faults are reported elsewhere."""
 
     def __init__(self) -> None:
         super().__init__(Diagnostics())

@@ -1,6 +1,5 @@
-"""What function calls refer to: every entity, property, attribute, artifact and operation that a call names must exist,
-and what it gives must be what its place needs (chapter 4), which is known before anything runs. And no value may come
-to itself."""
+"""Checks the references of function calls: every entity, property, attribute, artifact and operation that a call names
+must exist, and its result must have the type that its place needs (chapter 4). No value may depend on itself."""
 
 from __future__ import annotations
 
@@ -35,8 +34,8 @@ INDEX = "INDEX"
 class References:
     """Checks calls against a whole topology.
 
-    ``check_all`` is the one door: whoever reads values with calls in them gives it the calls and the ``Place`` where
-    they stand, whose ``inputs`` may add to those of the topology.
+    ``check_all`` is the only entry: it gets the calls in a value and their ``Place``, whose ``inputs`` are added to
+    those of the topology.
     """
 
     def __init__(
@@ -342,7 +341,7 @@ MOST_LISTED = 20
 
 
 class Spot(msgspec.Struct, frozen=True, eq=False):
-    """A value with calls in it: where its calls stand, what people call it, and the value itself."""
+    """A value with calls in it: the place of its calls, its name in messages, and the value itself."""
 
     place: Place
     name: str
@@ -350,14 +349,14 @@ class Spot(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What no other value has; types share values, so the owner belongs to it."""
+        """A unique key; it holds the owner, since types share values."""
         relationship = self.place.relationship
         node = self.place.node
         return (node.name if node is not None else "", relationship.key if relationship else "", id(self.value))
 
 
 class Cycles:
-    """Finds circles. ``reach`` follows calls; what is wrong with them is for others to report."""
+    """Finds cycles of values. ``reach`` follows calls; their faults are reported elsewhere."""
 
     def __init__(self, reach: Reach, diagnostics: Diagnostics) -> None:
         self._reach = reach
@@ -463,9 +462,9 @@ def check_calls(
     references: References,
     mappings: AttributeMappings,
 ) -> None:
-    """Check what all calls refer to. Calls of a type are checked once where the answer is the same for all its
-    templates, the others for each template that has not put a value of its own in their place. ``between`` are the
-    calls of relationships, by their keys, those that are ``unbound`` included."""
+    """Check the references of all calls. Calls of a type are checked once where the result is the same for all its
+    templates, the others for each template that does not override their value. ``between`` are the calls of
+    relationships by their keys, also of ``unbound`` ones."""
     varying: dict[str, list[Call]] = {}
     for name, node in templates.nodes.items():
         copied = templates.copied(name)

@@ -1,4 +1,4 @@
-"""Relationships: what a requirement that is bound to a node's capability becomes (§3.7.10, §3.8.2, §3.8.4)."""
+"""Relationships, which are made from requirements that are bound to capabilities (§3.7.10, §3.8.2, §3.8.4)."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from ordito.syntax.shapes import EntryList, is_lost
 
 class Binding(msgspec.Struct, frozen=True):
     """A requirement of a node (``source``) that is bound to a capability of another (``target``), or to nothing yet:
-    then both are None.
-
-    ``part`` is what the assignment says of the relationship, ``number`` counts the assignments of this requirement
-    from 1, ``index`` all requirements of the node from 0; ``place`` is where messages point to.
-    """
+    then both are None."""
 
     source: NodeTemplate
     shape: RequirementShape
     target: NodeTemplate | None
     capability: Capability | None
     part: entities.RelationshipPart | None
+    """What the assignment says about the relationship."""
     number: int
+    """The number of this assignment among those of the same requirement, from 1."""
     index: int
+    """The number among all requirements of the node, from 0."""
     place: Placed
+    """The place for messages."""
 
 
 class _Template(msgspec.Struct, frozen=True):
@@ -72,7 +72,7 @@ class Relationships:
         self.calls: dict[str, tuple[Call, ...]] = {}
 
     def check_templates(self) -> None:
-        """What is wrong with relationship templates, used or not."""
+        """Report faults of relationship templates, also of unused ones."""
         for name, item in self._templates.items():
             self._types.find("relationship", item.type, self._unit)
             refuse_settings(item.at, item.metadata, "relationship templates", self._diagnostics)
@@ -123,8 +123,8 @@ class Relationships:
                 self._merged(shape, (), [item.interfaces], _shown(item))
 
     def make(self, bound: Binding) -> Relationship | None:
-        """The relationship of a binding; None where it cannot be, which is reported. One that is bound to nothing has
-        no target: it serves to find what is wrong with it."""
+        """The relationship of a binding; None where it cannot be made, which is reported. One without a target is made
+        only to find its faults."""
         part, shape, capability = bound.part, bound.shape, bound.capability
         template, kind = self._kind(part, shape)
         relationship = self._types.relationships.get(kind) if kind is not None else None

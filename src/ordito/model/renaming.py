@@ -1,4 +1,4 @@
-"""A topology inside of another: everything in it is named ``outer/inner``, and so is whatever its values refer to."""
+"""Renames everything in a topology inside of another to ``outer/inner``, also the names to which its values refer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ replace = msgspec.structs.replace
 
 
 class Renaming:
-    """Names everything of one service again. What the service shares stays shared: each part is looked at once."""
+    """Renames everything in one service. Shared parts stay shared: each is renamed once."""
 
     def __init__(self, service: Service, prefix: str) -> None:
         self._prefix = f"{prefix}/"
@@ -179,8 +179,8 @@ class Renaming:
         return replace(activity, name=name, inputs=self.values(activity.inputs))
 
     def workflow(self, workflow: Workflow) -> Workflow:
-        """An imperative workflow. Its own inputs keep their names: they belong to it, not to the topology. What reads
-        them is renamed all the same, since it may mean those of the topology."""
+        """An imperative workflow. Its own inputs keep their names: they belong to it, not to the topology. Calls that
+        read inputs are renamed nevertheless, since they may mean those of the topology."""
         return replace(
             workflow,
             name=self.name(workflow.name),
@@ -220,7 +220,7 @@ class _Renamed(Renaming):
 
 
 def with_renamed_node(service: Service, old: str, new: str) -> Service:
-    """A service that calls its node ``old`` by the name ``new``, which no other node bears."""
+    """The service with its node ``old`` renamed to ``new``, a name that no other node has."""
     renaming = _Renamed(service, old, new)
     nodes = {node.name: node for node in map(renaming.node, service.nodes.values())}
     return replace(
@@ -234,5 +234,5 @@ def with_renamed_node(service: Service, old: str, new: str) -> Service:
 
 
 def renamed_keys(service: Service, old: str, new: str) -> dict[str, str]:
-    """The keys of the relationships whose source is a node, and what they become when that has another name."""
+    """The keys of the relationships whose source is a node, with their new keys after it is renamed."""
     return {r.key: f"{new}{r.key[len(old) :]}" for r in service.nodes[old].requirements}

@@ -18,7 +18,7 @@ from ordito.syntax import entities
 
 
 class Asking:
-    """Reads assignments by the definitions of their requirements; what they ask for must be within these."""
+    """Reads assignments of requirements; they may only narrow the definitions of these."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Asking:
     def demand(
         self, node: NodeTemplate, item: entities.RequirementAssignment, shape: RequirementShape
     ) -> Demand | None:
-        """What an assignment asks for that names no node template; None where that is at fault."""
+        """What an assignment without a node template asks for; None where it has a fault."""
         if isinstance(item.at, Mapping) and not item.at.values:
             self._diagnostics.error(
                 "missing-keyname",
@@ -138,7 +138,7 @@ class Asking:
                 "wrong-capability",
                 f'requirement "{item.name}" needs a {shape.capability}, which {kinds[0]} is not derived from',
                 item.capability.span,
-                hint="leave capability: out to take the one that fits",
+                hint="remove capability: to get the one that fits",
             )
             return None
         return wanted
@@ -146,7 +146,7 @@ class Asking:
     def capability(
         self, item: entities.RequirementAssignment, target: NodeTemplate, shape: RequirementShape
     ) -> Capability | None:
-        """The target's capability: the one named, else the best match for the type that is asked for."""
+        """The target's capability: the named one, or else the best match for the type that is asked for."""
         usual = self._usual.get((target.type, shape.capability)) if item.capability is None else None
         return target.capabilities[usual] if usual is not None else self._best_capability(item, target, shape)
 
@@ -166,7 +166,7 @@ class Asking:
                     f'capability "{named.name}" of "{target.name}" is a {named.kinds[0]}; '
                     f'requirement "{item.name}" needs a {wanted}',
                     item.capability.span,
-                    hint="leave capability: out to take the one that fits",
+                    hint="remove capability: to get the one that fits",
                 )
                 return None
             found = find_type("capability", item.capability, self._unit, self._units)
@@ -181,7 +181,7 @@ class Asking:
                     "wrong-capability",
                     f'requirement "{item.name}" needs a {wanted}, which {found.name} is not derived from',
                     item.capability.span,
-                    hint="leave capability: out to take the one that fits",
+                    hint="remove capability: to get the one that fits",
                 )
                 return None
             wanted = found.name

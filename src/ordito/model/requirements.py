@@ -24,28 +24,32 @@ from ordito.syntax.shapes import is_lost
 
 
 class Open(msgspec.Struct, frozen=True):
-    """A requirement that names no node template: what it asks for, and how many nodes at least and at most. Without
-    ``item`` it is not assigned at all. ``order`` is its place among the assignments of its node, ``number`` that of
-    its first relationship among those of the same name."""
+    """A requirement for which no node template is named."""
 
     demand: Demand
+    """What it requires."""
     item: entities.RequirementAssignment | None
+    """Its assignment, None where it is not assigned at all."""
     place: Placed
     order: int
+    """Its place among the assignments of its node."""
     number: int
+    """The place of its first relationship among those of the same name."""
     least: int = 1
+    """How many nodes it needs at least."""
     most: int | None = 1
+    """How many it needs at most."""
 
     @property
     def shown(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f'requirement "{self.demand.shape.name}" of "{self.demand.source.name}"'
 
 
 class Requirements:
     """Binds the requirements of all node templates. ``open`` are those that no node template fulfils, each with the
-    reasons; ``outside`` those that are fulfilled from outside of the topology, where it stands for a node. Where
-    ``decided``, nodes of which it cannot be told whether they fit do not."""
+    reasons; ``outside`` those that are fulfilled from outside of the topology, where it substitutes a node. With
+    ``decided``, nodes do not fit where it is not known whether they do."""
 
     def __init__(
         self,
@@ -120,7 +124,7 @@ class Requirements:
         self._refuse_host_cycles()
 
     def bind(self, waiting: Open, target: NodeTemplate, capability: Capability) -> None:
-        """Bind an open requirement to a node that was found elsewhere."""
+        """Bind an open requirement to a node that was found in another place."""
         self._bind_one(waiting, target, capability, waiting.number)
         self._settle(waiting.demand.source.name)
 

@@ -1,7 +1,7 @@
 """From files to the resolved service: the phases, in order.
 
-Each phase reports all it finds and goes on with what is sound, so that one run shows every mistake, and nothing that
-only follows from another one.
+Each phase reports all faults that it finds and continues with the rest, so that one run shows every mistake, and none
+that only follows from another.
 """
 
 from __future__ import annotations

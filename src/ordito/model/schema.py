@@ -1,5 +1,5 @@
-"""Schemas: what a value must be, and the definitions that say so (§3.6.3, §3.6.9, §3.6.10, §3.7.6); whether a value of
-one schema may be one of another."""
+"""Schemas of values, and the definitions with them (§3.6.3, §3.6.9, §3.6.10, §3.7.6); also whether a value of one
+schema may be a value of another."""
 
 from __future__ import annotations
 
@@ -30,17 +30,16 @@ class Constraint(msgspec.Struct, frozen=True):
 
 
 class PropertyDefinition(msgspec.Struct, frozen=True):
-    """A property or attribute of a type, or a parameter's definition (§3.6.10, §3.6.12, §3.6.14).
-
-    ``default`` is only meaningful where ``has_default``; ``fixed`` says a refinement gave the final value.
-    """
+    """The definition of a property, an attribute or a parameter (§3.6.10, §3.6.12, §3.6.14)."""
 
     name: str
     schema: Schema
     required: bool = True
     has_default: bool = False
     default: Value = None
+    """Only meaningful where ``has_default``."""
     fixed: bool = False
+    """Whether a refinement gives the final value."""
     description: str = ""
     status: str = "supported"
     metadata: Mapping[str, str] = {}
@@ -62,17 +61,19 @@ class DataType(msgspec.Struct, frozen=True):
 
 
 class PropertyFilter(msgspec.Struct, frozen=True):
-    """Constraints that the value of a property must meet (§3.6.4); ``base`` is the property's primitive type.
-    Where ``any_case``, the constraints are in lower case, and the value is to be compared so."""
+    """Constraints that the value of a property must meet (§3.6.4)."""
 
     name: str
     base: str
+    """The primitive type of the property."""
     constraints: tuple[Constraint, ...]
     any_case: bool = False
+    """Whether case does not count: then the constraints are in lower case."""
 
 
 class CapabilityFilter(msgspec.Struct, frozen=True):
-    """What a capability must be like (§3.6.5.2): the one of this name, or where ``type`` is given any of that type."""
+    """Conditions for a capability (§3.6.5.2): for the one of this name, or where ``type`` is given, for any of that
+    type."""
 
     name: str
     type: str = ""
@@ -80,7 +81,7 @@ class CapabilityFilter(msgspec.Struct, frozen=True):
 
 
 class NodeFilter(msgspec.Struct, frozen=True):
-    """What a node must be like (§3.6.5); all of it must hold."""
+    """Conditions for a node, which must all hold (§3.6.5)."""
 
     properties: tuple[PropertyFilter, ...] = ()
     capabilities: tuple[CapabilityFilter, ...] = ()
@@ -90,8 +91,8 @@ class NodeFilter(msgspec.Struct, frozen=True):
 # Whether the result of a function can be what its place needs, as far as the declared types say it (R-4.4.1-3).
 
 TEXTUAL = frozenset({"string", "version", "timestamp", *UNITS})
-"""The types whose values are texts of a certain form. One may stand for another where the text has that form, which
-is seen when it is known."""
+"""The types whose values are texts of a certain form. A value of one may be used for another where its text has that
+form, which is checked when the text is known."""
 PLAIN = TEXTUAL | {"integer", "float", "boolean"}
 FITTING = {
     Needs.TEXT: PLAIN,
@@ -103,8 +104,8 @@ FITTING = {
 
 
 def fits(given: Schema, needed: object, data_types: Mapping[str, DataType]) -> bool:
-    """Whether a value of one schema may be one that a place needs. Constraints are left to when the value is known,
-    and so are types that cannot be told."""
+    """Whether a value of one schema may be used where another is needed. Constraints, and types that are not known yet,
+    are checked when the value is known."""
     while True:
         declared = data_types.get(given.type)
         if declared is None:

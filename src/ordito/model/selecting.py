@@ -28,13 +28,13 @@ from ordito.syntax.expressions import Value
 
 INVENTORY = "name the existing nodes with --inventory FILE"
 PLACE = "inventory/"
-"""What the names of existing nodes begin with that no template stands for."""
+"""The prefix for the names of existing nodes without a template."""
 
 replace = msgspec.structs.replace
 
 
 class Selecting:
-    """Chooses, and reports what cannot be chosen: as an error where everything has to be chosen now, else as a
+    """Chooses nodes, and reports where none can be chosen: as an error where everything has to be chosen now, else as a
     note."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Selecting:
         self._found: dict[tuple[object, ...], tuple[list[NodeTemplate], list[str]]] = {}
 
     def settle(self) -> Choices:
-        """Choose for all templates that are to be selected and for all open requirements."""
+        """Choose nodes for all templates with the directive ``select`` and for all open requirements."""
         self._look_for_hosts()
         for node in self._targets_first():
             self._select(node)
@@ -404,7 +404,7 @@ def _labelled(node: NodeTemplate, candidate: NodeTemplate) -> Finding:
     """Whether a host has the labels that a template asks for in its metadata."""
     has = candidate.settings.labels
     wrong = [f"{name}={value}" for name, value in node.settings.labels.items() if has.get(name) != value]
-    return Finding((f"it has not the label {', '.join(wrong)}",) if wrong else ())
+    return Finding((f"it does not have the label {', '.join(wrong)}",) if wrong else ())
 
 
 def _idle(interface: Interface) -> Interface:

@@ -1,7 +1,7 @@
-"""Which node templates of a topology can fulfil a requirement that names none: by their types, capabilities and values
-(§3.8.2, R-3.8.2-10).
+"""Finds the node templates of a topology that can fulfil a requirement without one: by their types, capabilities and
+values (§3.8.2, R-3.8.2-10).
 
-Candidates are looked at in the order of declaration, each once for all requirements that ask for the same.
+Candidates are checked in the order of declaration, each once for all equal requirements.
 """
 
 from __future__ import annotations
@@ -27,35 +27,40 @@ class Target(msgspec.Struct, frozen=True):
 
 
 class Demand(msgspec.Struct, frozen=True):
-    """What a requirement of a node asks for: a node type, "" for any, a capability type, the name of the capability,
-    "" for any, and filters."""
+    """What a requirement of a node asks for."""
 
     source: NodeTemplate
     shape: RequirementShape
     node_type: str
+    """The type of the node, "" for any."""
     capability: str
+    """The type of the capability."""
     named: str = ""
+    """The name of the capability, "" for any."""
     filters: tuple[WrittenFilter, ...] = ()
+    """Conditions for the node."""
 
     @property
     def asked(self) -> tuple[object, ...]:
-        """What is asked for, as a key: what is the same for two demands fits both, as far as their sources do."""
+        """The demand as a key: nodes that fit one of two demands with equal keys fit the other, if their sources allow
+        it."""
         return (self.node_type, self.capability, self.named, *(id(f.filter) for f in self.filters))
 
     @property
     def shown(self) -> str:
-        """What is asked for, in words."""
+        """The demand in words."""
         what = self.node_type or f"node with a capability of type {self.capability}"
         return f"{what} that satisfies the filter" if self.filters else what
 
 
 class Found(msgspec.Struct, frozen=True):
-    """The nodes that fit, no more than a message lists; ``near`` says why others do not, ``open`` why it cannot be told
-    of others."""
+    """The nodes that fit, at most as many as a message lists."""
 
     targets: tuple[Target, ...]
     near: tuple[str, ...] = ()
+    """Why other nodes do not fit."""
     open: tuple[Unknown, ...] = ()
+    """Why it is not known of further nodes whether they fit."""
 
 
 class _Pool:
@@ -69,8 +74,8 @@ class _Pool:
 
 
 class Candidates:
-    """Finds the node templates that fit, and knows how many more relationships their capabilities serve. ``filters``
-    are what it matches with."""
+    """Finds the node templates that fit, and counts how many more relationships their capabilities accept. ``filters``
+    reads and checks filters."""
 
     def __init__(self, types: Types, nodes: MappingType[str, NodeTemplate], filters: Filters, facts: Facts) -> None:
         self._types = types
@@ -87,7 +92,7 @@ class Candidates:
         return users
 
     def find(self, demand: Demand, most: int = MOST_LISTED) -> Found:
-        """The node templates that fit a demand: more than ``most`` of them are not looked for."""
+        """The node templates that fit a demand, at most ``most`` of them."""
         pool = self._pool(demand)
         pool.fitting = [t for t in pool.fitting if not self._is_spent(t, pool)]
         found = [t for t in pool.fitting if t.node.name != demand.source.name]
@@ -103,7 +108,7 @@ class Candidates:
         return Found(tuple(found), tuple(pool.near), tuple(pool.open))
 
     def fits(self, node: NodeTemplate, filters: tuple[WrittenFilter, ...]) -> list[str]:
-        """What speaks against a node by filters, as far as it is known."""
+        """Whether a node fits filters, as far as it is known."""
         findings = (self.filters.match(f.filter, f.unit, node, self._facts) for f in filters)
         return [reason for finding in findings for reason in finding.against]
 
@@ -165,7 +170,7 @@ class Candidates:
                 pool.near.append(f"{node.name}: {capability.name} serves {' or '.join(sources)} only")
 
     def serves(self, node: NodeTemplate, capability: Capability, source: NodeTemplate) -> bool:
-        """Whether a capability serves nodes of a type."""
+        """Whether a capability accepts relationships from nodes of a type."""
         sources = self._types.nodes[node.type].capabilities[capability.name].valid_source_types
         return not sources or any(s in source.kinds for s in sources)
 

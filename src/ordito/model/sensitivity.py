@@ -1,8 +1,8 @@
 """What makes a value sensitive: the metadata of its definition, or of the node template it belongs to, and its type.
 
-`metadata: {sensitive: true}` says it of a property, an attribute, an input, an output, a parameter, a data type with
-all types derived from it, or a node template with all its values. Where a field of a data type is sensitive (as the
-token of `tosca.datatypes.Credential`), only that part of a value is.
+`metadata: {sensitive: true}` marks a property, an attribute, an input, an output, a parameter, a data type with all
+types derived from it, or a node template with all its values. Where a field of a data type is sensitive (as the token
+of `tosca.datatypes.Credential`), only that part of a value is.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def hide(node: Node) -> None:
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """What is sensitive of a value: all of it, or what its schema says."""
+    """Which parts of a value are sensitive: all of it, or those that its schema marks."""
 
     whole: bool
     schema: Schema | None = None
@@ -50,7 +50,7 @@ class Marks:
         self._touched: dict[str, bool] = {}
 
     def of(self, definition: PropertyDefinition | None) -> Mark | None:
-        """What is sensitive of a definition's values; None where nothing is."""
+        """Which parts of a definition's values are sensitive; None where none are."""
         if definition is None:
             return None
         return self.by(definition.schema, definition.metadata)
@@ -66,7 +66,7 @@ class Marks:
         return Mark(whole=True) if says_sensitive(metadata) else self.of(definition)
 
     def inside(self, mark: Mark | None, place: str | int) -> Mark | None:
-        """What is sensitive of the part of a value to which a name or index leads."""
+        """Which parts are sensitive in the part of a value to which a name or index leads."""
         if mark is None or mark.whole or mark.schema is None:
             return mark
         data_type = self._data_types[mark.schema.type]
@@ -79,7 +79,7 @@ class Marks:
         return self.by(entry, {}) if entry is not None else None
 
     def wrap(self, data: object, mark: Mark | None) -> object:
-        """Data with what is sensitive of it wrapped; null stays null, and what is wrapped already stays so."""
+        """Data with its sensitive parts wrapped; null stays null, and wrapped parts stay wrapped."""
         if mark is None or data is None or isinstance(data, Sensitive):
             return data
         if mark.whole or mark.schema is None:

@@ -1,7 +1,7 @@
-"""The resolved service: what is wanted, free of dialect and spelling, ready for planning.
+"""The resolved service: independent of dialect and spelling, ready for planning.
 
-Every name is resolved to its full form, every type is flattened (what it inherits is in it), every assignment is
-checked against its definition and completed with defaults. What only the running system knows stays a ``Call``.
+Every name is resolved to its full form, every type is flattened (it holds what it inherits), every assignment is
+checked against its definition and completed with defaults. A value that is known only at run time stays a ``Call``.
 All mappings keep the order of declaration.
 """
 
@@ -56,21 +56,19 @@ class Capability(msgspec.Struct, frozen=True):
 
 
 class Relationship(msgspec.Struct, frozen=True):
-    """One fulfilled requirement: the relationship that a node template (``source``) has with another (``target``).
-
-    ``index`` is the place among the source's requirement assignments; ``key`` names the relationship in the whole
-    service: ``<source>.<requirement>`` and, from the second assignment of the same name on, ``.<n>``.
-    ``kinds`` are the relationship type's full name and those of its ancestors. ``via`` is the node template that was
-    required, where a topology stands for that.
-    """
+    """One fulfilled requirement: the relationship of a node template (``source``) with another (``target``)."""
 
     key: str
+    """Its name in the whole service: ``<source>.<requirement>`` and, from the second assignment of the same name on,
+    ``.<n>``."""
     source: str
     requirement: str
     index: int
+    """The place among the source's requirement assignments."""
     target: str
     capability: str
     kinds: tuple[str, ...]
+    """The relationship type's full name and those of its ancestors."""
     template: str = ""
     properties: Mapping[str, Value] = {}
     attributes: Mapping[str, Value] = {}
@@ -80,6 +78,7 @@ class Relationship(msgspec.Struct, frozen=True):
     artifacts: Mapping[str, Artifact] = {}
     span: Span | None = None
     via: str = ""
+    """The node template that was required, where a topology substitutes it."""
 
     @property
     def type(self) -> str:
@@ -93,41 +92,43 @@ class Relationship(msgspec.Struct, frozen=True):
 
 
 class NodeTemplate(msgspec.Struct, frozen=True):
-    """A node template with everything its type gives it (§3.8.3).
-
-    ``kinds`` are the node type's full name and those of its ancestors. ``properties`` holds assigned and default
-    values (unset optional ones are absent); ``assigned`` names those that the template, or a type below the normative
-    ones, gave a value. ``attributes`` holds initial values. ``requirements`` are in declared order; ``interfaces``
-    hold, as ``artifact.<name>``, what deploys its artifacts as well. ``instance_count`` and ``occurrences`` (§2.20) are
-    None where the template does not give them. ``metadata`` are the template's own,
-    ``settings`` what they and those of its types say to Ordito. ``directives`` are "select" and
-    "substitute" where they are given; ``existing`` is the name that a selected node has in the inventory.
-    """
+    """A node template with everything that its type gives it (§3.8.3)."""
 
     name: str
     kinds: tuple[str, ...]
+    """The node type's full name and those of its ancestors."""
     properties: Mapping[str, Value]
+    """Assigned and default values; optional ones without a value are absent."""
     attributes: Mapping[str, Value]
+    """Initial values."""
     definitions: Mapping[str, PropertyDefinition]
     attribute_definitions: Mapping[str, PropertyDefinition]
     capabilities: Mapping[str, Capability]
     requirements: tuple[Relationship, ...]
+    """In declared order."""
     interfaces: Mapping[str, Interface]
+    """Also those that deploy its artifacts, as ``artifact.<name>``."""
     artifacts: Mapping[str, Artifact]
     assigned: frozenset[str] = frozenset()
+    """The properties to which the template, or a type below the normative ones, gives a value."""
     instance_count: Value = None
+    """As it is written (§2.20), None where it is not; ``occurrences`` likewise."""
     occurrences: tuple[int, int | None] | None = None
     metadata: Mapping[str, str] = {}
+    """Those of the template itself."""
     settings: Settings = NO_SETTINGS
+    """What these and the metadata of its types set for Ordito."""
     description: str = ""
     span: Span | None = None
     directives: tuple[str, ...] = ()
+    """"select" and "substitute", where they are given."""
     node_filter: NodeFilter | None = None
     existing: str = ""
+    """The name of a selected node in the inventory."""
 
     @property
     def is_concrete(self) -> bool:
-        """Whether it stands for itself: it is neither selected nor substituted."""
+        """Whether it is made as it is written: it is neither selected nor substituted."""
         return not self.directives
 
     @property
@@ -167,26 +168,22 @@ class Output(msgspec.Struct, frozen=True):
 
 
 class Service(msgspec.Struct, frozen=True):
-    """A whole service: its topology, resolved.
-
-    ``inputs`` are the declared inputs; ``files`` every file the service is made of besides what artifacts name
-    (definitions and imports), relative to its root like ``Artifact.file``; ``main`` is the entry definitions file.
-    ``sanitised`` gives the shell-safe form of each node name, from which instance ids are made. ``substitution`` says
-    what the topology can stand for in other services. ``substituted`` are the node templates that topologies stand for;
-    what came of each is among ``nodes``, by the names ``outer/inner``. ``inner_inputs`` are the values of the inputs of
-    these topologies, by ``outer/input``, ``inner_definitions`` what is declared of them. ``choices`` are what was
-    chosen where the service leaves a choice. ``hooks`` are its lifecycle steps by their ids, in the order in which they
-    are declared: those of one phase of one component follow each other in it.
-    """
+    """A whole service: its topology, resolved."""
 
     name: str
     main: str
+    """The entry definitions file."""
     files: tuple[str, ...]
+    """Every file of the service (definitions and imports) except artifacts, relative to its root like
+    ``Artifact.file``."""
     inputs: Mapping[str, PropertyDefinition]
+    """The declared inputs."""
     outputs: Mapping[str, Output]
     nodes: Mapping[str, NodeTemplate]
     sanitised: Mapping[str, str]
+    """The shell-safe form of each node name, from which instance ids are made."""
     incoming: Mapping[str, tuple[Relationship, ...]]
+    """By node, the relationships that lead to it."""
     data_types: Mapping[str, DataType]
     relationship_templates: Mapping[str, tuple[Relationship, ...]] = {}
     metadata: Mapping[str, str] = {}
@@ -195,14 +192,21 @@ class Service(msgspec.Struct, frozen=True):
     policies: Mapping[str, Policy] = {}
     workflows: Mapping[str, Workflow] = {}
     substitution: Substitution | None = None
+    """The node type that the topology can implement in other services."""
     substituted: Mapping[str, Substituted] = {}
+    """The node templates that topologies substitute; the nodes of these topologies are among ``nodes``, as
+    ``outer/inner``."""
     inner_inputs: Mapping[str, Value] = {}
+    """The values of the inputs of these topologies, by ``outer/input``."""
     inner_definitions: Mapping[str, PropertyDefinition] = {}
+    """The definitions of these inputs."""
     choices: Choices = Choices()
+    """What was chosen where the service leaves a choice."""
     hooks: Mapping[str, LifecycleStep] = {}
+    """Its lifecycle steps by their ids, in declared order, which is their order within one phase of one component."""
 
     def template(self, name: str) -> NodeTemplate | None:
-        """The node template of a name, be it part of the service or one that a topology stands for."""
+        """The node template with a name, whether it is part of the service or substituted by a topology."""
         node = self.nodes.get(name)
         if node is None and name in self.substituted:
             return self.substituted[name].template
@@ -214,19 +218,20 @@ class Service(msgspec.Struct, frozen=True):
 
 
 class Substituted(msgspec.Struct, frozen=True):
-    """A node template that a topology stands for: nothing of it is made, but what the topology holds.
-
-    ``template`` has the values that others read: attributes and capabilities lead to those inside. ``file`` is where
-    the topology is defined, ``nodes`` are all nodes that came of it. ``capabilities`` and ``requirements`` give the
-    node that is behind each, and its capability or requirement; ``operations`` are as in ``Substitution``.
-    """
+    """A node template that a topology substitutes: only the nodes of that topology are made."""
 
     template: NodeTemplate
+    """The template with the values that others read: its attributes and capabilities lead to nodes of the topology."""
     file: str
+    """The file of the topology."""
     nodes: tuple[str, ...]
+    """The nodes that come from the topology."""
     capabilities: Mapping[str, Way] = {}
+    """By capability, the node that provides it, and its capability."""
     requirements: Mapping[str, Way] = {}
+    """By requirement, the node that has it, and its requirement."""
     operations: Mapping[str, str | tuple[str, str, str]] = {}
+    """As in ``Substitution``."""
 
 
 HOSTED_ON = "tosca.relationships.HostedOn"
@@ -248,30 +253,32 @@ Way = tuple[str, str]
 
 
 class Substitution(msgspec.Struct, frozen=True):
-    """How a topology implements a node type (§3.8.8 to §3.8.13).
-
-    ``inputs`` give by property the input that takes it, ``outputs`` by attribute the output that gives it,
-    ``capabilities`` and ``requirements`` the nodes behind them, ``capability_values`` the values of capabilities
-    with nothing behind. ``constants`` are what a node's properties must be for the topology to fit, ``overridden``
-    the properties inside that take one of the node's. ``operations`` map ``interface.operation`` to a workflow, or
-    to a node template, its interface and its operation. ``unfed`` are inputs that need a value and get none,
-    ``unmapped`` the capabilities and requirements that nothing stands behind, ``lost`` those whose mappings could
-    not be read.
-    """
+    """How a topology implements a node type (§3.8.8 to §3.8.13)."""
 
     node_type: str
     filter: NodeFilter | None = None
     constants: Mapping[str, tuple[Constraint, str]] = {}
+    """What the properties of a node must be for the topology to fit."""
     inputs: Mapping[str, str] = {}
+    """By property, the input that takes it."""
     overridden: Mapping[str, Way] = {}
+    """The properties of inner nodes that take one of the node's."""
     outputs: Mapping[str, str] = {}
+    """By attribute, the output that gives it."""
     capabilities: Mapping[str, Way] = {}
+    """By capability, the inner node that provides it."""
     requirements: Mapping[str, Way] = {}
+    """By requirement, the inner node that has it."""
     capability_values: Mapping[str, Mapping[str, Value]] = {}
+    """The values of capabilities that no inner node provides."""
     operations: Mapping[str, str | tuple[str, str, str]] = {}
+    """By ``interface.operation``, a workflow, or a node template, its interface and its operation."""
     unfed: tuple[str, ...] = ()
+    """Inputs that need a value and get none."""
     unmapped: tuple[str, ...] = ()
+    """The capabilities and requirements that no inner node provides."""
     lost: frozenset[str] = frozenset()
+    """Those whose mappings could not be read."""
     span: Span | None = None
 
 

@@ -1,10 +1,10 @@
 """Settings of Ordito: entries of metadata that begin with ``ordito.``, in node templates and node types.
 
-A template's win over its type's, a type's over those that it derives from, and all of them over the command line.
-They are the one exception to metadata changing nothing (§3.6.2): every other entry is only carried along.
+Those of a template take precedence over those of its type, those of a type over those of its parent types, and all of
+them over the command line. All other metadata has no effect (§3.6.2).
 
-``KNOWN`` is the one table of them. Those of single operations are written ``ordito.<interface>.<operation>.attempts``;
-the interface is the node's, or that of a relationship whose operation runs in the chain of the node's instances.
+``KNOWN`` is the table of them. Those of single operations are written ``ordito.<interface>.<operation>.attempts``; the
+interface is the node's, or that of a relationship whose operation runs in the chain of the node's instances.
 """
 
 from __future__ import annotations
@@ -39,16 +39,18 @@ UNDONE_ONCE = (CREATED, CONFIGURED, STARTED)
 """Node states that a way up passes."""
 MOST_RESOURCES = 1e15
 LABEL = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]{0,62})\s*(?:=\s*([^,=\s](?:[^,=]*[^,=\s])?)\s*)?", re.ASCII)
-"""A label or a resource as it is asked for."""
+"""The text of a label or a resource."""
 
 
 class OperationSettings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What holds for one operation: its priority ("required" or "optional"), how often it is tried at most, and the
-    seconds between two attempts; None where nothing is said."""
+    """The settings of one operation, None where they are not set."""
 
     priority: str | None = None
+    """"required" or "optional"."""
     attempts: int | None = None
+    """How often it is tried at most."""
     interval: float | None = None
+    """The seconds between two attempts."""
 
     @property
     def is_optional(self) -> bool:
@@ -57,28 +59,30 @@ class OperationSettings(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the metadata of a node say to Ordito; None where they say nothing. ``labels``, ``resources`` and
-    ``placement`` are what a Compute wants of the host that it is given. ``max_unavailable`` is how many instances are
-    changed at one time, ``data`` whether they keep data, where that is said. ``undone_once`` is, of the type of a
-    block, the node state to which a component has to come again before what the block did is undone. ``scale`` says
-    whether it is the node alone that is scaled, or the Compute that contains it. ``operations`` is what they say of
-    single operations, by ``Interface.operation``."""
+    """The settings in the metadata of a node, None where they are not set."""
 
     priority: str | None = None
     attempts: int | None = None
     interval: float | None = None
     protected: bool = False
     data: str | None = None
+    """Whether its instances keep data."""
     concurrency: int | None = None
     labels: Mapping[str, str] = {}
+    """The labels that a Compute requires of its host; ``resources`` and ``placement`` are requirements for the host,
+    too."""
     resources: Mapping[str, float] = {}
     placement: str = SPREAD
     reach: int | None = None
     ready: float | None = None
     max_unavailable: Portion | None = None
+    """How many instances are changed at one time."""
     undone_once: str = STARTED
+    """In the type of a block: the node state that a component must reach again before the block is undone."""
     scale: str = WITH_HOST
+    """Whether the node alone is scaled, or the Compute that hosts it."""
     operations: Mapping[str, OperationSettings] = {}
+    """Settings of single operations, by ``Interface.operation``."""
 
     @property
     def is_optional(self) -> bool:
@@ -86,8 +90,8 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.priority == OPTIONAL
 
     def of(self, operation: str) -> OperationSettings:
-        """What holds for an ``Interface.operation``: what is said of it, else of the node. Only its own priority makes
-        an operation optional: one of an optional node may be as necessary for the node as any other."""
+        """The settings of an ``Interface.operation``: its own, or else those of the node. Only its own priority makes
+        an operation optional: an operation of an optional node may still be necessary for that node."""
         own = self.operations.get(operation, NOTHING_SAID)
         return OperationSettings(
             own.priority,
@@ -105,7 +109,7 @@ class Setting(msgspec.Struct, frozen=True):
 
     text: str
     at: Span | None = None
-    """Where its name stands."""
+    """The place of its name."""
 
 
 WrittenSettings = Mapping[str, Setting]
@@ -129,7 +133,7 @@ def read_settings(at: object, metadata: Mapping[str, Scalar] | None, diagnostics
 
 
 def settings_of(written: WrittenSettings) -> Settings:
-    """What entries that are sound mean, taken together."""
+    """The settings from entries that have no faults."""
     if not written:
         return NO_SETTINGS
     operations: dict[str, dict[str, object]] = {}
@@ -172,7 +176,7 @@ def read_allowed(metadata: Mapping[str, Scalar] | None, diagnostics: Diagnostics
 def refuse_settings(
     at: object, metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics, *, save: str = ""
 ) -> None:
-    """Report settings in the metadata of what has none, ``save`` one."""
+    """Report settings in metadata where none are allowed, except the one named ``save``."""
     section = at.values.get("metadata") if isinstance(at, Written) else None
     for name, value in (metadata or {}).items():
         if name.startswith(PREFIX) and name != save:
@@ -181,14 +185,14 @@ def refuse_settings(
                 "unknown-setting",
                 f'"{name}" has no meaning for {what}',
                 place,
-                hint="settings stand in the metadata of node templates and node types",
+                hint="settings belong in the metadata of node templates and node types",
             )
 
 
 def plain_metadata(
     at: object, metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics
 ) -> dict[str, str]:
-    """The metadata of what has no settings, as they are written."""
+    """The metadata of something that has no settings, as it is written."""
     refuse_settings(at, metadata, what, diagnostics)
     return {name: value.text for name, value in (metadata or {}).items()}
 
@@ -275,14 +279,18 @@ TIME = "scalar-unit.time"
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A setting: what reads its value (None for one that is wrong), what that must be, in words, and what it means.
-    ``words`` are those that its value may be, ``of_operations`` says whether single operations have it as well."""
+    """A kind of setting."""
 
     read: Callable[[str], object]
+    """Reads a value, None for a wrong one."""
     value: str
+    """What a value must be, in words."""
     meaning: str
+    """What it means."""
     words: tuple[str, ...] = ()
+    """The only words that its value may be."""
     of_operations: bool = False
+    """Whether single operations have it, too."""
 
 
 def _word(*words: str) -> Callable[[str], str | None]:
@@ -305,7 +313,7 @@ KNOWN: Mapping[str, Kind] = {
         "How often each operation is tried at most.",
         of_operations=True,
     ),
-    "interval": Kind(_seconds, A_TIME, "What lies between two attempts.", of_operations=True),
+    "interval": Kind(_seconds, A_TIME, "The time between two attempts.", of_operations=True),
     "protected": Kind(_flag, "true or false", "Undeploying and upgrading leave it alone."),
     "data": Kind(
         _word(KEPT, NO_DATA),
@@ -352,13 +360,13 @@ KNOWN: Mapping[str, Kind] = {
     "undone_once": Kind(
         _word(*UNDONE_ONCE),
         ", ".join(UNDONE_ONCE[:-1]) + f" or {STARTED}",
-        "In the node type of a block: how far a component is up again when what the block did is undone.",
+        "In the node type of a block: the state that a component must reach again before the block is undone.",
         UNDONE_ONCE,
     ),
     "scale": Kind(
         _word(ALONE, WITH_HOST),
         f"{ALONE} or {WITH_HOST}",
-        "Whether scaling the node makes more of it alone, on the hosts there are, or more of the Compute it lies on.",
+        "Whether scaling the node makes more of it alone, on its hosts, or more of the Compute that hosts it.",
         (ALONE, WITH_HOST),
     ),
 }
@@ -368,7 +376,7 @@ OF_OPERATIONS = tuple(name for name, kind in KNOWN.items() if kind.of_operations
 UPDATE = PREFIX + "update"
 IGNORE, REPLACE = "ignore", "replace"
 UPDATES = (IGNORE, REPLACE)
-"""What the metadata of a property may say of its changes."""
+"""The values of the setting for changes of a property."""
 
 ELSEWHERE: Mapping[str, Kind] = {
     UPDATE: Kind(
@@ -381,10 +389,10 @@ ELSEWHERE: Mapping[str, Kind] = {
     allowable.SETTING: Kind(
         allowable.codes_in,
         f"codes with commas between them: {', '.join(allowable.ALLOWABLE)}",
-        "In the metadata of a whole service: the findings with which it goes on, which are warnings then.",
+        "In the metadata of a whole service: the errors that it allows, which become warnings.",
     ),
 }
-"""The settings of what is no node, by their full names, and where they stand."""
+"""The settings outside of nodes, by their full names, and where they are written."""
 
 
 def metadata_of_property(metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics) -> dict[str, str]:

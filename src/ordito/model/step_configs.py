@@ -1,5 +1,5 @@
-"""What lifecycle steps give to their blocks: read by the types that these declare, and faults of steps that both ways
-to write them share."""
+"""The configs of lifecycle steps, read by the types that their blocks declare, and checks that both ways to write steps
+share."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class StepConfigs:
 
 
 def refuse_inline(keys: Iterable[Scalar], name: str, diagnostics: Diagnostics) -> bool:
-    """Refuse keys by which a step would say itself what is done; whether there were any."""
+    """Report keys with which a step says itself what it does; returns whether there were any."""
     found = [key for key in keys if key.text in INLINE]
     for key in found:
         diagnostics.error(
@@ -104,7 +104,7 @@ def refuse_inline(keys: Iterable[Scalar], name: str, diagnostics: Diagnostics) -
 
 
 def without_inline(node: nodes.Mapping | None) -> nodes.Mapping | None:
-    """What a step says without the keys that it must not have, of which enough is said by that; of its config too."""
+    """A step without the keys that it must not have, which were reported, also in its config."""
     if node is None:
         return None
     kept: list[tuple[Scalar, nodes.Node]] = []

@@ -22,7 +22,7 @@ from ordito.syntax import policies as written
 from ordito.syntax.expressions import Call, Value
 
 WRITTEN_OUT = {"phase": "phase", "condition": "condition", "timeout": "timeout", "onFailure": "on_failure"}
-"""The properties that say when and how a step runs, and what they are called here."""
+"""The properties that say when and how a step runs, with the names of their fields in ``LifecycleStep``."""
 
 
 def policy_steps(policies: PolicyReader, blocks: KnownBlocks, references: References) -> dict[str, LifecycleStep]:
@@ -108,7 +108,7 @@ class _StepPolicies:
                 "step-trigger",
                 f'lifecycle step "{item.name}" cannot have triggers: its phase says when it runs',
                 item.at.key("triggers").span,
-                hint="remove them; what is to happen on an event belongs into a policy of another type",
+                hint="remove them; what is to happen on an event belongs in a policy of another type",
             )
 
     def _text(self, item: written.Policy, name: str, value: Value) -> str:
@@ -147,7 +147,7 @@ TEXTS = {
     "timeout": "timeout",
     "onFailure": "on_failure",
 }
-"""The keys of a step that are texts, and what they are called here."""
+"""The keys of a step that are texts, with the names of their fields in ``LifecycleStep``."""
 KEYS = (*TEXTS, "config")
 TRANSITIONS = tuple(dict.fromkeys(phase.partition(".")[0] for phase in PHASES))
 MOMENTS = ("before", "after")

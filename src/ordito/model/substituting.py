@@ -1,8 +1,8 @@
-"""Substitution: for each node template with the directive ``substitute`` a topology is chosen that implements its type,
-and what that topology holds takes its place (§2.10, §2.11, §2.12).
+"""Substitution: for each node template with the directive ``substitute``, a topology that implements its type is chosen
+and replaces it (§2.10, §2.11, §2.12).
 
-The chosen topology is resolved first, with all that is substituted in it, so that what takes the place is flat. Depth
-and number are bounded: topologies that hold each other, or double with each level, are refused.
+The chosen topology is resolved first, with all substitutions in it, so that it is flat. Depth and number are bounded:
+topologies that hold each other, or double with each level, are refused.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from ordito.syntax.expressions import Value
 from ordito.syntax.mappings import SubstitutionMappings
 
 MOST_LEVELS = 30
-"""How deep topologies may stand for nodes of each other."""
+"""How deep topologies may substitute nodes of each other."""
 MOST_NODES = 100_000
-"""How many node templates may be put in place, all levels taken together."""
+"""How many node templates substitution may add, over all levels."""
 
 Resolve = Callable[[Unit, Circumstances], "Service | None"]
 """Resolves the topology of a file."""
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A topology that can stand for nodes of a type: the file it stands in and its mappings."""
+    """A topology that can substitute nodes of a type: its file and its mappings."""
 
     unit: Unit
     mappings: SubstitutionMappings
@@ -46,7 +46,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What the user calls it: its template_name, else the file's name without its ending."""
+        """Its name for users: its template_name, or else the name of its file without the extension."""
         given = self.unit.content.facts.get("template_name")
         return given or self.unit.file.rpartition("/")[2].rpartition(".")[0]
 
@@ -56,7 +56,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 class Substitutes:
-    """The topologies of a service's files that can stand for nodes, and what each of them comes to."""
+    """The topologies of a service's files that can substitute nodes, and the resolved form of each."""
 
     def __init__(self, types: Types, filters: Filters, resolve: Resolve, diagnostics: Diagnostics) -> None:
         self.types = types
@@ -81,12 +81,12 @@ class Substitutes:
                 self._candidates.append(Candidate(unit, mappings, shape.kinds))
 
     def implements(self, node_type: str, unit: Unit) -> bool:
-        """Whether some topology other than that of a file can stand for nodes of a type."""
+        """Whether a topology other than that of ``unit`` can substitute nodes of a type."""
         return any(node_type in c.kinds and c.unit not in {unit, *self._open} for c in self._candidates)
 
     def fill(self, service: Service, unit: Unit, facts: Facts, circumstances: Circumstances, beside: Beside) -> Service:
-        """The service with a topology in place of each node template that is to be substituted; ``beside`` says what
-        else is known of such nodes."""
+        """The service with a topology instead of each node template with the directive ``substitute``; ``beside`` holds
+        further knowledge about such nodes."""
         abstract = [n for n in service.nodes.values() if SUBSTITUTE in n.directives]
         if not abstract:
             return service

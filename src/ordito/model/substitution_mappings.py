@@ -1,5 +1,5 @@
-"""Substitution mappings: what a topology says of the node type that it implements, checked against both (§3.8.8 to
-§3.8.13): what they can lead to, then properties and attributes, then capabilities and requirements."""
+"""Substitution mappings, which say how a topology implements a node type, checked against both (§3.8.8 to §3.8.13):
+first properties and attributes, then capabilities and requirements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = "tosca.nodes.Root"
 
 
 class MappingsReader:
-    """Reads the substitution mappings of a topology. ``alone`` says that the topology is looked at by itself."""
+    """Reads the substitution mappings of a topology. ``alone`` says that the topology is checked by itself."""
 
     def __init__(
         self, types: Types, filters: Filters, inside: Inside, unit: Unit, diagnostics: Diagnostics, *, alone: bool
@@ -40,7 +40,7 @@ class MappingsReader:
         self._alone = alone
 
     def read(self, item: written.SubstitutionMappings | None) -> Substitution | None:
-        """Read them; None where there are none, or the node type could not be read."""
+        """The mappings; None where there are none, or the node type could not be read."""
         if item is None:
             return None
         definition = self._types.find("node", item.node_type, self._unit)
@@ -226,7 +226,7 @@ class Inside(msgspec.Struct, frozen=True):
     outputs: MappingType[str, Output]
     workflows: frozenset[str]
     written_outputs: object = None
-    """The outputs as written: those that could not be read are taken without a word."""
+    """The outputs as written: mappings to those that could not be read are accepted without a message."""
 
     @property
     def nodes(self) -> dict[str, NodeTemplate]:
@@ -400,7 +400,7 @@ class MappedValues:
 
 ENDPOINT = "tosca.capabilities.Endpoint"
 OF_ROOT = frozenset({"feature", "dependency"})
-"""What every node has: it stands for the whole topology and needs no mapping."""
+"""The capability and requirement that every node has: they need no mapping."""
 
 
 class MappedEnds:

@@ -1,4 +1,4 @@
-"""Node templates: what they assign, checked against their types and completed with defaults (§3.8.1, §3.8.3)."""
+"""Node templates: their values, checked against their types and completed with defaults (§3.8.1, §3.8.3)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Templates:
                 self.nodes[name] = self._node(name, item, shape)
 
     def add(self, name: str, shape: NodeShape, span: Span) -> NodeTemplate:
-        """A node template that nobody has written, of a type and with its defaults; ``span`` is what it is for."""
+        """A node template that is not written, with the defaults of its type; ``span`` is what it is needed for."""
         shared = self._share(shape)
         self.calls[name] = ()
         self.sanitised[name] = sanitised(name)
@@ -370,7 +370,7 @@ AnyTemplate = entities.NodeTemplate | entities.RelationshipTemplate
 
 
 def copied(item: AnyTemplate, written: MappingType[str, AnyTemplate]) -> Copied | None:
-    """Where a template says that it is a copy, and what it copies; None where it does not, or that was not read."""
+    """The places of a copy and of its source; None where a template is not a copy, or its source was not read."""
     basis = written.get(item.copy.text) if item.copy is not None else None
     if basis is None or item.copy is None:
         return None

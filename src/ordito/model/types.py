@@ -1,4 +1,4 @@
-"""All types of a service, flattened: what a type inherits is in it (§3.7)."""
+"""All types of a service, flattened: each holds what it inherits (§3.7)."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ from ordito.syntax.shapes import EntryList
 
 
 class WrittenFilter(msgspec.Struct, frozen=True):
-    """A node filter with the file that it stands in, in which the names of types are looked up."""
+    """A node filter with its file, in which its names of types are resolved."""
 
     filter: NodeFilter
     unit: Unit
 
 
 class WrittenInterfaces(msgspec.Struct, frozen=True):
-    """What a requirement adds to the interfaces of its relationship, with the file that it stands in."""
+    """What a requirement adds to the interfaces of its relationship, with the file in which it is written."""
 
     interfaces: MappingType[str, entities.InterfaceDefinition]
     unit: Unit
 
 
 class RequirementShape(msgspec.Struct, frozen=True):
-    """A requirement of a node type, flattened; types by their full names, "" where none is asked for; all ``filters``
-    must hold and all ``interfaces`` add to each other, those of the types that it refines first. One without
-    ``capability`` is written but could not be read.
-    """
+    """A requirement of a node type, flattened. Without ``capability``, it is written but could not be read."""
 
     name: str
     capability: str
+    """The full name of a type; so are ``node`` and ``relationship``, "" for any type."""
     node: str
     relationship: str
     interfaces: tuple[WrittenInterfaces, ...] = ()
+    """Parts of the relationship's interfaces, those of refined types first."""
     occurrences: tuple[int, int | None] = (1, 1)
     span: Span | None = None
     filters: tuple[WrittenFilter, ...] = ()
+    """They must all hold."""
 
 
 class RelationshipShape(msgspec.Struct, frozen=True):

@@ -28,11 +28,11 @@ KINDS = {
 
 
 class Unit:
-    """One file. ``file`` is relative to the service's root, or ``profile:...`` for bundled ones.
+    """One file. ``file`` is its path relative to the service's root, or ``profile:...`` for a bundled one.
 
-    ``imports`` are the files that it imports without a prefix, by their names, ``prefixes`` those behind each prefix:
-    there are several where they share a namespace, and none where the file could not be read. ``types`` are those that
-    it defines, by kind and name as written.
+    ``imports`` are the files that it imports without a prefix, by their names; ``prefixes`` are the files behind each
+    prefix: several where they share a namespace, none where the file could not be read. ``types`` are the types that it
+    defines, by kind and name as written.
     """
 
     def __init__(self, file: str, content: ServiceFile) -> None:
@@ -70,7 +70,7 @@ class Unit:
 
 
 class Definition:
-    """A type definition with the file that it stands in. ``name`` is its full name."""
+    """A type definition with its file. ``name`` is its full name."""
 
     __slots__ = ("content", "kind", "name", "unit")
 

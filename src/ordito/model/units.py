@@ -24,7 +24,7 @@ NON_NORMATIVE = f"{PROFILE_SCHEME}tosca_non_normative_1_3/profile.yaml"
 PREFIX = re.compile(r"\w[\w.-]*")
 
 _bundled: dict[str, ServiceFile] = {}
-"""The bundled files that were read so far. What is in them is frozen."""
+"""The bundled files that were read so far; their content never changes."""
 
 
 class Units:
@@ -78,8 +78,8 @@ class Units:
         return [unit for unit in self._loaded.values() if unit is not None and not unit.is_bundled]
 
     def require(self, kind: str, name: Scalar, unit: Unit, also: Iterable[str] = ()) -> Definition | None:
-        """The type that a name means in a file; where there is none, an error with suggestions, to which belong
-        ``also`` other names that may stand there."""
+        """The type that a name means in a file; where there is none, report an error with suggestions, with ``also`` as
+        further names that are allowed there."""
         return self.names.require(kind, name, unit, also)
 
     def of_source(self, source: SourceText) -> Unit | None:
@@ -198,7 +198,7 @@ class Units:
                     continue
                 self._diagnostics.warning(
                     "ignored-topology",
-                    "the topology of an imported file is no part of the service",
+                    "the topology of an imported file is not part of the service",
                     unit.content.at.key("topology_template").span,
                     hint="only its types are used; move the templates to the main file to deploy them",
                 )

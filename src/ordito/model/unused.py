@@ -1,5 +1,5 @@
-"""Types that no template uses: their function calls and output mappings are checked as well, as far as the type alone
-decides, so that a library shows its faults where they are written. And capabilities that must serve somebody."""
+"""Checks types that no template uses: their function calls and output mappings, as far as the type alone decides, so
+that a library shows its faults. Also warns of capabilities with too few relationships."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ordito.syntax.expressions import Call, Value, calls
 
 
 class UnusedTypes:
-    """Checks the types that nothing uses or derives from. What those of their ancestors hold is in them."""
+    """Checks the types that nothing uses or derives from; they hold what their ancestors define."""
 
     def __init__(self, types: Types, templates: Templates, references: References, mappings: AttributeMappings) -> None:
         self._types = types

@@ -1,5 +1,5 @@
-"""Values where a document writes them: read by their declared types, with every fault reported at its place (§3.3,
-§3.6.11, §3.6.13), and what is assigned to definitions completed with defaults."""
+"""Values in documents: read by their declared types, with every fault reported at its place (§3.3, §3.6.11, §3.6.13),
+and completed with the defaults of definitions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.syntax.expressions import Call, Value
 
 UNREADABLE = Schema("")
-"""The schema of what is defined by a type that does not exist: its values are not looked at."""
+"""The schema of a definition whose type does not exist: its values are not checked."""
 EXTENDED = {"description", "value"}
 
 
@@ -36,14 +36,14 @@ class Values:
 
     @contextmanager
     def collecting_calls(self) -> Iterator[list[Call]]:
-        """The calls that stand in what is read meanwhile."""
+        """Collect the calls in all values that are read inside the block."""
         outer, self.checker.calls = self.checker.calls, []
         yield self.checker.calls
         self.checker.calls = outer
 
     @contextmanager
     def without_functions(self) -> Iterator[None]:
-        """What is read here are no functions, but data that may look like them."""
+        """Read data that may look like function calls, but never holds any, inside the block."""
         outer, self.checker.literal = self.checker.literal, True
         yield
         self.checker.literal = outer
@@ -62,8 +62,8 @@ class Values:
     ) -> Value:
         """Read a value of a schema. Where it does not fit, an error is reported and None returned.
 
-        ``what`` names the value in messages (``property "port"``), ``declared`` is where its type was declared. Of
-        what ``metadata`` or the type call sensitive nothing is shown.
+        ``what`` names the value in messages (``property "port"``), ``declared`` is where its type was declared. Nothing
+        is shown of a value that ``metadata`` or the type marks as sensitive.
         """
         value = self.checker.read(node, schema, what, declared, metadata)
         self._report(node, node)
@@ -74,8 +74,8 @@ class Values:
         return self.read(node, definition.schema, what, definition.span, definition.metadata)
 
     def check_as(self, definition: PropertyDefinition, value: Value, place: Placed, what: str) -> None:
-        """Check a value that was read before, and stands at ``place``, by the constraints of a definition and the
-        rules of its type."""
+        """Check a value that was read before, from ``place``, by the constraints of a definition and the rules of its
+        type."""
         self.checker.check(value, definition, what)
         self._report(None, place)
 
@@ -96,9 +96,9 @@ class Values:
     ) -> dict[str, Value]:
         """Read the values that a map assigns to definitions, completed with defaults.
 
-        ``part`` is what one of them is called ("property"), ``what`` whose they are, ``owner`` where the owner
-        stands, for required ones that are missing. Names that are written in the wrong place (``astray``, as has been
-        reported) are not missing.
+        ``part`` is the word for one of them ("property"), ``what`` the name of their owner, ``owner`` its place, for
+        required values that are missing. Names that are written in the wrong place (``astray``, which was reported) do
+        not count as missing.
         """
         before = self.checker.errors
         found = self.checker.fields(None if node is None else node.values, definitions, what, part, astray)
@@ -215,8 +215,8 @@ class _Parts:
 
 
 class Written:
-    """The map that each set of properties was read from, and whether that went without errors. Of properties that are
-    defaults alone nothing is written, and they are sound."""
+    """The map from which each set of properties was read, and whether it had no errors. Properties that consist of
+    defaults only have no map, and no errors."""
 
     def __init__(self) -> None:
         # The values are kept, so that no other ones can come to lie where they were.
@@ -233,5 +233,5 @@ class Written:
 
 
 def is_bundled(span: Span | None) -> bool:
-    """Whether something stands in a profile that comes with the program."""
+    """Whether something is written in a profile that comes with Ordito."""
     return span is None or span.source.name.startswith(PROFILE_SCHEME)

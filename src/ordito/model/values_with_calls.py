@@ -15,19 +15,21 @@ HOLDING = frozenset({Call, list, dict})
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A value that is a call, a list or a map: a ``what`` (property, attribute, input) of that ``name``, of the entity
-    itself, of its ``capability``, or of what ``of`` calls by its name for people."""
+    """A value that is a call, or a list or map that may hold calls."""
 
     what: str
+    """Its kind: property, attribute or input."""
     name: str
     value: Value
     definitions: Mapping[str, PropertyDefinition]
     capability: Capability | None = None
+    """The capability that has it, None for the entity itself."""
     of: str = ""
+    """The name of what has it in messages, where that is something else."""
 
 
 class Holders:
-    """Looks through entities. Those parts that many of them share are looked at once."""
+    """Finds such values in entities. Parts that many of them share are searched once."""
 
     def __init__(self) -> None:
         self._plain: dict[int, object] = {}

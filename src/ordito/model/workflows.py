@@ -168,7 +168,7 @@ class Workflows:
         return found
 
     def subject(self, target: Scalar, requirement: Scalar | None = None) -> Subject:
-        """What a target means: a node template or a group, or the relationships of a requirement of the node."""
+        """The subject of a target: a node template or a group, or the relationships of the node's requirement."""
         name = target.text
         node = self._templates.nodes.get(name)
         if node is not None:
@@ -314,7 +314,7 @@ def _activities(workflow: Workflow) -> Iterable[imperative.Activity]:
 
 
 def find_circle(names: Iterable[str], following: Callable[[str], Iterable[str]]) -> list[str]:
-    """The first circle among names, each followed by others, with its beginning at both ends; empty if there is none.
+    """The first cycle among names, each followed by others, with the same name at both ends; empty if there is none.
     Iterative, since users choose the depth."""
     done: set[str] = set()
     for start in names:

@@ -36,7 +36,7 @@ class Text(msgspec.Struct, frozen=True):
 
 
 class Flag(msgspec.Struct, frozen=True):
-    """``true`` or ``false``."""
+    """true or false."""
 
     def read(self, node: Node, what: str, reading: Reading) -> bool | None:
         """Which of the two."""

@@ -55,7 +55,7 @@ def enough_containers_are_allowed(topology: Topology, policy: Policy) -> None:
 
 
 def scaling_has_bounds(topology: Topology, policy: Policy) -> None:
-    """A scaling policy's default lies between its bounds, and it scales by one instance at least (R-12-12)."""
+    """A scaling policy's default is between its bounds, and its increment is at least one instance (R-12-12)."""
     owner = topology.policy(policy)
     check_bounds(owner)
     step = owner.known("increment")
@@ -68,13 +68,13 @@ def scaling_has_bounds(topology: Topology, policy: Policy) -> None:
 
 
 def bounds_enclose_the_default(topology: Topology, node: NodeTemplate, capability: Capability) -> None:
-    """The number of instances to begin with lies between the least and the most (R-5.5.13-1)."""
+    """The initial number of instances is between the least and the most (R-5.5.13-1)."""
     check_bounds(topology.capability(node, capability))
 
 
 def endpoint_has_a_port(topology: Topology, relationship: Relationship) -> None:
-    """What something connects to says at which port: an error where its template describes the endpoint and leaves that
-    out, a note where nobody describes it (R-5.5.7-1)."""
+    """The target of a connection names its port: an error where its template describes the endpoint without one, a note
+    where the endpoint is not described (R-5.5.7-1)."""
     node = topology.nodes[relationship.target]
     capability = node.capabilities[relationship.capability]
     if ENDPOINT not in capability.kinds or not node.is_concrete:
@@ -93,8 +93,8 @@ def endpoint_has_a_port(topology: Topology, relationship: Relationship) -> None:
 
 
 def both_ends_agree_who_begins(topology: Topology, relationship: Relationship) -> None:
-    """The endpoints at both ends of a connection name the same initiator. The source has one where a capability of it
-    is called like the requirement (R-8.3.1-1)."""
+    """The endpoints at both ends of a connection name the same initiator. The source has an endpoint where one of its
+    capabilities has the name of the requirement (R-8.3.1-1)."""
     source, target = topology.nodes[relationship.source], topology.nodes[relationship.target]
     own = source_endpoint(source, relationship)
     other = target.capabilities[relationship.capability]
@@ -120,8 +120,8 @@ ROOT = re.compile(r"\s*/[/.]*\s*")
 
 
 def new_volume_has_a_size(topology: Topology, node: NodeTemplate) -> None:
-    """Block storage that is to be made says how large, unless a snapshot says that; of a volume that exists the size
-    does not count (R-5.9.11-1)."""
+    """New block storage has a size, unless it comes from a snapshot; for an existing volume the size does not count
+    (R-5.9.11-1)."""
     owner = topology.node(node)
     if owner.has("volume_id"):
         return

@@ -19,7 +19,7 @@ Block = IPv4Network | IPv6Network
 
 
 def existing_network_is_not_described(topology: Topology, node: NodeTemplate) -> None:
-    """A network_id names a network that exists; only its name may stand beside it (R-8.5.1-1, R-8.5.1-2)."""
+    """A network_id names an existing network; only its name may be given with it (R-8.5.1-1, R-8.5.1-2)."""
     owner = topology.node(node)
     if not owner.is_assigned("network_id"):
         return
@@ -66,7 +66,7 @@ def flat_network_lies_on_a_physical_one(topology: Topology, node: NodeTemplate) 
 
 
 def addresses_fit_their_network(topology: Topology, node: NodeTemplate) -> None:
-    """The addresses of a network are addresses of its version and lie in its block (R-8.5.1-7)."""
+    """The addresses of a network have its IP version and are inside its block (R-8.5.1-7)."""
     owner = topology.node(node)
     version = owner.known("ip_version")
     block = _block(owner)
@@ -79,7 +79,7 @@ def addresses_fit_their_network(topology: Topology, node: NodeTemplate) -> None:
 
 
 def addresses_of_a_port_fit(topology: Topology, node: NodeTemplate) -> None:
-    """The addresses that a port asks for lie in the block of its network (R-8.5.1-7, R-8.5.2-4)."""
+    """The addresses of a port are inside the block of its network (R-8.5.1-7, R-8.5.2-4)."""
     owner = topology.node(node)
     block, version = _network_of(topology, node)
     names = ("ip_address", "ip_range_start", "ip_range_end")
@@ -149,7 +149,7 @@ def _block(owner: Owner, *, quietly: bool = False) -> Block | None:
     except ValueError:
         if not quietly:
             hint = "write an address and the length of its prefix, for example 192.168.0.0/24"
-            owner.error("bad-value", f'"{cidr}" is no block of addresses', owner.at("cidr"), hint)
+            owner.error("bad-value", f'"{cidr}" is not a block of addresses', owner.at("cidr"), hint)
         return None
 
 
@@ -162,7 +162,7 @@ def _fitting(owner: Owner, name: str, block: Block | None, version: Value) -> Ad
     try:
         address = ip_address(text)
     except ValueError:
-        problem = f'{name}: "{text}" is no IP address'
+        problem = f'{name}: "{text}" is not an IP address'
         owner.error("bad-value", problem, owner.at(name), "write one such as 192.168.0.7")
         return None
     if isinstance(version, int) and address.version != version:
@@ -170,7 +170,7 @@ def _fitting(owner: Owner, name: str, block: Block | None, version: Value) -> Ad
         owner.error("conflicting-values", problem, owner.at(name), "change the address or ip_version of the network")
         return None
     if block is not None and address not in block:
-        problem = f"{name} {address} does not lie in the network {block}"
+        problem = f"{name} {address} is not in the network {block}"
         owner.error("conflicting-values", problem, owner.at(name), f"give an address of {block}")
         return None
     return address

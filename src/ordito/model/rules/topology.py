@@ -17,9 +17,9 @@ from ordito.syntax.expressions import Call, Value
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """What has properties: a node, a capability of one, a relationship, or a policy.
+    """An owner of properties: a node, one of its capabilities, a relationship, or a policy.
 
-    Of one whose values hold errors nothing is known, and nothing is missing: those errors have been reported.
+    Where its values hold errors, which were reported, all of its values count as unknown and none as missing.
     """
 
     values: MappingType[str, Value]
@@ -52,8 +52,8 @@ class Owner(msgspec.Struct, frozen=True):
         return name in self.assigned and self.has(name)
 
     def at(self, name: str) -> Span | None:
-        """Where a property's value stands: in the template, where its call or its default is, or else its owner. Once
-        inputs are known it is they that break a rule, so a call of another property comes before the owner."""
+        """The place of a property's value: in the template, or of its call or default, or else of its owner. Once
+        inputs are known, they may break a rule, so a call of another property is preferred to the owner."""
         if self.written is not None and name in self.written.values:
             return self.written.values[name].span
         value, definition = self.values.get(name), self.definitions.get(name)
@@ -101,7 +101,7 @@ class Topology(msgspec.Struct, frozen=True):
         return self._owner(policy.properties, policy.definitions, frozenset(policy.properties), policy.span)
 
     def first_time(self, what: str, name: str) -> bool:
-        """Whether this is asked for the first time."""
+        """Whether this is the first call with these arguments."""
         if (what, name) in self.seen:
             return False
         self.seen.add((what, name))

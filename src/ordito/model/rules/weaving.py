@@ -16,7 +16,7 @@ LINKS = (
     "tosca.relationships.network.BindsTo",
     "cloudify.relationships.depends_on",
 )
-"""Dependencies that are meant to do something."""
+"""Types of dependencies that should have operations."""
 BEFORE_THE_SOURCE = ("pre_configure_target", "post_configure_target")
 SIDES = ("source", "target")
 KNOWN_FROM_THE_START = ("tosca_id", "tosca_name", "state")
@@ -39,7 +39,7 @@ def dependency_does_nothing(topology: Topology, relationship: Relationship) -> N
 
 
 def sides_have_their_names(topology: Topology, relationship: Relationship) -> None:
-    """What Cloudify's operations do at an end of a relationship is told by the name of their interface."""
+    """The name of Cloudify's interfaces says at which end of a relationship their operations run."""
     for interface in relationship.interfaces.values():
         if RELATIONSHIP_LIFECYCLE not in interface.kinds or interface.name in SIDES:
             continue
@@ -122,10 +122,10 @@ def requirements_have_an_order(topology: Topology) -> None:
 def requirement_cycles(
     nodes: Mapping[str, NodeTemplate], incoming: Mapping[str, tuple[Relationship, ...]]
 ) -> Iterator[list[Relationship]]:
-    """The circles of requirements, a node that requires itself included: each as the relationships on it, beginning
-    with the node whose name comes first. No node is in two of them, so where circles share nodes one is given.
+    """The cycles of requirements, also of a node that requires itself: each as its relationships, beginning with the
+    node whose name comes first. No node is in two of them: where cycles share nodes, one is given.
 
-    Every relationship is looked at a few times only, however many circles there are.
+    Every relationship is visited only a few times, however many cycles there are.
     """
     left = _Left(nodes, incoming)
     while left.open:
