@@ -46,7 +46,7 @@ def test_what_was_not_removed_can_be_tried_again(run: Run, deployed: Path) -> No
     (deployed / "worker_2.stays").touch()
     done = run("scale", "worker=1", "--yes")
     assert done.code == 1
-    assert "was removed though" not in done.err
+    assert "was removed although" not in done.err
     assert RETRY in done.err
 
 
