@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import msgspec
@@ -253,3 +254,38 @@ def test_what_could_neither_be_mended_nor_stopped_is_repaired_another_time_as_we
 
 def either(first: Answers, second: Answers) -> Answers:
     return lambda step, name: first(step, name) or second(step, name)
+
+
+def a_link_fails(world: World) -> None:
+    (link,) = (name for name in world.snapshot.links_of("proxy_1") if name.endswith("web_1"))
+    record = world.snapshot.links[link]
+    failed = {"Configure.add_target": record.applied["Configure.add_target"].change}
+    world.snapshot.apply(Delta(links=(msgspec.structs.replace(record, failed=failed),)))
+    broken(world, "proxy_1")
+
+
+def a_host_is_down(world: World) -> None:
+    broken(world, "server_1")
+
+
+def nothing_makes_it(world: World) -> None:
+    bare = service(*world.service.nodes.values(), node("bare"))
+    world.service = bare
+    world.run()
+    broken(world, "bare_1", local="error", state="started")
+
+
+@pytest.mark.parametrize(
+    ("makes", "workflow", "instance", "why"),
+    [
+        (a_host_is_down, "deploy", "server_1", "its provider says how it is"),
+        (a_link_fails, "deploy", "proxy_1", "a link of it has failed"),
+        (nothing_makes_it, "deploy", "bare_1", "nothing is run to make it"),
+        (lambda w: broken(w, "web_1"), "rollback", "web_1", "going back repairs nothing"),
+    ],
+)
+def test_why_it_is_not_repaired_is_said(makes: Callable[[World], None], workflow: str, instance: str, why: str) -> None:
+    world = shop("check")
+    makes(world)
+    warnings = [w for w in world.plan(workflow).summary.warnings if "[not-repaired]" in w]
+    assert [instance in w and why in w and f"`ordito heal {instance}`" in w for w in warnings] == [True], warnings
