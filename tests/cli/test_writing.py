@@ -191,7 +191,7 @@ def test_what_others_write_meanwhile_is_kept(run: Run, ugly: Path, monkeypatch: 
     monkeypatch.setattr(formatting, "format_text", slow)
     done = run("fmt", ugly)
     assert done.code == 0
-    assert "ugly.yaml is not changed: somebody else has written to it meanwhile" in done.err
+    assert "ugly.yaml is not changed: it was changed meanwhile" in done.err
     assert ugly.read_text() == UGLY + "# saved\n"
     assert temporary(Path()) == []
 
