@@ -73,6 +73,17 @@ def test_what_a_shell_shows_of_it(command: str, secret: str) -> None:
         assert part not in masked
 
 
+@pytest.mark.parametrize("secret", ["''11", "'''11", "a''''b", "''''", "'\"'\"'x"])
+def test_quotes_at_the_begin_are_found_in_words_of_a_shell(secret: str) -> None:
+    """What closes a quotation and opens it again stands beside the quotes that it is between."""
+    for written in (shlex.quote(secret), "'" + secret.replace("'", "'\\''") + "'", secret.replace("'", "''")):
+        for cut in range(len(written) + 1):
+            masking, raw = known(secret), f"got {written}\n".encode()
+            out = masking.feed(1, raw[: 4 + cut]) + masking.feed(1, raw[4 + cut :]) + masking.end(1)
+            assert SHOWN.encode() in out, (written, cut)
+            assert not leaks(out.decode(), secret)
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     secret=st.text(st.sampled_from("abc1 '\"/+&ä"), min_size=LEAST, max_size=12),
