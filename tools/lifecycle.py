@@ -58,7 +58,7 @@ def _often(row: LifecycleRow) -> str:
 
 ENDINGS = {Ended.WELL: "ends well", Ended.BADLY: "fails", Ended.NEVER_STARTED: "never started"}
 CONDITIONS = {
-    StepCondition.IF_MENDED: "what goes on only if its instance is well",
+    StepCondition.IF_REPAIRED: "what goes on only if its instance is well",
     StepCondition.IF_HEALED: "an instance that is to be well after it was healed",
     StepCondition.IF_THERE: "what goes on only if its instance is there",
 }

@@ -235,7 +235,7 @@ def test_what_a_container_that_was_killed_took_along_is_lost_and_made_again_by_h
     resumed = service.run("jobs resume", IMPATIENT)
     assert resumed.code == 4, resumed.both
     assert "lost: it is not known how this operation ended" in resumed.both
-    assert re.search(r"does not run; start it \(podman start \S+\), or `ordito .*heal machine_1`", resumed.both)
+    assert re.search(r"does not run; start it \(podman start \S+\), or use `ordito .*heal machine_1`", resumed.both)
     assert service.began("app_1.Standard.configure") == 1
     service.done("heal machine_1")
     service.done("deploy")

@@ -309,14 +309,14 @@ _GIVING = ("create", "check", "look", "workflow", "output", "deploy", "undeploy"
 
 def all_cases(name: str, ending: Ending) -> Iterator[Case]:
     """What makes a difference for operations, in all combinations."""
-    flags = ("", "closes", "non-blocking", "non-blocking closes", "after failure", "if_unwell", "if_mended")
+    flags = ("", "closes", "non-blocking", "non-blocking closes", "after failure", "if_unwell", "if_repaired")
     reports = ("", "changed", "unchanged", "says degraded")
     instances = ("", "pending", "created", "unknown", "in error and started", "failed", "failed optional",
                  "failed custom", "failed to be told")  # fmt: skip
     around = ("", "its pair has failed") if name in ("start", "link", "unlink") else ("",)
     for report, flag, instance, other, workflow in product(reports, flags, instances, around, ("deploy", "run")):
         yield Case(name, ending, report, flag, instance, other, workflow)
-    for flag, instance, other in product(("if_mended", "if_healed", "if_there"), INSTANCES, AROUND):
+    for flag, instance, other in product(("if_repaired", "if_healed", "if_there"), INSTANCES, AROUND):
         yield Case(name, ending, flags=flag, instance=instance, around=other, workflow="heal")
 
 

@@ -298,9 +298,9 @@ class JobRun:
                 elif isinstance(command, GiveUp):
                     steps.give_up(command)
                 elif isinstance(command, LeaveOut):
-                    steps.spare(command)
+                    steps.leave_out(command)
                 elif because := steps.needless(command.step):
-                    steps.leave_out(command.step, because)
+                    steps.end_needless(command.step, because)
                 elif command.no_op:
                     steps.finish_no_op(command.step)
                 else:

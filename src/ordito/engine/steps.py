@@ -382,7 +382,7 @@ class Steps:
             return ""
         return self._operations.needless(step) if step.hook < 0 else self._known_hooks(step).needless(step)
 
-    def leave_out(self, index: int, because: str) -> None:
+    def end_needless(self, index: int, because: str) -> None:
         """End a step that is not needed; it counts as done by the job itself."""
         step, outcome = self._course.steps[index], NOTHING_DONE
         result: HookResult | None = self._known_hooks(step).result(step, outcome) if step.hook >= 0 else None
@@ -391,7 +391,7 @@ class Steps:
             StepFinishedRecord(index, self._writer.now, outcome, "", delta, no_op=True, because=because, hook=result)
         )
 
-    def spare(self, command: LeaveOut) -> None:
+    def leave_out(self, command: LeaveOut) -> None:
         """Record that the core has left a step out: it changes nothing."""
         record = StepFinishedRecord(
             command.step, self._writer.now, NOTHING_DONE, no_op=True, because=command.because or "it is not needed"

@@ -22,8 +22,6 @@ from ordito.instances.states import (
     CREATING,
 )
 from ordito.instances.status import (
-    ABSENT,
-    WORSE,
     StatusEvent,
     local_after,
 )
@@ -41,20 +39,16 @@ from ordito.operations.record_changes import Removal
 from ordito.operations.secrecy import masking_for, without_secrets
 from ordito.operations.targeting import THIS_MACHINE, FindsTargets, Targets
 from ordito.work.forms import adopted
-from ordito.work.invocation import SCRATCH, Ending, Invocation, Outcome
+from ordito.work.invocation import SCRATCH, Invocation, Outcome
 from ordito.work.peer_knowledge import PeerKnowledge
-from ordito.work.plan import Action, Plan, Step, StepCondition
+from ordito.work.plan import Action, Plan, Step
 from ordito.work.probes import UPDATE
 from ordito.work.providing import Delegation
 from ordito.work.targets import HostTarget
 from ordito.work.workflows import workflow_of
 
 DELEGATE = Action.DELEGATE
-IF_MENDED = StepCondition.IF_MENDED
-SUCCEEDED, UNSTARTED, CHAIN_BEGAN = Ending.SUCCEEDED, StatusEvent.NEVER_STARTED, StatusEvent.CHAIN_BEGAN
-
-REPORTABLE = frozenset(WORSE) - {ABSENT}
-"""The statuses that an operation may report of its instance."""
+CHAIN_BEGAN = StatusEvent.CHAIN_BEGAN
 
 
 class PlanOperations:

@@ -210,7 +210,7 @@ class Row(msgspec.Struct, Generic[Facts, Result], frozen=True):
 
 WELL, BADLY, NEVER = Ended.WELL, Ended.BADLY, Ended.NEVER_STARTED
 CHECK, SET_STATE, WORKFLOW = StepKind.CHECK, StepKind.SET_STATE, StepKind.WORKFLOW
-IF_REPAIRED, IF_HEALED, IF_THERE = StepCondition.IF_MENDED, StepCondition.IF_HEALED, StepCondition.IF_THERE
+IF_REPAIRED, IF_HEALED, IF_THERE = StepCondition.IF_REPAIRED, StepCondition.IF_HEALED, StepCondition.IF_THERE
 
 ENDS: tuple[Row[StepEnd, Change], ...] = (
     Row(StepEnd(StepKind.ORDER), Change.NOTHING, "it only orders others"),

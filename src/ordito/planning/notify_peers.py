@@ -283,5 +283,5 @@ def _settle_by(draft: Draft, member: PlannedInstance, key: str) -> None:
         return
     was_asked = draft.calls.all[draft.steps[steps[0]].call].operation == CHECK
     last = draft.steps[steps[-1]]
-    if last.condition is StepCondition.IF_MENDED and not was_asked:
+    if last.condition is StepCondition.IF_REPAIRED and not was_asked:
         last.done = True

@@ -65,7 +65,7 @@ def _is_doubtful(draft: Draft, member: PlannedInstance) -> bool:
         return True
     if member.record.local != ERROR:
         return False
-    return member.up is not None and draft.steps[member.up.end].condition is StepCondition.IF_MENDED
+    return member.up is not None and draft.steps[member.up.end].condition is StepCondition.IF_REPAIRED
 
 
 def _ask(
@@ -106,7 +106,7 @@ def _not_once_more(draft: Draft, member: PlannedInstance) -> int:
 
 def _install_condition(step: DraftStep) -> StepCondition:
     if step.id.endswith(f".{SETTLE.name}"):
-        return StepCondition.IF_MENDED
+        return StepCondition.IF_REPAIRED
     if step.done:
         return StepCondition.IF_ABSENT
     return StepCondition.ALWAYS if step.link or step.stage is None else StepCondition.UNLESS_OK

@@ -20,7 +20,7 @@ from ordito.planning.choose_replaced import outermost
 from ordito.planning.draft import Draft
 from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
 from ordito.planning.probes import can_be_looked_at, probe
-from ordito.planning.repair_first import can_do_without
+from ordito.planning.repair_first import make_optional
 from ordito.planning.widening import HEALED, AskedHosts, Laying, Widening
 from ordito.work.plan import Action, ChangeKind, StepCondition
 from ordito.work.probes import CHECK, maintaining
@@ -181,7 +181,7 @@ def _ask_hosts(draft: Draft, hosts: Iterable[PlannedInstance], looks: AskedHosts
         if number is None:
             number = probe(draft, host, CHECK, "it is checked first")
             assert number is not None
-            can_do_without(draft.steps[number])
+            make_optional(draft.steps[number])
         call = draft.calls.nothing(host.template, "ordito", HEALED)
         step = DraftStep(f"{host.id}.ordito.{HEALED}", Action.CALL, host.id, host.id, call=call, reason=reason)
         step.condition = StepCondition.IF_HEALED
@@ -240,7 +240,7 @@ def say_unrepaired(draft: Draft) -> None:
         if member.action is not InstanceAction.CONTINUE or member.up is None:
             continue
         last = draft.steps[member.up.end]
-        if last.condition is StepCondition.IF_MENDED and not last.done:
+        if last.condition is StepCondition.IF_REPAIRED and not last.done:
             going_back = Hindrance.BACK if draft.workflow.goes_back else None
             why = going_back or _hindrance(draft, member) or Hindrance.AROUND
             found.setdefault((member.template.name, why), []).append(member)

@@ -26,7 +26,7 @@ def repair_first(draft: Draft) -> None:
     """Ask and repair first, where every instance that is asked for can be asked or repaired: else all is replaced in
     any case."""
     chosen = [m for m in draft.members.values() if m.id in (draft.options.instances or ())]
-    if draft.options.healing.reinstall or not all(may_be_spared(draft, member) for member in chosen):
+    if draft.options.healing.reinstall or not all(can_be_repaired(draft, member) for member in chosen):
         _hosts_first(draft, {}, len(draft.steps))
         return
     draft.repairs_first = True
@@ -35,9 +35,9 @@ def repair_first(draft: Draft) -> None:
             member.reason += ", if not all that are to be healed are found to be ok"
     first = len(draft.steps)
     own = [number for number, step in enumerate(draft.steps) if step.action is not Action.JOIN]
-    asked = {member.id: mend(draft, member) for member in chosen}
+    asked = {member.id: check_and_repair(draft, member) for member in chosen}
     found = list(asked.values())
-    looks = [look_whether(draft, member) for member in chosen]
+    looks = [filter_not_ok(draft, member) for member in chosen]
     for last in found:
         for look in looks:
             draft.edge(last, look, draft.why("everything is tried before anything is replaced"))
@@ -65,7 +65,7 @@ def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
             continue
         if member.id not in asked or maintaining(member.template, CHECK) is not None:
             looks[member.id] = look_at(draft, member, "whether its host can be reached is found out first")
-            can_do_without(draft.steps[looks[member.id]])
+            make_optional(draft.steps[looks[member.id]])
     reason = draft.why("on a host that cannot be reached nothing is tried")
     for number, step in enumerate(draft.steps[:before]):
         place = step.runs_on or (draft.compute_of(step.owner) if step.action is Action.DELEGATE else "")
@@ -76,7 +76,7 @@ def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
     looked_at = _looked_at(draft, asked, looks)
     if not (looks or looked_at):
         return
-    known, reason = look_known(draft, {**looks, **looked_at}), draft.why("what is not known to be gone is left alone")
+    known, reason = filter_known(draft, {**looks, **looked_at}), draft.why("what is not known to be gone is left alone")
     for number, step in enumerate(draft.steps[:before]):
         if step.action is not Action.JOIN and not (number >= first and step.owner in looked_at):
             step.gate = Gate.ALL
@@ -92,7 +92,7 @@ def _looked_at(draft: Draft, asked: Mapping[str, int], looks: Mapping[str, int])
     return {m.id: asked[m.id] for m in hosts if can_be_looked_at(draft, m)}
 
 
-def look_known(draft: Draft, looks: Mapping[str, int]) -> int:
+def filter_known(draft: Draft, looks: Mapping[str, int]) -> int:
     """The step with which everything is left out where one of the hosts that are looked at lets nobody in, or who knows
     of it cannot be asked: what runs there must not be forgotten, and begun once more."""
     reason = draft.why("whether it was found out how the host is")
@@ -112,7 +112,7 @@ def look_known(draft: Draft, looks: Mapping[str, int]) -> int:
     return join
 
 
-def may_be_spared(draft: Draft, member: PlannedInstance) -> bool:
+def can_be_repaired(draft: Draft, member: PlannedInstance) -> bool:
     """Whether there is a way to find an instance to be ok, or to repair it; what is gone is made again in any case."""
     if member.is_lost:
         return False
@@ -121,7 +121,7 @@ def may_be_spared(draft: Draft, member: PlannedInstance) -> bool:
     )
 
 
-def mend(draft: Draft, member: PlannedInstance) -> int:
+def check_and_repair(draft: Draft, member: PlannedInstance) -> int:
     """The steps that look at an instance, and try to repair it; gives the last one's number."""
     checks = maintaining(member.template, CHECK) is not None or can_be_looked_at(draft, member)
     steps: list[int] = []
@@ -145,19 +145,19 @@ def _step(draft: Draft, member: PlannedInstance, name: str, reason: str, *, agai
     number = probe(draft, member, name, reason)
     assert number is not None
     step = draft.steps[number]
-    can_do_without(step, is_check=name == CHECK)
+    make_optional(step, is_check=name == CHECK)
     if again:
         step.id += ".again"
     return number
 
 
-def can_do_without(step: DraftStep, *, is_check: bool = True) -> None:
+def make_optional(step: DraftStep, *, is_check: bool = True) -> None:
     step.optional = True
     step.non_blocking = is_check
     step.replaces = step.action is Action.DELEGATE
 
 
-def look_whether(draft: Draft, member: PlannedInstance) -> int:
+def filter_not_ok(draft: Draft, member: PlannedInstance) -> int:
     """The step that is left out where an instance is ok, and with it all that follows."""
     call = draft.calls.nothing(member.template, "ordito", WHETHER)
     return draft.add(

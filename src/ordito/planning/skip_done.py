@@ -62,7 +62,7 @@ def _skip_installed(draft: Draft, member: PlannedInstance) -> None:
             settle.stage = START_STAGE
         runs_nothing = all(step.done for step in steps)
         if member.record.local == ERROR or (runs_nothing and _is_unknown(member)):
-            settle.condition = StepCondition.IF_MENDED
+            settle.condition = StepCondition.IF_REPAIRED
         last = draft.add(settle)
         draft.edge(member.up.end, last, draft.why("the order of the lifecycle"))
         member.up.steps.append(last)

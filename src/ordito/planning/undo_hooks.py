@@ -215,7 +215,7 @@ def _try_again(draft: Draft, step: DraftStep) -> None:
     if member.up is None or member.record.local != UNKNOWN or failures.keys() != {key}:
         return
     settled = draft.steps[member.up.end]
-    if settled.condition is StepCondition.IF_MENDED and failures[key] in OPERATIONAL:
+    if settled.condition is StepCondition.IF_REPAIRED and failures[key] in OPERATIONAL:
         settled.condition = StepCondition.ALWAYS
 
 

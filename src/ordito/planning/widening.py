@@ -1,13 +1,15 @@
-"""Healing goes no further than it has to: each stage is laid with a way down and a way up of its own, behind a look at
-what the stage before has come to.
+"""Heal: each stage is laid with a chain down and a chain up of its own, behind filters that look at what the stage
+before has come to, so that a job goes no further than it has to.
 
-1. An instance is checked, repaired by its own operation for that, and checked again (``repair_first``).
+1. An instance is checked, repaired by its own operation for that, and checked again (``check_and_repair``).
 2. It is stopped and started by itself, its links with it, and checked again.
-3. With what is contained in it, it is removed and made again on the host where it is, and all of that is checked.
-4. Where its host is not ok itself, that is made again with all that it carries.
+3. It is replaced on its host with what is contained in it, and all of that is checked.
+4. Where its host is not ok itself, that is replaced with all that it carries.
 
-A stage that would lose data of which nobody has said that they may be lost is not laid where another one is, and the
-last step of all says that the instance is not healed.
+Where the whole host is asked for, or is known to be lost, there is one stage: the host is replaced with all that it
+carries, unless what was asked for is found to be ok or can be repaired in place (``repair_first``). A stage that would
+lose data which nobody permitted to be lost is left out where there is another one, and the last step of all says that
+the instance is not healed.
 """
 
 from __future__ import annotations
@@ -26,7 +28,14 @@ from ordito.planning.losing import at_stake
 from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
 from ordito.planning.probes import can_be_looked_at, look_at, probe
 from ordito.planning.ready import ask_until_ready, can_be_asked
-from ordito.planning.repair_first import can_do_without, look_known, look_whether, may_be_spared, mend, repair_first
+from ordito.planning.repair_first import (
+    can_be_repaired,
+    check_and_repair,
+    filter_known,
+    filter_not_ok,
+    make_optional,
+    repair_first,
+)
 from ordito.work.options import AUTO, WHOLE_HOST
 from ordito.work.plan import Action, ChangeCause, Gate, StepCondition
 from ordito.work.probes import CHECK, maintaining
@@ -91,7 +100,7 @@ def _heal_whole(draft: Draft, laying: Laying) -> None:
     for member in draft.members.values():
         member.is_broken = not draft.options.healing.reinstall
     if _laid(draft, laying):
-        spare_absent(draft)
+        skip_absent(draft)
         _ask_afterwards(draft, draft.members.values())
         repair_first(draft)
 
@@ -104,7 +113,7 @@ def _laid(draft: Draft, laying: Laying) -> bool:
     return not draft.diagnostics.has_errors
 
 
-def spare_absent(draft: Draft) -> None:
+def skip_absent(draft: Draft) -> None:
     """What a check finds to be absent, or on a host that is, is not removed before it is made again."""
     for member in draft.members.values():
         if member.action is InstanceAction.REPLACE and member.down is not None:
@@ -200,7 +209,7 @@ class Widening:
         if not self._reinstalls:
             there = [members[root] for root in self._roots if root in members and self._tops[root] == root]
             for member in there:
-                if may_be_spared(draft, member):
+                if can_be_repaired(draft, member):
                     self._mend(member)
             self._restart([m.id for m in there if _restarts(draft, m)])
             found = {root: list(at_stake(draft, self._inside(self._tops[root]))) for root in self._needed}
@@ -236,13 +245,13 @@ class Widening:
         may_go = self._widest and not self._losing[host.id]
         if can_be_looked_at(draft, host):
             asked.append(look_at(draft, host, "whether its host can be reached is found out first"))
-            can_do_without(draft.steps[asked[0]])
+            make_optional(draft.steps[asked[0]])
             draft.steps[asked[0]].replaces = may_go
-            self._known[host.id] = look_known(draft, {host.id: asked[0]})
+            self._known[host.id] = filter_known(draft, {host.id: asked[0]})
         if maintaining(host.template, CHECK) is not None:
             number = probe(draft, host, CHECK, "whether its host is ok is found out first")
             assert number is not None
-            can_do_without(draft.steps[number])
+            make_optional(draft.steps[number])
             draft.steps[number].condition = StepCondition.UNLESS_LOST
             for before in asked:
                 draft.edge(before, number, reason)
@@ -269,7 +278,7 @@ class Widening:
     def _next(self, root: str, after: int) -> None:
         """Look at a root once more when something has ended, well or not."""
         draft = self._draft
-        self._needed[root] = look_whether(draft, draft.members[root])
+        self._needed[root] = filter_not_ok(draft, draft.members[root])
         draft.edge(after, self._needed[root], draft.why("it is looked at when what was tried has ended"))
 
     # ------------------------------------------------------------------------------------------------ the stages
@@ -278,7 +287,7 @@ class Widening:
         """Check an instance, and repair it in place."""
         draft, host = self._draft, self._roots[member.id]
         first = len(draft.steps)
-        last = mend(draft, member)
+        last = check_and_repair(draft, member)
         for step in draft.steps[first:]:
             if host in self._fit and step.runs_on == host and step.non_blocking:
                 step.condition = step.condition or StepCondition.UNLESS_LOST
@@ -357,7 +366,7 @@ class Widening:
         draft, first, edges = self._draft, len(self._draft.steps), len(self._draft.befores)
         if not _laid(draft, self._laying):
             return
-        spare_absent(draft)
+        skip_absent(draft)
         for name, root in group.items():
             if (member := draft.members.get(name)) is not None:
                 member.is_broken = not self._reinstalls

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ordito.work.plan import StepCondition
+
 _STEP = {
     "flow": {
         "condition": "condition",
@@ -49,9 +51,18 @@ _PLAN = {
 """By the group: the fields that have come into it, each with its name there."""
 
 
+_CONDITIONS = {
+    "only if the far end, which is optional, is up": StepCondition.IF_FAR_IS_UP.value,
+    "only if the far end has changed": StepCondition.IF_CHANGED.value,
+}
+"""What conditions were called."""
+
+
 def step_of_former(step: Mapping[str, object]) -> dict[str, object]:
     """A step as it is written now (``work.plan.Step``), from one of before."""
-    return _grouped(step, _STEP)
+    condition = step.get("condition")
+    known = {**step, "condition": _CONDITIONS[str(condition)]} if condition in _CONDITIONS else step
+    return _grouped(known, _STEP)
 
 
 def plan_of_former(plan: Mapping[str, object]) -> dict[str, object]:

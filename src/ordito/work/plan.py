@@ -50,8 +50,10 @@ class Gate(StrEnum):
 
 
 class StepCondition(StrEnum):
-    """When a step that is about to start is needed: what only the job itself finds out. One that is not needed counts
-    as done. They speak of the instance whose chain the step belongs to, save the last."""
+    """What only the job itself finds out: most say when a step that is about to start is needed, and one that is not
+    counts as done. ``IF_REPAIRED``, ``IF_HEALED`` and ``IF_THERE`` are asked at the end of a step, which fails where
+    they do not hold; ``UNTIL_READY`` is asked again until it holds. They are about the instance whose chain the step
+    belongs to, if they do not name the peer or the pair."""
 
     ALWAYS = ""
     UNLESS_OK = "unless it was found to be ok"
@@ -62,13 +64,13 @@ class StepCondition(StrEnum):
     UNLESS_ABSENT = "unless it was found to be absent"
     IF_LEFT = "unless it was found to be absent, or this was done already"
     IF_UNWELL = "unless it was found to be ok, or absent"
-    IF_MENDED = "if it is ok now, else it fails"
+    IF_REPAIRED = "if it is ok now, else it fails"
     IF_HEALED = "if it is ok in the end, else healing it has failed"
     IF_THERE = "if it was not found to be absent, else it fails"
-    IF_FAR_IS_UP = "only if the far end, which is optional, is up"
+    IF_FAR_IS_UP = "only if the peer, which is optional, is up"
     IF_LINKED = "only if the pair was linked"
     UNLESS_LINKED = "unless it was carried out as the target was repaired"
-    IF_CHANGED = "only if the far end has changed"
+    IF_CHANGED = "only if the peer has changed"
     IF_OTHER_INPUTS = "only if an input is another value than before"
     UNTIL_READY = "asked again until it is ready"
 
