@@ -102,37 +102,34 @@ def freeze(draft: Draft) -> Plan:
 
 
 class _SharedParts:
-    """What the steps of all instances share, each kept once: how they run, and what they mean for the records."""
+    """What the steps of all instances share, each kept once, by its fields in their order."""
 
     def __init__(self) -> None:
-        self._flows: dict[tuple[object, ...], StepFlow] = {}
-        self._effects: dict[tuple[object, ...], StepEffect] = {}
+        self.flows: dict[tuple[object, ...], StepFlow] = {_fields(NORMAL): NORMAL}
+        self.effects: dict[tuple[object, ...], StepEffect] = {_fields(NO_EFFECT): NO_EFFECT}
 
-    def flow(self, step: DraftStep) -> StepFlow:
-        """How a step runs."""
-        if step.action is JOIN or step.done:
-            key = (ALWAYS, step.gate, step.after_failure, step.barrier, False, False)
-        else:
-            key = (step.condition, step.gate, step.after_failure, step.barrier, step.optional, step.non_blocking)
-        found = self._flows.get(key)
-        if found is None:
-            made = StepFlow(*key)
-            found = self._flows[key] = NORMAL if made == NORMAL else made
+    def new_flow(self, fields: tuple[object, ...]) -> StepFlow:
+        """How a step runs that runs as none before."""
+        found = self.flows[fields] = StepFlow(*fields)  # type: ignore[arg-type]
         return found
 
-    def effect(self, step: DraftStep) -> StepEffect:
-        """What a step means for the records."""
-        key = (step.enter, step.leave, step.opens, step.closes, step.replaces, step.counts, step.forms)
-        found = self._effects.get(key)
-        if found is None:
-            made = StepEffect(*key)
-            found = self._effects[key] = NO_EFFECT if made == NO_EFFECT else made
+    def new_effect(self, fields: tuple[object, ...]) -> StepEffect:
+        """What a step means for the records that means what none before does."""
+        found = self.effects[fields] = StepEffect(*fields)  # type: ignore[arg-type]
         return found
+
+
+def _fields(part: StepFlow | StepEffect) -> tuple[object, ...]:
+    return tuple(getattr(part, name) for name in part.__struct_fields__)
 
 
 def _step(step: DraftStep, length: int, used: dict[int, int], shared: _SharedParts) -> Step:
     if step.action is JOIN or step.done:
-        return Step(step.id, JOIN, chain=length, reason=step.reason, flow=shared.flow(step))
+        flow = (ALWAYS, step.gate, step.after_failure, step.barrier, False, False)
+        own = shared.flows.get(flow) or shared.new_flow(flow)
+        return Step(step.id, JOIN, chain=length, reason=step.reason, flow=own)
+    flow = step.condition, step.gate, step.after_failure, step.barrier, step.optional, step.non_blocking
+    effect = step.enter, step.leave, step.opens, step.closes, step.replaces, step.counts, step.forms
     # In the order of the fields: giving them by name takes half as long again, 300,000 times.
     return Step(
         step.id,
@@ -144,8 +141,8 @@ def _step(step: DraftStep, length: int, used: dict[int, int], shared: _SharedPar
         step.runs_on,
         length,
         step.reason,
-        shared.flow(step),
-        shared.effect(step),
+        shared.flows.get(flow) or shared.new_flow(flow),
+        shared.effects.get(effect) or shared.new_effect(effect),
         False,  # No step of a plan in the making was done by hand.
         step.written,
         step.hook,
