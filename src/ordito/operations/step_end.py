@@ -265,7 +265,7 @@ EVENTS: tuple[Row[OperationEnd, StatusEvent], ...] = (
         StatusEvent.CHAIN_LACKS,
         "an instance that is up is linked after the end of its chain",
     ),
-    Row(OperationEnd(BADLY, modified=Modified.UNSAID), StatusEvent.FAILED_UNREPORTED, "nobody knows how far it came"),
+    Row(OperationEnd(BADLY, modified=Modified.UNSAID), StatusEvent.FAILED_UNREPORTED, "it is unknown how far it came"),
     Row(
         OperationEnd(BADLY, modified=Modified.YES, non_blocking=True),
         StatusEvent.FAILED_OPTIONAL,
