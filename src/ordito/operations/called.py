@@ -106,7 +106,7 @@ class PlanCalls:
         return self.source(step, self.plan.calls[step.call]) if step.link else step.instance
 
 
-# What the end of a delegated step gives: attributes of its instance, of its relationships, and of their far ends.
+# What the end of a delegated step gives: attributes of its instance, of its relationships, and of their peers.
 
 
 def provided(

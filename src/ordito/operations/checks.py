@@ -56,7 +56,7 @@ class Checks:
         record, found = self._snapshot.instances[step.instance], found_status(outcome)
         by_provider = call.interface == DELEGATE
         if outcome.ending not in ANSWERED:
-            # What goes on all the same must not take the instance for what it was before.
+            # What still goes on must not take the instance for what it was before.
             unknown = msgspec.structs.replace(record, local=UNKNOWN)
             if by_provider and outcome.ending in NEVER_STARTED:
                 unanswered = StatusReason.UNANSWERED

@@ -274,7 +274,7 @@ class StepEnds:
             except WrongValue as wrong:
                 outcome = msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong))
         elif step.action is DELEGATE and outcome.outputs:
-            # What a provider has made all the same is known, so that it is found again, and removed.
+            # What a provider has made is still known, so that it is found again, and removed.
             return outcome, GivenValues({step.instance: outcome.outputs})
         return outcome, NOTHING_GIVEN
 

@@ -99,7 +99,7 @@ class _Cascade:
         return not falling or any(m.action in STAYS and m.is_up for m in members) or len({m.turn for m in falling}) > 1
 
     def _with_hosted(self, members: Iterable[PlannedInstance]) -> dict[str, None]:
-        """Make again what lies on instances that are; gives the nodes of all of them."""
+        """Make again what is hosted on instances that are; gives the nodes of all of them."""
         found: dict[str, None] = {}
         waiting = deque(members)
         while waiting:

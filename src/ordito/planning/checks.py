@@ -77,7 +77,7 @@ OF_NODES = [placed.row for placed in INSTALL if placed.row.side is Side.NODE]
 
 
 def _check_link(draft: Draft, node: NodeTemplate, relationship: Relationship, read: _Read) -> None:
-    """The operations of a relationship run when its target is up, save those at the target itself that configure it:
+    """The operations of a relationship run when its target is up, except those at the target itself that configure it:
     then there is not even a source."""
     row, operation, call = read
     name = str(call.arguments[0])

@@ -176,7 +176,7 @@ def _grow(
 
 
 def _is_spared(draft: Draft, record: Instance, sparing: frozenset[str]) -> bool:
-    """Whether an instance is not made once more, or lies on one that is not."""
+    """Whether an instance is not made once more, or is hosted on one that is not."""
     return any(above.id in sparing for above in chain(draft.snapshot, record.id))
 
 

@@ -13,7 +13,7 @@ TO_HEAL = "it is to be healed"
 """Why what is asked for is replaced; more may follow."""
 
 SHARES = "it shares a host with"
-LIES_ON = "it lies on"
+HOSTED_ON = "it is hosted on"
 """How the reasons begin why something else is replaced."""
 
 
@@ -68,7 +68,7 @@ def replace_instance(draft: Draft, absent: dict[str, PlannedInstance], top: str,
             draft.sort(member.template.name)
         if member.action is InstanceAction.REPLACE:
             continue
-        # What is protected goes with what it lies on, so that whoever is asked about its data is asked about it.
+        # What is protected goes with what it is hosted on, so that whoever is asked about its data is asked about it.
         if (cause := why_kept(draft, member)) and not holds_data(draft, member):
             member.cause, member.reason = cause, REASONS[cause]
             draft.kept.append(member)

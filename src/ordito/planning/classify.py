@@ -156,7 +156,7 @@ class Classes:
         call = self._draft.calls.all[entry.call]
         missing = Difference(f"what {call.name} runs", None, call.artifact or None, call.declared)
         if self._differences.before(form).content(call) is not None:
-            # It was taken back, and made good by hand if at all.
+            # It was rolled back, and made good by hand if at all.
             what = f"{call.name} does not count as carried out"
             missing = Difference(what, declared=call.declared, about=DifferenceKind.NOT_COUNTED)
         yield Cause(kind_of(entry, call.operation), missing)

@@ -80,7 +80,7 @@ def dropped_of(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterator[
 
 
 def _wanted(draft: Draft, node: NodeTemplate) -> list[Relationship]:
-    """What a template requires, save what it did when that was removed."""
+    """What a template requires, except what it did when that was removed."""
     return [r for r in node.requirements if r.target not in draft.options.pruned]
 
 

@@ -115,7 +115,7 @@ def _decide(
     last, differing, missing, is_bound = _compare(draft, member, entries)
     if operational and moves is None and not (differing or missing or record.failed or record.form) and is_plain:
         return  # Most are as they should be, and nothing is to be asked about them.
-    # What comes after the last operation of one that is not as it should be is yet to come, and nothing new.
+    # What comes after the last operation of one that is not ok is yet to come, and nothing new.
     new = missing if operational else tuple(place for place in missing if place < last)
     told = InstanceFindings(differing, new, (), moves, is_bound=is_bound)
     found = _class(draft, member, entries, classes, told)
@@ -193,7 +193,7 @@ ALL_AS_WANTED = InstanceFindings(is_bound=True)
 def _of_unfinished(
     draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], action: InstanceAction
 ) -> InstanceAction | None:
-    """What becomes of an instance that is not as it should be, and that is to be changed; None where what is wanted
+    """What becomes of an instance that is not ok, and that is to be changed; None where what is wanted
     comes of going on with it."""
     record = member.record
     if action is InstanceAction.UPDATE:

@@ -170,7 +170,7 @@ class Draft(StepGraph):
             known.add(step.id)
 
     def inside(self, is_up: bool) -> dict[str, str]:
-        """The nodes inside of topologies that stand for others, by which their way up, or down, is decided: each with
+        """The nodes inside of topologies that stand for others, by which their chain up, or down, is decided: each with
         the node that is stood for."""
         return self._inside[is_up]
 
@@ -204,7 +204,7 @@ class Draft(StepGraph):
         return self.members.get(member.on(falls=falls))
 
     def contained(self, instance: str) -> list[str]:
-        """An instance with all that lies on it, however deep, what is missed there included."""
+        """An instance with all that is hosted on it, however deep, what is missed there included."""
         return hosting.contained(self.snapshot, instance, self.missed_on)
 
     def first_hosted(self, node: str, host: str) -> str:
@@ -268,7 +268,7 @@ class Draft(StepGraph):
         return self.forms.of(member.record)
 
     def rising(self, member: PlannedInstance) -> Formed:
-        """The form by which an instance is made, started and linked: what is wanted, save that nobody asked for another
+        """The form by which an instance is made, started and linked: what is wanted, unless nobody asked for another
         form of what is only looked after."""
         return self.forms.own if self.workflow.forms else self.forms.of(member.record)
 

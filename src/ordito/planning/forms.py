@@ -115,7 +115,7 @@ class FormsOfPlan:
         return OWN if name == self._options.forms.own else name
 
     def named(self, name: str) -> Formed | None:
-        """The form of an id; None where its files are not there any more."""
+        """The form of an id; None where its files no longer exist."""
         if name == OWN:
             return self.own
         if name not in self._former:
@@ -124,7 +124,7 @@ class FormsOfPlan:
         return self._former[name]
 
     def of_job(self, job: str) -> Formed | None:
-        """The form that a job has deployed, or was to deploy; None where its files are not there any more."""
+        """The form that a job has deployed, or was to deploy; None where its files no longer exist."""
         return self.named(OWN if job == self._options.forms.own else job)
 
     def unheard(self, form: Formed) -> Formed:
@@ -138,7 +138,7 @@ class FormsOfPlan:
 
     def unlinking(self, node: str, relationship: str, form: str) -> tuple[Pairs, ...]:
         """What undoes the pairs of a relationship as a form says, or the one that was deployed last where that does not
-        know it: nothing where neither does. An instance that lies on another one does so until it is removed."""
+        know it: nothing where neither does. An instance that is hosted on another one does so until it is removed."""
         for name in (OWN if form == self._options.forms.own else form, self._base):
             former = self.named(name) if name else None
             if former is not None and former.requires(node, relationship):
@@ -147,7 +147,7 @@ class FormsOfPlan:
         return ()
 
     def _of_former(self, name: str, former: Former, said: Diagnostics) -> Formed:
-        # What was wrong with an earlier form is nobody's business any more, save that its operations can be run.
+        # What was wrong with an earlier form is nobody's business any more, except that its operations can be run.
         ignored = Diagnostics()
         digests = Digests(former.service, former.inputs, former.digests, ignored, self._options.files.key, former.names)
         return self._form(name, former.service, former.inputs, digests, name, said)

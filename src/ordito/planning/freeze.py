@@ -223,7 +223,7 @@ def _capacity(draft: Draft, steps: tuple[Step, ...]) -> dict[str, int]:
 
 
 def _makers(draft: Draft, calls: list[int]) -> dict[str, str]:
-    """Who makes the nodes of which instances are made, save those that are this machine."""
+    """Who makes the nodes of which instances are made, except those that are this machine."""
     found: dict[str, str] = {}
     for call in (draft.calls.all[number] for number in calls):
         if call.interface == DELEGATE and call.operation == PROVIDE:

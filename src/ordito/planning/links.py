@@ -2,7 +2,7 @@
 
 The pairs of an instance that is made or removed belong to its own chain, requirement by requirement in declared order,
 on removal reversed; inside a requirement in the order of the numbers of the instances at the other end. Where the
-source stays and only the target comes or goes, the pair is linked when the target's whole way up has ended, its own
+source stays and only the target comes or goes, the pair is linked when the target's whole chain up has ended, its own
 links and its monitoring included, and undone before the target goes down; one such pair that fails does not hold the
 others up. A pair of which an end is taken down and up again is
 undone and linked again.
@@ -179,7 +179,7 @@ def _asked(
     draft: Draft, source: PlannedInstance, relationship: Relationship, pairing: Pairing
 ) -> list[PlannedInstance]:
     """The instances that a source which stays is to be linked with. Nobody has asked a partial plan for the links of
-    what stays as it is, save where the one instance that it was linked with leaves."""
+    what stays as it is, except where the one instance that it was linked with leaves."""
     targets = pairing.wanted(source, relationship)
     if draft.is_left_out(source):
         # What is new about it is left out with it.
@@ -353,7 +353,7 @@ def _count_alike(draft: Draft, source: PlannedInstance, link: str, alike: dict[s
 
 
 def _unlink(draft: Draft, source: PlannedInstance, unlink: tuple[Pairs, ...], turns: Turns, pairing: Pairing) -> None:
-    """The pairs of a source that goes down are undone on its way down."""
+    """The pairs of a source that goes down are undone in its chain down."""
     chain = _down(source)
     first = draft.why("links are undone before the instance stops")
     last = draft.why("what linked it is undone once the instance has stopped")

@@ -72,7 +72,7 @@ def _keeps(draft: Draft, name: str) -> bool:
 
 
 def may_come_back(snapshot: Snapshot, record: Instance) -> bool:
-    """Whether an instance was found to be absent, and nothing that it lies on was removed on purpose."""
+    """Whether an instance was found to be absent, and nothing that it is hosted on was removed on purpose."""
     return record.was_lost and all(host.exists or host.was_lost for host in chain(snapshot, record.host))
 
 
@@ -89,6 +89,6 @@ def spared(draft: Draft) -> frozenset[str]:
 
 
 def _goes(draft: Draft, host: str) -> bool:
-    """Whether an instance is removed, or one that it lies on."""
+    """Whether an instance is removed, or one that it is hosted on."""
     members = (draft.members.get(above.id) for above in chain(draft.snapshot, host))
     return any(member is not None and DOWN_UP[member.action].down is Down.REMOVE for member in members)

@@ -99,7 +99,7 @@ def _ways(draft: Draft, substituted: Substituted, targets: Mapping[str, Target])
 
 
 def _is_concerned(member: PlannedInstance, *, is_up: bool) -> bool:
-    """Whether an instance will be there in the end, or on the way down, whether it was there."""
+    """Whether an instance will be there in the end, or, while it goes down, whether it was there."""
     if member.action is InstanceAction.DROP:
         return False
     return not member.goes if is_up else member.action is not InstanceAction.NEW

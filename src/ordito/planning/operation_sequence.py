@@ -14,7 +14,7 @@ from ordito.model.service import Relationship
 
 
 class Where(StrEnum):
-    """On whose Compute an operation runs: none at all, that of the instance itself, of its host, of the far end."""
+    """On whose Compute an operation runs: none at all, that of the instance itself, of its host, of the peer."""
 
     ORCHESTRATOR = "orchestrator"
     OWN = "own"

@@ -163,7 +163,7 @@ class OperationSequences:
     # ------------------------------------------------------------------------------------------------- instances
 
     def _beside(self, node: NodeTemplate, lost: frozenset[str]) -> dict[Side, list[Relationship]]:
-        """The relationships of a node that have operations, by its side of them, save those with what is lost."""
+        """The relationships of a node that have operations, by its side of them, except those with what is lost."""
         every = {SOURCE: node.requirements, TARGET: self._service.incoming.get(node.name, ())}
         return {
             side: [r for r in those if self._implemented.of(r.interfaces) and lost.isdisjoint((r.source, r.target))]

@@ -86,7 +86,7 @@ class Former(msgspec.Struct, frozen=True):
 class Forms(msgspec.Struct, frozen=True):
     """The forms that a plan has to do with, by the ids of the jobs that deployed them.
 
-    ``former`` gives one that is not the service of the plan; None where its files are not there any more, and then
+    ``former`` gives one that is not the service of the plan; None where its files no longer exist, and then
     what is wanted is what it is taken for. ``base`` is the form of the instances whose record names none ("" where
     that is the service of the plan, or where nothing was deployed). ``own`` is what calls of the plan's own service are
     marked with: "" save in a rollback, which leads to an earlier form.
@@ -249,7 +249,7 @@ class Orphans(msgspec.Struct, frozen=True):
     nodes: frozenset[str] = frozenset()
 
     kept: frozenset[str] = frozenset()
-    """Those of them that are not removed whatever is said."""
+    """Those of them that are not removed in any case."""
 
 
 class Healing(msgspec.Struct, frozen=True):
@@ -301,7 +301,7 @@ class Turns(msgspec.Struct, frozen=True):
     """Nodes of which all instances would be down at once take turns, though nobody has said so."""
 
     never: bool = False
-    """All that is changed goes down before any of it comes up, whatever is said."""
+    """All that is changed goes down before any of it comes up, in any case."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A part of a service that is brought to its description, or removed, while all else stays as it is.
 
 What is named is part of it, and what that needs as far as it is not up. What a plan takes down besides, since it
-requires or lies on what is replaced, is part of it too. What is left out stays in the form in which it is: the
+requires or is hosted on what is replaced, is part of it too. What is left out stays in the form in which it is: the
 ensemble remembers that, and the next plan for everything goes on with it.
 """
 
@@ -131,7 +131,7 @@ def _without_need(draft: Draft) -> dict[str, str]:
     while leaving:
         member = leaving.popleft()
         for inside in hosted.get(member.id, ()):
-            lose(inside, f"lies on {member.id}")
+            lose(inside, f"is hosted on {member.id}")
         node = member.template.name
         if not staying[node] and node not in gone:
             gone.add(node)

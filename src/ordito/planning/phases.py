@@ -68,7 +68,7 @@ def _warn_of_early(draft: Draft, main: Sequence[int]) -> None:
             f"removed before all else is done, and not last: {listed([m.id for m in early], MOST_NAMED)};"
             " going back would make it again without what it held",
             template.span,
-            hint="what it requires, or lies on, is replaced: back it up before",
+            hint="what it requires, or is hosted on, is replaced: back it up before",
         )
 
 

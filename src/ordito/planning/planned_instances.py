@@ -146,27 +146,7 @@ NO_NAMES: frozenset[str] = frozenset()
 
 
 class PlannedInstance:
-    """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why.
-
-    ``down`` is the chain that stops or removes it, unless it ``is_lost``: gone already; ``up`` the one that makes or
-    starts it; of one that stays as it is ``up`` is a join at which others wait for it, together with the links that it
-    is given. ``done`` is how many of its operations on the way up, in order, were carried out already. ``undone`` are
-    the steps that undo links of an instance that does not go down, or take back what a job did to it
-    (``is_taken_back``); ``undone_first`` are those of them that follow no other. ``differences`` are what is wanted in
-    another form than it was carried out. One that ``is_meant`` was asked for to be stopped or started, or goes with one
-    that was, whether or not it has to be: what has failed of its pairs is carried out again.
-
-    What is done with one that ``is_conditional`` is left out where it is found that it need not be done. One that
-    ``is_broken`` is replaced only because it does not do its work.
-    One that ``is_nested`` goes down before something that it requires, or lies on, and comes up after that. ``turn`` is
-    which of the instances of its node come before it, where they are changed some at a time: from 0.
-    One that is ``presumed`` up is asked first, and all that relies on it is left out where it says otherwise.
-    One that is ``repaired`` before all else has the first and the last of the steps that do it here.
-    ``kind`` is its class in a deployment or an upgrade, ``changed`` the values by which it is to be updated, with what
-    they were and are, ``adopted`` what is recorded of it without being carried out, ``dropped`` are relationships by
-    which it was linked and is not to be any more. ``was_on`` is the host on which it lies where ``record`` has the one
-    to which it moves, else None.
-    """
+    """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why."""
 
     __slots__ = (
         "action",
@@ -202,26 +182,49 @@ class PlannedInstance:
         self.action = action
         self.reason = reason
         self.cause: ChangeCause = ChangeCause.NONE
-        self.done = 0
+
+        #: It is gone already, so that nothing takes it down.
         self.is_lost = False
+        #: The chain that stops or removes it.
         self.down: Chain | None = None
+        #: The chain that makes or starts it; of one that stays as it is a join at which others wait for it, together
+        #: with the links that it is given.
         self.up: Chain | None = None
+        #: How many of the operations that make it were carried out already, in their order.
+        self.done = 0
+        #: The steps that undo links of an instance that does not go down, or roll back what a job did to it
+        #: (``is_taken_back``), and those of them that follow no other.
         self.undone: list[int] = []
         self.undone_first: list[int] = []
-        self.is_meant = False
         self.is_taken_back = False
-        self.differences: tuple[Difference, ...] = ()
+
+        #: Its class in a deployment or an upgrade, and what differs from what was carried out.
         self.kind: ChangeKind = UNCHANGED
+        self.differences: tuple[Difference, ...] = ()
+        #: The values by which it is to be updated, with what they were and are.
         self.changed: Mapping[str, tuple[object, object]] = NOTHING
+        #: What is recorded of it without being carried out.
         self.adopted: Mapping[str, Applied] = NO_APPLIED
+        #: The relationships that linked it and are not wanted any more.
         self.dropped: frozenset[str] = NO_NAMES
+        #: The host that it leaves, where ``record`` has the one to which it moves.
         self.was_on: str | None = None
-        self.is_nested = False
-        self.is_conditional = False
-        self.is_broken = False
-        self.presumed = False
-        self.repaired: tuple[int, int] | None = None
+        #: How many instances of its node take their turn before it.
         self.turn = 0
+        #: It goes down before something that it requires, or is hosted on, and comes up after that.
+        self.is_nested = False
+
+        #: It was asked for to be stopped or started, or goes with one that was, whether or not it has to be: what has
+        #: failed of its pairs is carried out again.
+        self.is_meant = False
+        #: What is done with it is left out where the job finds that it is not needed.
+        self.is_conditional = False
+        #: It is replaced only because it does not work.
+        self.is_broken = False
+        #: It counts as up, is asked first, and all that relies on it is left out where it says otherwise.
+        self.presumed = False
+        #: The first and the last of the steps that repair it before all else.
+        self.repaired: tuple[int, int] | None = None
 
     @property
     def id(self) -> str:

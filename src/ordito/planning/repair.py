@@ -88,7 +88,7 @@ class _Around:
                 self._over.add(above.id)
 
     def comes_up(self, draft: Draft, member: PlannedInstance) -> bool:
-        """Whether all that requires an instance or lies on it stays, or comes up."""
+        """Whether all that requires an instance or is hosted on it stays, or comes up."""
         sources = draft.service.incoming.get(member.template.name, ())
         return member.id not in self._over and not any(r.source in self._nodes for r in sources if not r.is_hosting)
 
@@ -102,7 +102,7 @@ def _changing(draft: Draft, broken: Mapping[str, PlannedInstance]) -> set[str]:
 
 def _standing_alone(draft: Draft, broken: dict[str, PlannedInstance], around: _Around) -> dict[str, PlannedInstance]:
     """Those of the broken instances around which the plan does nothing else to what they require, nor to what requires
-    them or lies on them, but that this comes up. One that is none of these changes what requires it."""
+    them or is hosted on them, but that this comes up. One that is none of these changes what requires it."""
     changing = _changing(draft, broken)
     hosted: dict[str, list[PlannedInstance]] = {}
     of_node: dict[str, list[PlannedInstance]] = {}

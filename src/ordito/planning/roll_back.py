@@ -1,4 +1,4 @@
-"""Transforms that plan the way back from a job that failed: what it made is removed, what it did is taken back.
+"""Transforms that plan the way back from a job that failed: what it made is removed, what it did is rolled back.
 
 What a job did is known from the record: everything that bears its changeId, or a later one, is its own.
 """
@@ -28,7 +28,7 @@ def choose_made(draft: Draft) -> None:
 
 
 def take_back(draft: Draft) -> None:
-    """Transform: what the job did to instances that stay is taken back by the operations that take it back."""
+    """Transform: what the job did to instances that stay is rolled back by the operations that take it back."""
     for node in draft.ordered:
         for member in draft.of_node.get(node.name, ()):
             if member.action is InstanceAction.KEEP:

@@ -71,7 +71,7 @@ def _configures(draft: Draft, node: NodeTemplate) -> tuple[SequencedOperation, O
 
 
 def _reads(node: NodeTemplate, operation: Operation) -> Iterator[str]:
-    """The nodes that a node requires, or lies on, and of whose attributes inputs of an operation are made."""
+    """The nodes that a node requires, or is hosted on, and of whose attributes inputs of an operation are made."""
     required = {r.requirement: r.target for r in node.requirements}
     targets = set(required.values())
     for given in operation.inputs.values():

@@ -46,7 +46,7 @@ def _skip_installed(draft: Draft, member: PlannedInstance) -> None:
             elif member.record.state == CONFIGURED and step.stage is not None and step.stage.enter == STARTING:
                 step.done = False  # It was stopped, if only by an operation that was run by hand.
         elif step.stage is None:
-            # It is watched already, save that what was stopped is watched again even if nothing ceased to watch it.
+            # It is watched already, except that what was stopped is watched again even if nothing ceased to watch it.
             applied = member.record.applied.get(call.key)
             is_stopped = member.record.state == CONFIGURED
             step.done = not is_stopped and applied is not None and applied.digest == call.digest

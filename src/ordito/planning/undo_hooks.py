@@ -6,7 +6,7 @@ before a component was removed is so undone when that has been made again, and n
 cannot be undone holds nothing up.
 
 A block may ask to be undone before its component is started, or configured (``undone_once``): what it undoes is in the
-way up of the component then, unless something that was done to the component later is undone only afterwards.
+chain up of the component then, unless something that was done to the component later is undone only afterwards.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _after_failure(draft: Draft, numbers: list[int]) -> list[int]:
 
 
 class _WaysUp:
-    """What is undone in the way up of a component, since its block asks for that, and what is undone ``later``."""
+    """What is undone in the chain up of a component, since its block asks for that, and what is undone ``later``."""
 
     def __init__(self, draft: Draft, newest_first: Sequence[DoneHook]) -> None:
         self._draft = draft
@@ -134,7 +134,7 @@ class _WaysUp:
 
     def _places(self, component: str, state: str) -> dict[int, int]:
         """For each instance of a component the step before which it is undone what asks for a node state, by the first
-        step of its way up; empty where instances come up without passing it, or after each other."""
+        step of its chain up; empty where instances come up without passing it, or after each other."""
         draft, found = self._draft, dict[int, int]()
         if state not in ENTERS or component in draft.service.substituted:
             return {}
@@ -148,7 +148,7 @@ class _WaysUp:
         return found
 
     def steps(self) -> list[int]:
-        """Add what is undone in ways up; gives the numbers of what was added."""
+        """Add what is undone in chains up; gives the numbers of what was added."""
         draft, added = self._draft, list[int]()
         into = self._into({place for found in self._of.values() for _, places in found for place in places.values()})
         for found in self._of.values():
@@ -159,7 +159,7 @@ class _WaysUp:
                 step.after_failure = False
                 number = draft.add(step)
                 join = draft.join(f"{done.hook.id}.undone", why, after_failure=True)
-                # What the way up waits for there has to have ended well; what is undone need not.
+                # What the chain up waits for there has to have ended well; what is undone need not.
                 draft.edges(list(dict.fromkeys(b for p in places.values() for b in into[p])), [number], why)
                 draft.edges(before, [number], why)
                 draft.edge(number, join, why)

@@ -33,7 +33,7 @@ IN_TURN = Words("it comes before {}", "all instances of {} have had their turn")
 
 
 def install_waits(draft: Draft, words: Words = UP) -> None:
-    """The way up of an instance begins when those of all it requires have ended, and its own way down has."""
+    """The chain up of an instance begins when those of all it requires have ended, and its own chain down has."""
     joins: dict[str, int] = {}
     pairing = Pairing(draft)
     for node in draft.ordered:
@@ -109,7 +109,7 @@ def _wait(draft: Draft, target: PlannedInstance, source: PlannedInstance, reason
 
 
 def _down_before_up(draft: Draft, member: PlannedInstance) -> None:
-    """However the way down has ended, the way up is tried."""
+    """However the chain down has ended, the chain up is tried."""
     if member.down is not None and member.up is not None:
         reason = draft.why("it is taken down, well or not, before it comes up again")
         turn = draft.join(f"{member.id}.again", reason, after_failure=True)
@@ -119,14 +119,14 @@ def _down_before_up(draft: Draft, member: PlannedInstance) -> None:
 
 
 def _entrance(source: PlannedInstance) -> int:
-    """Where an instance waits: at the beginning of its way up, or, if it stays, at the join that stands for it."""
+    """Where an instance waits: at the beginning of its chain up, or, if it stays, at the join that stands for it."""
     assert source.up is not None
     begins = source.rises or source.action is RUN or source.repaired is not None
     return source.up.begin if begins else source.up.end
 
 
 def uninstall_waits(draft: Draft) -> None:
-    """The way down of an instance begins when those of all that require it have ended; links of one that does not go
+    """The chain down of an instance begins when those of all that require it have ended; links of one that does not go
     down are undone after that as well."""
     pairing = Pairing(draft)
     for node in draft.ordered:
@@ -230,7 +230,7 @@ def _all_gone_first(draft: Draft, name: str, gone: list[int], waiting: list[int]
 
 
 def _first_removals(member: PlannedInstance) -> list[int]:
-    """The first step on an instance's way down, or those of the undoing of its links."""
+    """The first step in the chain down of an instance, or those of the undoing of its links."""
     if member.undone:
         return member.undone_first
     return [member.down.begin] if member.down is not None else []

@@ -22,7 +22,7 @@ from ordito.base.text import listed
 from ordito.instances.hosting import chain
 from ordito.instances.states import CONFIGURED
 from ordito.planning.choose_moved import may_run, unmade
-from ordito.planning.choose_replaced import LIES_ON, SHARES, TO_HEAL, outermost, put_existing, replace_instance
+from ordito.planning.choose_replaced import HOSTED_ON, SHARES, TO_HEAL, outermost, put_existing, replace_instance
 from ordito.planning.draft import Draft
 from ordito.planning.losing import at_stake
 from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
@@ -314,7 +314,7 @@ class Widening:
         for root, numbers in self._laid_for(first, edges, {root: root for root in roots}).items():
             member = draft.members[root]
             for step in map(draft.steps.__getitem__, numbers):
-                # What fails of it is made good by the next stage, save that a link of another is not undone.
+                # What fails of it is made good by the next stage, except that a link of another is not undone.
                 step.optional |= step.owner == root or not step.after_failure
                 if step.owner != root:
                     self._linked[root][step.owner] = None
@@ -342,7 +342,7 @@ class Widening:
             self._begin()
             group: dict[str, str] = {}
             for root in roots:
-                replace_instance(self._draft, self._absent, self._tops[root], root, LIES_ON)
+                replace_instance(self._draft, self._absent, self._tops[root], root, HOSTED_ON)
                 for member in self._inside(self._tops[root]):
                     group[member.id] = root
                     if member.cause is ChangeCause.TO_HEAL and root in self._why:
@@ -362,7 +362,7 @@ class Widening:
         self._lay_replaced(group, lambda _: gates)
 
     def _lay_replaced(self, group: Mapping[str, str], gates: Callable[[str], list[int]]) -> None:
-        """Lay the ways down and up of what is replaced, each instance of the ``group`` for the sake of its root."""
+        """Lay the chains down and up of what is replaced, each instance of the ``group`` for the sake of its root."""
         draft, first, edges = self._draft, len(self._draft.steps), len(self._draft.befores)
         if not _laid(draft, self._laying):
             return

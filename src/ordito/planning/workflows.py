@@ -68,7 +68,7 @@ ROLLBACK_OF_JOB = "rollback of a job"
 """What is planned when a job has failed and is to be rolled back; no command asks for it by name."""
 
 UNDOING = "undoing of lifecycle steps"
-"""What is planned where nothing else of a job can be taken back."""
+"""What is planned where nothing else of a job can be rolled back."""
 
 LAYING: tuple[Transform, ...] = (
     check_dependencies,

@@ -143,7 +143,7 @@ class InstanceState(msgspec.Struct, frozen=True, tag="instance.state", tag_field
 
 
 class JobRollback(msgspec.Struct, frozen=True, tag="job.rollback", tag_field="type", omit_defaults=True):
-    """The job has failed, and what it did is taken back by so many further steps; ``remains`` is what they cannot take
+    """The job has failed, and what it did is rolled back by so many further steps; ``remains`` is what they cannot take
     back."""
 
     job: str
@@ -154,7 +154,7 @@ class JobRollback(msgspec.Struct, frozen=True, tag="job.rollback", tag_field="ty
 
 class JobFinished(msgspec.Struct, frozen=True, tag="job.finished", tag_field="type", omit_defaults=True):
     """A job ended: ``status`` is ok, degraded, failed, cancelled or interrupted; the counts are of steps that are
-    not joins. ``rollback`` is "complete" or "incomplete" where it was taken back, ``remains`` what was not,
+    not joins. ``rollback`` is "complete" or "incomplete" where it was rolled back, ``remains`` what was not,
     ``again`` the instances that were removed and made again; ``handled`` says that each failure was followed by what
     the workflow has for it, which went well."""
 

@@ -52,7 +52,7 @@ def begun(plan: Plan, snapshot: Snapshot) -> Delta:
 
 def adopted(plan: Plan, record: Instance, form: str, change: str) -> Instance:
     """The record of an instance that takes over what is wanted of it, without anything that is carried out. What the
-    job has taken back since it was planned, or carried out again, is as that has left it."""
+    job has rolled back since it was planned, or carried out again, is as that has left it."""
     taken = plan.records.adopted.get(record.id)
     if not taken:
         return replace(record, form=form)

@@ -26,7 +26,7 @@ class OperationInput(msgspec.Struct, frozen=True):
 
     ``side`` says for which side of a relationship its values are given for all instances, "" for operations of nodes;
     ``is_paired`` that they depend on the instance at the other side, too. ``is_shared`` is that all instances of a node
-    have the same value, save where evaluating it turns out to look at instances: then ``is_same`` says no.
+    have the same value, except where evaluating it turns out to look at instances: then ``is_same`` says no.
     """
 
     declared: Input

@@ -229,7 +229,7 @@ def _current(evaluator: Evaluator, holder: AttributeHolder, key: str, written: V
 
 def _holders(evaluator: Evaluator, place: ExecutionPlace, step: Step, entity: str) -> list[AttributeHolder]:
     """What SELF, SOURCE or TARGET stands for in a mapping. For an operation that runs once for several far instances
-    the far end is all of them."""
+    the peer is all of them."""
     relationship = place.relationship
     if relationship is None:
         return [AttributeHolder(place.instance, evaluator.service.nodes[place.node], place.context)]

@@ -174,7 +174,7 @@ class PeerKnowledge:
         return [[name, found[name]] for name in sorted(found)]
 
     def _wanted(self, relationship: Relationship, side: str, operation: Operation) -> tuple[Call, ...] | None:
-        """The calls in an operation's inputs that read from the far end; None where there is no input: then everything
+        """The calls in an operation's inputs that read from the peer; None where there is no input: then everything
         counts. What is found stays with the relationship's interfaces, which ``operations`` keeps."""
         key = (id(operation), relationship.key)
         if key not in self._reads:

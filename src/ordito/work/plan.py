@@ -103,43 +103,62 @@ def _named(interface: str, operation: str) -> str:
 
 
 class OperationCall(msgspec.Struct, frozen=True):
-    """An operation that steps call, once in the plan for all instances: on which node or relationship it is
-    declared, which one, what it runs.
-
-    ``owner`` is the node template's name, or the relationship's key with ``side`` "source" or "target" (the end on
-    which the operation runs; "" for node operations). ``artifact`` is "" for an operation that does nothing, else
-    its file; ``processor`` names the kind of artifact that an executor must understand (full type name). ``outputs``
-    are the variables to hand back. ``declared`` is the place in the template, ``file:line:column``. ``digest`` stands
-    for what is carried out, "" for a call that the records do not remember. What a provider is asked to do is a call
-    as well, of ``deploy`` or ``undeploy`` of the interface ``delegate``. ``attempts`` is how often it is tried in all
-    (0: as the job says), ``interval`` the seconds before the second attempt (None: as the job says). ``given`` are
-    values of inputs for this call only, plain data or sensitive: they come before those that are declared, or add to
-    them. ``activity`` is the place in the service of the activity that calls it, whose inputs come before those of
-    the template as well, () for none (see ``work.activities``); ``scope`` is an index into ``Plan.scopes``, -1 for
-    none. ``version`` is that of the interpreter which a script asks for, "" for any. ``form`` is the form of the
-    service that declares it (``work.records.Form``), "" for that of the job itself. What asks whether an instance is
-    ready asks again ``within`` so many seconds (None: for what does not).
-    """
+    """An operation that steps call, once in the plan for all instances. What a provider is asked to do is a call as
+    well, of ``deploy`` or ``undeploy`` of the interface ``delegate``."""
 
     owner: str
+    """The node template that declares it, or the key of the relationship."""
+
     side: str
+    """The end of a relationship on which it runs, "source" or "target"; "" for operations of nodes."""
+
     interface: str
+
     operation: str
+
     artifact: str = ""
+    """Its file; "" for an operation that does nothing."""
+
     processor: str = ""
+    """The kind of artifact that an executor must understand (full type name)."""
+
     dependencies: tuple[str, ...] = ()
+
     outputs: tuple[str, ...] = ()
+    """The variables to hand back."""
+
     timeout: int | None = None
+
     digest: str = ""
+    """Stands for what is carried out; "" for a call that the records do not remember."""
+
     declared: str = ""
+    """The place in the template, ``file:line:column``."""
+
     attempts: int = 0
+    """How often it is tried in all; 0: as the job says."""
+
     interval: float | None = None
+    """Seconds before the second attempt; None: as the job says."""
+
     given: Mapping[str, object] = {}
+    """Inputs for this call only, plain data or sensitive: they come before the declared ones, or add to them."""
+
     activity: tuple[str, ...] = ()
+    """The place in the service of the activity that calls it, whose inputs come before those of the template as well
+    (see ``work.activities``); () for none."""
+
     scope: int = -1
+    """An index into ``Plan.scopes``, -1 for none."""
+
     version: str = ""
+    """The version of the interpreter that a script asks for, "" for any."""
+
     form: str = ""
+    """The form of the service that declares it (``work.records.Form``), "" for that of the job itself."""
+
     within: float | None = None
+    """What asks whether an instance is ready asks again for so many seconds; None for all others."""
 
     @property
     def name(self) -> str:
@@ -283,7 +302,7 @@ class DifferenceKind(StrEnum):
     """An operation was carried out in a form of which nothing more is known."""
 
     NOT_COUNTED = "not counted"
-    """An operation was taken back, and does not count as carried out."""
+    """An operation was rolled back, and does not count as carried out."""
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):

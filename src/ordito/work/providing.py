@@ -56,7 +56,7 @@ class OpenWay(msgspec.Struct, frozen=True):
     stand on the Computes ``source_host`` and ``target_host`` ("" for none), with all of their instances.
 
     ``protocol`` is that of the network (tcp, udp, ...), ``ports`` are those at the target and ``source_ports`` those
-    that the source connects from; none where that is all the same, or nobody says it. ``initiator`` says which of the
+    that the source connects from; none where that does not matter, or nobody says it. ``initiator`` says which of the
     two begins: source, target, or peer for both. ``relationship`` is the key of the ConnectsTo that asks for it, "" for
     instances of one node that are each other's peers.
     """
@@ -95,7 +95,7 @@ class Delegation(msgspec.Struct, frozen=True):
     them as ``capability::name``, and ``secret`` are the names of those that are sensitive, or have parts that are: no
     argument of a program may hold them; ``attributes`` are as recorded. ``host`` is the
     target on which the instance is to be, None for this machine or where it is hosted on nothing; where it is asked
-    whether a Compute is there, or to wait for it, that Compute's own target. ``requirements`` are the far ends, by the
+    whether a Compute is there, or to wait for it, that Compute's own target. ``requirements`` are the peers, by the
     requirement's name, ``connections`` those that the node or what stands on it takes part in, ``endpoints`` what
     stands there, and ``apart`` the node templates from whose instances it is to be on another machine. ``inputs`` are
     those of the ``create`` operation. ``timeout`` is how many seconds it may take to reach a Compute, None where nobody
@@ -128,8 +128,8 @@ class Delegation(msgspec.Struct, frozen=True):
 
 class Provided(msgspec.Struct, frozen=True):
     """What a provider made: attribute values of the instance (``work.targets.HOST`` among them, for a Compute that is
-    not this machine), and a line for people. ``links`` are attributes of the relationships with far ends of its
-    requirements, ``far`` those of the far ends themselves, both by the far instance."""
+    not this machine), and a line for people. ``links`` are attributes of the relationships with peers of its
+    requirements, ``far`` those of the peers themselves, both by the peer instance."""
 
     attributes: Mapping[str, object] = {}
     message: str = ""
@@ -159,7 +159,7 @@ class ProviderFinding(msgspec.Struct, frozen=True):
 
 class ProviderFailed(Exception):
     """A provider could not do what it was asked, through no fault of the program. The text is for people: what, why,
-    and what to do next. ``made`` are attributes of what is there all the same, so that it is known."""
+    and what to do next. ``made`` are attributes of what exists nevertheless, so that it is known."""
 
     def __init__(self, message: str, made: Mapping[str, object] | None = None) -> None:
         super().__init__(message)

@@ -239,7 +239,7 @@ class StepSkippedRecord(msgspec.Struct, frozen=True, tag="skipped", omit_default
 
 
 class RollbackRecord(msgspec.Struct, frozen=True, tag="rollback", omit_defaults=True):
-    """The job has failed, and what it did is taken back from here on: by the steps of its plan from ``first`` on, with
+    """The job has failed, and what it did is rolled back from here on: by the steps of its plan from ``first`` on, with
     the edges from ``first_edge`` on. ``remains`` is what they cannot take back, for people; ``gone`` are the instances
     that are not to be there in the end. ``delta`` holds those that are to be made again."""
 
@@ -253,7 +253,7 @@ class RollbackRecord(msgspec.Struct, frozen=True, tag="rollback", omit_defaults=
 
 class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults=True):
     """All steps are decided; from here on only files are written. ``status`` is the job's status. ``rollback`` is
-    "complete" or "incomplete" where what the job did was taken back, ``remains`` then what was not, and ``again`` are
+    "complete" or "incomplete" where what the job did was rolled back, ``remains`` then what was not, and ``again`` are
     instances that were removed and made again meanwhile, without what they had held. The failures of a job that was
     ``handled`` had something in the workflow that was there for them, and was done well. One that
     ``is_untouched`` has failed, or was cancelled, before any operation of a resource changed anything: what was
