@@ -17,6 +17,7 @@ from ordito.testing import (
     MemoryEnsemble,
     RecordingExecutor,
     fails,
+    run_block,
     run_operation,
     run_workflow,
     temporary_ensemble,
@@ -24,6 +25,8 @@ from ordito.testing import (
 )
 from ordito.work.events import StepStarted, StepSucceeded
 from ordito.work.invocation import Ending, Invocation
+
+CATALOGUE = Path(__file__).parent.parent / "examples" / "catalogue"
 
 SERVICE = """
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -185,3 +188,25 @@ def test_nobody_else_loads_it_and_it_needs_no_test_framework() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
     code = "import sys, ordito.cli.main; assert 'ordito.testing' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_block_is_carried_out_and_undone_by_itself(tmp_path: Path) -> None:
+    lines: list[str] = []
+    name = "opm.dev/lifecycle/notify@v0#Slack"
+    tested = run_block(CATALOGUE, name, {"text": "done"}, lines=lines)
+    assert tested.succeeded, tested
+    assert any("done" in line for line in lines)
+    with pytest.raises(InvalidDocument):
+        run_block(CATALOGUE, name, {"txet": "done"})
+    with pytest.raises(Refused):
+        run_block(CATALOGUE, "example.org/lifecycle/none@v1#None")
+
+
+def test_texts_are_given_as_they_are(tmp_path: Path) -> None:
+    """Also those that would be read as something else where a command gives them."""
+    text = "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n"
+    text += "  inputs: { word: { type: string } }\n"
+    text += "  node_templates: { a: { type: tosca.nodes.Root } }\n  outputs: { word: { value: { get_input: word } } }\n"
+    for word in ("plain", '"quoted"', "5", "true", ""):
+        with temporary_ensemble(text, {"word": word}) as ensemble:
+            assert ensemble.outputs == {"word": word}

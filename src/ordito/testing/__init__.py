@@ -9,7 +9,6 @@ imports this module, and it needs no test framework.
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 import tempfile
 import weakref
@@ -30,6 +29,8 @@ from ordito.app.requests import DeployRequest, GivenInputs, Request, UndeployReq
 from ordito.app.services.read import ReadService, read_service
 from ordito.app.workflow_run import WorkflowRequest
 from ordito.app.workflow_run import run_workflow as carry_out
+from ordito.authoring.block_test import BlockTest, BlockTestRequest, test_block
+from ordito.authoring.blocks import BlocksRequest
 from ordito.base.change_ids import ChangeIds
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.engine.driver import run_job
@@ -422,7 +423,7 @@ def _bound(service: Service, inputs: Mapping[str, object]) -> dict[str, object]:
 
 
 def _given(inputs: Mapping[str, object]) -> GivenInputs:
-    return GivenInputs(texts={name: json.dumps(value) for name, value in inputs.items()})
+    return GivenInputs(values=dict(inputs))
 
 
 # ------------------------------------------------------------------------------------------------------------- on disk
@@ -525,6 +526,42 @@ class TemporaryEnsemble:
     @property
     def _is_made(self) -> bool:
         return (self.directory / "ensemble.yaml").exists()
+
+
+def run_block(
+    catalog: str | Path,
+    name: str,
+    config: Mapping[str, object] | None = None,
+    *,
+    undo: bool = False,
+    root: str | Path = ".",
+    lines: list[str] | None = None,
+) -> BlockTest:
+    """Carry out a block of a catalogue once, as a lifecycle step would, in a folder of its own, and undo it afterwards
+    if that is asked for. It really does what it does.
+
+    Args:
+        catalog: The file or folder of the catalogue.
+        name: The block, ``name@version#Type`` or a part of it that names one block.
+        config: What the step would say, as plain data; it is checked against the types that the block declares.
+        undo: Whether it is undone afterwards.
+        root: The folder in which files are that the config names.
+        lines: What it prints is added here, without secrets.
+
+    Returns:
+        How ``execute`` and ``undo`` ended, each with its ``outputs``.
+
+    Raises:
+        InvalidDocument: The catalogue or the config is wrong.
+        Refused: There is no such block, or it cannot be tested or undone.
+    """
+    printed: list[bytes] = []
+    where = BlocksRequest(catalogs=(str(catalog),))
+    request = BlockTestRequest(where, name, _given(config or {}), undo=undo, root=str(root))
+    tested = test_block(request, printed.append)
+    if lines is not None:
+        lines += b"".join(printed).decode(errors="replace").splitlines()
+    return tested
 
 
 @contextmanager

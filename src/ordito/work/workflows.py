@@ -114,6 +114,11 @@ class Workflow(msgspec.Struct, frozen=True):
 DEPLOY, UPGRADE, ROLLBACK, UNDEPLOY = "deploy", "upgrade", "rollback", "undeploy"
 SCALE, RUN = "scale", "run"
 
+# How `upgrade` differs from `deploy`: both plan the same (``planning.workflows.TO_A_DESCRIPTION``) by the same request,
+# but for two fields of its class. `deploy` makes an ensemble where there is none, keeps the service that the ensemble
+# has (``_to_deploy`` of ``app.proposals.deploy``), leaves orphans (``prunes``), and carries out the workflow of that
+# name that a template declares; `upgrade` needs something deployed, takes the service that it names
+# (``_to_upgrade_to``), removes orphans last, and refuses a template with a workflow "deploy" of its own.
 _SHAPES, _ADJUSTS = Effect.SHAPES, Effect.ADJUSTS
 _ALL = (
     Workflow(
