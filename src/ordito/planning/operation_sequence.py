@@ -1,6 +1,6 @@
 """A sequence: the operations by which instances of one node template are made, linked, unlinked and removed, in order.
 
-It is made once per template (``sequences.py``) and shared by all its instances.
+It is made once per template (``operation_sequences.py``) and shared by all its instances.
 """
 
 from __future__ import annotations

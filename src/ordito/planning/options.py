@@ -21,14 +21,19 @@ def _nobody(_: Sequence[str]) -> bool:
 
 
 class Maker(msgspec.Struct, frozen=True):
-    """Who makes a node: the provider's ``name``, "" for none; the ``protocol`` by which a Compute that it makes is
-    reached, "" where that is this machine; whether it ``looks`` how that is which it has made, and whether it stops and
-    ``starts`` that."""
+    """Who makes a node."""
 
     name: str = ""
+    """The provider, "" for none."""
+
     protocol: str = ""
+    """The protocol that reaches a Compute that it makes, "" where that is this machine."""
+
     looks: bool = False
+    """It can find out how an instance is that it has made."""
+
     starts: bool = False
+    """It stops and starts what it has made."""
 
 
 NOBODY = Maker()
@@ -64,130 +69,175 @@ def _no_form(_: str) -> Former | None:
 
 
 class Deployed(msgspec.Struct, frozen=True):
-    """What was deployed last: the service (None for none that is known), its inputs, and the digests of its files as in
-    ``PlanOptions``."""
+    """What was deployed last."""
 
     service: Service | None = None
+    """None for none that is known."""
+
     inputs: Mapping[str, object] = {}
+
     digests: Mapping[str, str] = {}
+    """The content digests of its files, as in ``FileDigests``."""
 
 
 class Former(msgspec.Struct, frozen=True):
-    """An earlier form of the service, or the one that a rollback leads away from: what instances in it are stopped and
-    removed by. ``digests`` are those of its files, ``names`` what those were called of what it had lost itself, as in
-    ``PlanOptions``."""
+    """An earlier form of the service, or the one that a rollback leads away from: instances in it are stopped and
+    removed as it says."""
 
     service: Service
+
     inputs: Mapping[str, object] = {}
+
     digests: Mapping[str, str] = {}
+    """The content digests of its files."""
+
     names: Mapping[str, str] = {}
+    """What the files of its own orphans were called, as in ``FileDigests``."""
 
 
 class Forms(msgspec.Struct, frozen=True):
-    """The forms that a plan has to do with, by the ids of the jobs that deployed them.
-
-    ``former`` gives one that is not the service of the plan; None where its files no longer exist, and then
-    what is wanted is what it is taken for. ``base`` is the form of the instances whose record names none ("" where
-    that is the service of the plan, or where nothing was deployed). ``own`` is what calls of the plan's own service are
-    marked with: "" save in a rollback, which leads to an earlier form.
-    """
+    """The forms that a plan has to do with, by the ids of the jobs that deployed them."""
 
     former: Callable[[str], Former | None] = _no_form
+    """Gives a form that is not the service of the plan; None where its files no longer exist, and then instances in it
+    are taken to be in the wanted one."""
+
     base: str = ""
+    """The form of the instances whose record names none; "" where that is the service of the plan, or where nothing was
+    deployed."""
+
     own: str = ""
+    """What calls of the plan's own service are marked with: "" except in a rollback, which leads to an earlier form."""
 
 
 class Hooking(msgspec.Struct, frozen=True):
-    """Which lifecycle steps a plan has: those of what changes, of ``all``, or ``none``. ``transition`` is that of the
-    module, ``blocks`` what each step of the service runs, by its id, and ``files`` the digests of the files that its
-    config names. ``done`` are those that were carried out in earlier attempts at the revision, in that order; a
-    rollback (``undoes``) undoes them. ``since`` is the first changeId of these attempts, "" where there was none: what
-    has changed since then changes by this plan, even where nothing is left to be done to it. With ``strict`` a step
-    that would roll back over what cannot be undone is an error."""
+    """Which lifecycle steps a plan has."""
 
     which: str = "changed"
+    """The steps of what changes, of ``all``, or ``none``."""
+
     transition: Transition = Transition.NONE
+    """The transition of the module."""
+
     blocks: Mapping[str, Block] = {}
+    """The block of each step of the service, by the id of the step."""
+
     files: Mapping[str, Mapping[str, str]] = {}
+    """The digests of the files that the config of a step names, by the id of the step and the path."""
+
     done: tuple[DoneHook, ...] = ()
+    """The steps that earlier attempts at the revision have carried out, in that order."""
+
     undoes: bool = False
+    """It is a rollback, which undoes these."""
+
     since: str = ""
+    """The first changeId of these attempts, "" where there was none: what has changed since then counts as changed by
+    this plan, even if nothing is left to do for it."""
+
     strict: bool = False
+    """A step that would roll back over what cannot be undone is an error."""
 
 
 class RolledBack(msgspec.Struct, frozen=True):
-    """The job that is to be rolled back: its id, the first of its changeIds, and the new instances of its plan."""
+    """The job that is to be rolled back."""
 
     since: str = ""
+    """The first of its changeIds."""
+
     new: frozenset[str] = frozenset()
+    """The new instances of its plan."""
 
 
 NOTHING_ROLLED_BACK = RolledBack()
 
 
 class OfNode(msgspec.Struct, frozen=True):
-    """How an operation is run on the instances of one node: the symbolic name of its interface there, and the inputs
-    that are given for it."""
+    """How an operation is run on the instances of one node."""
 
     interface: str
+    """The symbolic name of its interface there."""
+
     given: Mapping[str, object] = {}
+    """The inputs that are given for it."""
 
 
 class OfStandIn(msgspec.Struct, frozen=True):
-    """How an operation is run on a node that a topology stands for: the workflow of that to which it is mapped, with
-    the inputs that are given for it, or the node, interface and operation."""
+    """How an operation is run on a node that a topology substitutes."""
 
     target: str | tuple[str, str, str]
+    """The workflow of that topology to which it is mapped, or the node, interface and operation."""
+
     given: Mapping[str, object] = {}
+    """The inputs that are given for it."""
 
 
 class OperationRun(msgspec.Struct, frozen=True):
-    """An operation that is run because somebody asked for it, on the chosen instances of the nodes that are named, and
-    on those that topologies stand for (``stand_ins``). ``in_order`` is whether an instance waits for all that it
-    depends on, what is not chosen included in between."""
+    """An operation that somebody asked for."""
 
     operation: str = ""
+
     nodes: Mapping[str, OfNode] = {}
+    """The nodes on whose chosen instances it runs."""
+
     in_order: bool = False
+    """An instance waits for all that it depends on, also over instances that are not chosen."""
+
     stand_ins: Mapping[str, OfStandIn] = {}
+    """The nodes that topologies substitute."""
 
 
 NO_RUN = OperationRun()
 
 
 class Goal(msgspec.Struct, frozen=True):
-    """How many instances a node is to have: ``count``, or ``delta`` more than it has (None for both: as many more as a
-    scaling policy adds at one time, one where none says). ``why`` is why this node is the one that is scaled, as
-    the end of a sentence about it, and ``instead`` what scales the one that was named."""
+    """How many instances a node is to have."""
 
     node: str
+
     count: int | None = None
+
     delta: int | None = None
+    """So many more than it has. None for both: as many more as a scaling policy adds at one time, one without a
+    policy."""
+
     why: str = ""
+    """Why this node is the one that is scaled, as the end of a sentence about it."""
+
     instead: str = ""
+    """The command that scales the node that was named."""
 
 
 class Scaling(msgspec.Struct, frozen=True):
-    """What to scale: ``removed`` are the instances that are to leave, where they are named, and ``begun`` those
-    that an earlier job has begun to make, in order, and that are carried on; so are, where what they require is up,
-    those that are ``unsettled``: they stay, and an earlier job has failed to make or undo a pair of theirs."""
+    """What to scale."""
 
     goals: tuple[Goal, ...] = ()
+
     removed: frozenset[str] = frozenset()
+    """The instances that are to leave, where they are named."""
+
     begun: tuple[str, ...] = ()
+    """The instances that an earlier job has begun to make, in order; they are continued."""
+
     unsettled: tuple[str, ...] = ()
+    """The instances that stay and of which an earlier job failed to make or undo a pair; they are continued where what
+    they require is up."""
 
 
 NOT_SCALED = Scaling()
 
 
 class ServicePart(msgspec.Struct, frozen=True):
-    """A part of the service: all instances of ``nodes``, those that are to be made included, and ``instances`` of
-    others. With ``skip_new`` no instance is made of which there is nothing yet."""
+    """A part of the service."""
 
     nodes: frozenset[str] = frozenset()
+    """All instances of these nodes, new ones included."""
+
     instances: frozenset[str] = frozenset()
+    """Instances of other nodes."""
+
     skip_new: bool = False
+    """No instance is made of a node of which there is nothing yet."""
 
     def has(self, record: Instance) -> bool:
         """Whether an instance is part of it."""

@@ -16,64 +16,87 @@ from ordito.work.plan import Plan
 
 
 class JobSources(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The files that a job was made from, where they lay: ``origin`` is the folder of which the service's pin is a copy
-    ("" for none), ``named`` the places in it of the files that the service names, ``others`` the absolute paths of
-    further files (an archive, files with values of inputs) with what tells whether they were written to since: not
-    their digests, from which secrets could be guessed. ``definite`` are those of them that are as much a part of what
-    is deployed as the service's own files: the archive, and files that are merged into `ensemble.yaml`."""
+    """The files that a job was made from, where they are."""
 
     origin: str = ""
+    """The folder of which the service's pin is a copy, "" for none."""
+
     named: tuple[str, ...] = ()
+    """The files in it that the service names."""
+
     others: dict[str, str] = {}
+    """The absolute paths of further files (an archive, files with values of inputs), each with what tells whether it
+    was written to since: not a digest, from which secrets could be guessed."""
+
     definite: tuple[str, ...] = ()
+    """Those of them that are a part of what is deployed, as the service's own files: the archive, and files that are
+    merged into `ensemble.yaml`."""
 
 
 class GivenValue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A topology input's value that came with a command and is remembered by the ensemble.
-
-    It wins for as long as the user's part of the ensemble says of this input what it said then, ``over`` (None for
-    nothing), and in that ``environment`` only ("" for none).
-    """
+    """The value of a topology input that came with a command and is remembered by the ensemble."""
 
     value: object
+
     over: object = None
+    """What the user's part of the ensemble said of this input then, None for nothing: the value wins for as long as it
+    says the same."""
+
     environment: str = ""
+    """The environment in which it wins, "" for none."""
 
 
 class GivenService(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The service that `upgrade` was given and that is remembered by the ensemble: its ``path``, as seen from the
-    ensemble. It wins for as long as the user's part of the ensemble names the one that it named then, ``over``."""
+    """The service that `upgrade` was given and that is remembered by the ensemble."""
 
     path: str
+    """As seen from the ensemble."""
+
     over: str = ""
+    """The service that the user's part of the ensemble named then: this one wins for as long as it names the same."""
 
 
 class LeftBehind(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Nodes that the template has lost while instances of them existed, and how they were deployed: the entry
-    definitions file of their pinned service, its evaluated inputs, and what was chosen."""
+    """Orphans: nodes that the template has lost while instances of them existed, and how they were deployed."""
 
     nodes: tuple[str, ...]
+
     main: str
+    """The entry definitions file of their pinned service."""
+
     inputs: dict[str, object] = {}
+    """The evaluated inputs."""
+
     choices: Choices = Choices()
+    """What was chosen."""
 
 
 class Form(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A service as some job has deployed it: the digest of its pinned files, its entry definitions file, its evaluated
-    inputs, and what was chosen. Forms are known by the id of that job.
-
-    ``given`` are the inputs that were remembered then, ``named`` the service, ``environment`` the one that it worked
-    in, and ``revision`` is the number of the revision that the job has made, 0 where it did not end well.
-    """
+    """A service as some job has deployed it. Forms are known by the id of that job."""
 
     service: str
+    """The digest of its pinned files."""
+
     main: str
+    """Its entry definitions file."""
+
     inputs: dict[str, object] = {}
+    """Its evaluated inputs."""
+
     choices: Choices = Choices()
+    """What was chosen."""
+
     given: dict[str, GivenValue] = {}
+    """The inputs that were remembered then."""
+
     named: GivenService | None = None
+    """The service that was remembered then."""
+
     environment: str = ""
+    """The environment that it worked in."""
+
     revision: int = 0
+    """The number of the revision that the job has made, 0 if it did not end well."""
 
 
 class Deploys(Protocol):
@@ -127,51 +150,79 @@ def form_of(found: Deploys, revision: int = 0) -> Form:
 
 
 class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The first record of a job.
-
-    ``service`` is the digest of the pinned service, ``main`` its entry definitions file, ``inputs`` the evaluated
-    topology inputs, ``given`` those of them that the ensemble is to remember, ``choices`` what was chosen
-    where the service leaves a choice, ``sources`` the files it was made from, ``options`` how the job runs,
-    ``environment`` the name of the one it works in, "" for none, and ``variables`` those that it gives to every
-    operation, texts that may be sensitive. ``began``
-    is seconds since the epoch. ``ticks`` is the number of consecutive ticks whose changeIds the job has reserved, its
-    own first (see ``base.change_ids``). ``left`` are nodes that earlier forms of the service had and this one has not,
-    by the digest of the pinned service that they come from. ``retries`` is the job whose remaining steps this one
-    carries out, "" for none; ``cause`` says what began it where no command did: a trigger, and the event that it heard.
-    ``hosts`` is the inventory that it works with, as seen from the ensemble, "" for none; ``hosts_given`` whether a
-    command has named it, so that it is remembered.
-    ``ensemble`` is the id of the deployment, "" where the job needs none.
-    ``forms`` are earlier forms of the service that the plan speaks of, or in which instances are, by their ids.
-    ``current`` is the one that instances were in when the job began whose record names none, ``base`` the last one that
-    was deployed completely, to which a rollback leads; "" where there is none. ``named`` is the service that the
-    ensemble is to remember in the place of the one that the user's part names.
-    """
+    """The first record of a job."""
 
     id: str
+
     workflow: str
+
     service: str
+    """The digest of the pinned service."""
+
     main: str
+    """Its entry definitions file."""
+
     began: float
+    """Seconds since the epoch."""
+
     inputs: dict[str, object] = {}
+    """The evaluated topology inputs."""
+
     options: JobOptions = JobOptions()
+    """How the job runs."""
+
     machine: str = ""
+
     user: str = ""
+
     ticks: int = 1
+    """The number of consecutive ticks whose changeIds the job has reserved, its own first (see ``base.change_ids``)."""
+
     given: dict[str, GivenValue] = {}
+    """The inputs that the ensemble is to remember."""
+
     choices: Choices = Choices()
+    """What was chosen where the service leaves a choice."""
+
     left: dict[str, LeftBehind] = {}
+    """Nodes that earlier forms of the service had and this one does not have, by the digest of the pinned service that
+    they come from."""
+
     sources: JobSources = JobSources()
+    """The files that it was made from."""
+
     environment: str = ""
+    """The environment that it works in, "" for none."""
+
     variables: dict[str, object] = {}
+    """The variables that it gives to every operation, texts that may be sensitive."""
+
     retries: str = ""
+    """The job whose remaining steps this one carries out, "" for none."""
+
     cause: str = ""
+    """What began it where no command did: a trigger, and the event that it heard."""
+
     hosts: str = ""
+    """The inventory that it works with, as seen from the ensemble, "" for none."""
+
     hosts_given: bool = False
+    """A command has named that inventory, so that it is remembered."""
+
     ensemble: str = ""
+    """The id of the deployment, "" if the job needs none."""
+
     forms: dict[str, Form] = {}
+    """The earlier forms of the service that the plan needs, or in which instances are, by their ids."""
+
     current: str = ""
+    """The form of the instances whose record names none, when the job began."""
+
     base: str = ""
+    """The last form that was deployed completely, to which a rollback leads; "" if there is none."""
+
     named: GivenService | None = None
+    """The service that the ensemble is to remember instead of the one that the user's part names."""
 
     @property
     def form(self) -> Form:
@@ -180,17 +231,25 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StepStartedRecord(msgspec.Struct, frozen=True, tag="started", omit_defaults=True):
-    """A step was started; from here until its end it is in doubt if the process dies. ``change`` is the changeId that
-    its end will bear, ``delta`` what starting changes (node state, status), ``warnings`` what deserves attention.
-    ``inputs`` are those of the operation as they may be shown, where the workflow has them kept."""
+    """A step was started. From here until its end it is in doubt if the process dies."""
 
     step: int
+
     at: float
+
     attempt: int = 1
+
     change: str = ""
+    """The changeId that its end will have."""
+
     delta: Delta | None = None
+    """What its start changes (node state, status)."""
+
     warnings: tuple[str, ...] = ()
+    """What deserves attention."""
+
     inputs: Mapping[str, object] = {}
+    """The inputs of the operation as they may be shown, if the workflow keeps them."""
 
 
 class StepProcessRecord(msgspec.Struct, frozen=True, tag="process", omit_defaults=True):
@@ -201,33 +260,51 @@ class StepProcessRecord(msgspec.Struct, frozen=True, tag="process", omit_default
 
 
 class StepRetryRecord(msgspec.Struct, frozen=True, tag="retrying", omit_defaults=True):
-    """An attempt of a step failed with this outcome, and another is to follow ``due`` seconds after the epoch. Until
-    then nothing of the step runs, and it is not in doubt."""
+    """An attempt of a step failed, and another one follows; until then nothing of the step runs, and it is not in
+    doubt."""
 
     step: int
+
     at: float
+
     attempt: int
+
     outcome: Outcome
+
     due: float
+    """When the next attempt begins, in seconds since the epoch."""
+
     change: str = ""
 
 
 class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defaults=True):
-    """A step ended with this outcome; ``change`` is its changeId ("" for no-ops), ``delta`` what it changes, and
-    ``attempt`` the number of its last attempt. One that turned out not to be needed has succeeded without having run:
-    ``because`` says why. ``inputs`` are those of an operation that does nothing, as those of others are when they
-    start. ``hook`` is what a lifecycle step was carried out with, and what came of it."""
+    """A step ended."""
 
     step: int
+
     at: float
+
     outcome: Outcome
+
     change: str = ""
+    """Its changeId, "" for no-ops."""
+
     delta: Delta | None = None
+    """What it changes."""
+
     no_op: bool = False
+
     attempt: int = 1
+    """The number of its last attempt."""
+
     because: str = ""
+    """Why it was not needed: then it has succeeded without having run."""
+
     inputs: Mapping[str, object] = {}
+    """The inputs of an operation that does nothing; those of others are recorded when they start."""
+
     hook: HookResult | None = None
+    """What a lifecycle step was carried out with, and its result."""
 
 
 class StepSkippedRecord(msgspec.Struct, frozen=True, tag="skipped", omit_defaults=True):
@@ -239,35 +316,54 @@ class StepSkippedRecord(msgspec.Struct, frozen=True, tag="skipped", omit_default
 
 
 class RollbackRecord(msgspec.Struct, frozen=True, tag="rollback", omit_defaults=True):
-    """The job has failed, and what it did is rolled back from here on: by the steps of its plan from ``first`` on, with
-    the edges from ``first_edge`` on. ``remains`` is what they cannot take back, for people; ``gone`` are the instances
-    that are not to be there in the end. ``delta`` holds those that are to be made again."""
+    """The job has failed, and is rolled back from here on."""
 
     at: float
+
     first: int
+    """The first step of its plan that belongs to the rollback."""
+
     first_edge: int
+    """The first edge that does."""
+
     remains: tuple[str, ...] = ()
+    """What cannot be rolled back, for people."""
+
     gone: tuple[str, ...] = ()
+    """The instances that must not exist in the end."""
+
     delta: Delta | None = None
+    """The instances that are created again."""
 
 
 class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults=True):
-    """All steps are decided; from here on only files are written. ``status`` is the job's status. ``rollback`` is
-    "complete" or "incomplete" where what the job did was rolled back, ``remains`` then what was not, and ``again`` are
-    instances that were removed and made again meanwhile, without what they had held. The failures of a job that was
-    ``handled`` had something in the workflow that was there for them, and was done well. One that
-    ``is_untouched`` has failed, or was cancelled, before any operation of a resource changed anything: what was
-    deployed before still is. ``delta`` is what the end itself changes (see ``work.forms``)."""
+    """All steps are decided; from here on only files are written."""
 
     at: float
+
     status: str
+    """The status of the job."""
+
     outputs: dict[str, object] = {}
+
     rollback: str = ""
+    """"complete" or "incomplete" if the job was rolled back."""
+
     remains: tuple[str, ...] = ()
+    """What was not rolled back then."""
+
     handled: bool = False
+    """Each failure was followed by steps of the workflow for that case, and these succeeded."""
+
     is_untouched: bool = False
+    """It failed, or was cancelled, before any operation of a resource changed anything: what was deployed before
+    still is."""
+
     delta: Delta | None = None
+    """What the end itself changes (see ``work.forms``)."""
+
     again: tuple[str, ...] = ()
+    """The instances that were replaced meanwhile, without what they had held."""
 
 
 ROLLED_BACK = "complete"
