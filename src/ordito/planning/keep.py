@@ -18,7 +18,7 @@ REASONS = {ChangeCause.PROTECTED: "protected", ChangeCause.UNMANAGED: "not creat
 
 
 def keep(draft: Draft) -> None:
-    """Transform: keep members, and let the wanted numbers be those that are kept."""
+    """Transform: keep instances, and let the wanted numbers be those that are kept."""
     waiting = deque(_kept_for_itself(draft))
     while waiting:
         member, cause, reason = waiting.popleft()

@@ -2,7 +2,7 @@
 
 Undoing goes backwards. Those that came after the resources are undone first, the newest first; then the resources are
 taken back; then those that came before are undone, the newest first; then what is back is to be ready. What was done
-before a component was removed is so undone when that has been made again, and nothing makes it again after that. What
+before a component was removed is so undone when that has been created again, and nothing creates it again after that. What
 cannot be undone holds nothing up.
 
 A block may ask to be undone before its component is started, or configured (``undone_once``): what it undoes is in the
@@ -47,7 +47,7 @@ def undo_hooks(draft: Draft) -> None:
     first = _in_turn(draft, [done for done in newest_first if not is_before_resources(done.hook)])
     ways_up = _WaysUp(draft, [done for done in newest_first if is_before_resources(done.hook)])
     main += ways_up.steps()
-    # What is undone of what has been made again finds that as it was: not only begun, but ready.
+    # What is undone of what has been created again finds that as it was: not only begun, but ready.
     made_again = {member.template.name for done in ways_up.later for member in _made_again(draft, done.hook)}
     up = _after_failure(draft, ready_steps(draft, made_again)) if made_again else []
     then = _in_turn(draft, ways_up.later)
@@ -57,7 +57,7 @@ def undo_hooks(draft: Draft) -> None:
 
 
 def cannot_be_undone(done: Iterable[DoneHook], back: Plan) -> tuple[str, ...]:
-    """What lifecycle steps have done and a way back does not undo, for people, the newest first."""
+    """What lifecycle steps have done and a rollback does not undo, for people, the newest first."""
     undone, is_to_base = {d.change for d in back.undone}, workflow_of(back.workflow).goes_back
     return tuple(
         f'lifecycle step "{d.hook.id}" cannot be undone: {why_not_undone(d, is_to_base=is_to_base)}'
@@ -102,7 +102,7 @@ def _is_to_undo(draft: Draft, done: DoneHook) -> bool:
 
 
 def _made_again(draft: Draft, hook: Hook) -> list[PlannedInstance]:
-    """The instances of a step's component that are made again, or were begun to be."""
+    """The instances of a step's component that are created again, or were begun to be."""
     members = there_in_the_end(draft, hook.component) if hook.component else []
     return [member for member in members if DOWN_UP[member.action].up is Up.MAKE]
 

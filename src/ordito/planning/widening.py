@@ -114,7 +114,7 @@ def _laid(draft: Draft, laying: Laying) -> bool:
 
 
 def skip_absent(draft: Draft) -> None:
-    """What a check finds to be absent, or on a host that is, is not removed before it is made again."""
+    """What a check finds to be absent, or on a host that is, is not removed before it is created again."""
     for member in draft.members.values():
         if member.action is InstanceAction.REPLACE and member.down is not None:
             for number in member.down.steps:

@@ -501,5 +501,5 @@ class Plan(msgspec.Struct, frozen=True):
         return not self.steps
 
     def made_again(self) -> frozenset[str]:
-        """The instances that are removed and made again, or only the latter where they are gone already."""
+        """The instances that are replaced, or only created again where they are gone already."""
         return frozenset(step.instance for step in self.steps if step.effect.replaces)
