@@ -113,7 +113,7 @@ def filter_known(draft: Draft, looks: Mapping[str, int]) -> int:
 
 
 def can_be_repaired(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether there is a way to find an instance to be ok, or to repair it; what is gone is created again in any case."""
+    """Whether an instance can be found to be ok, or be repaired; what is gone is created again in any case."""
     if member.is_lost:
         return False
     return any(maintaining(member.template, name) is not None for name in (CHECK, HEAL)) or can_be_looked_at(

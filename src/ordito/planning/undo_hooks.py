@@ -1,9 +1,9 @@
 """Transform: what lifecycle steps have done is undone, around what takes back what was done to the resources.
 
 Undoing goes backwards. Those that came after the resources are undone first, the newest first; then the resources are
-taken back; then those that came before are undone, the newest first; then what is back is to be ready. What was done
-before a component was removed is so undone when that has been created again, and nothing creates it again after that. What
-cannot be undone holds nothing up.
+rolled back; then those that came before are undone, the newest first; then what is back is to be ready. What was done
+before a component was removed is so undone when that has been created again, and nothing creates it again after that.
+What cannot be undone holds nothing up.
 
 A block may ask to be undone before its component is started, or configured (``undone_once``): what it undoes is in the
 chain up of the component then, unless something that was done to the component later is undone only afterwards.
