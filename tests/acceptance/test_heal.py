@@ -186,7 +186,7 @@ def test_several_are_healed_one_after_the_other_those_first_that_others_require(
     assert done.code == 1, done.both
     data = json.loads(done.out)
     assert {i: one["healing"] for i, one in data["instances"].items()} == {"web_1": "replaced", "db_1": "not needed"}
-    assert [job["status"] for job in data["jobs"]] == ["failed", "ok"]
+    assert [job["status"] for job in data["jobs"]] == ["ok", "failed"]
     assert "--reinstall" not in done.err
 
 

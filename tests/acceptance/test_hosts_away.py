@@ -149,3 +149,23 @@ def test_what_could_not_begin_leaves_things_as_they_were(ssh_hosts: SshHosts, tm
         again = service.deploy()
         assert again.code == 0, again.both
         assert service.run("undeploy", "--yes", "--include-protected").code == 0
+
+
+def test_whole_hosts_are_healed_each_for_itself(ssh_hosts: SshHosts, tmp_path: Path) -> None:
+    """Of two hosts one is away: the other is found to be ok, and is not replaced with it."""
+    ssh_hosts.need_isolation()
+    service = application(tmp_path)
+    two = "{ type: tosca.nodes.Compute, instance_count: 2, occurrences: [ 0, 5 ] }"
+    written = service.service.read_text(encoding="utf-8")
+    service.service.write_text(written.replace("{ type: tosca.nodes.Compute }", two), encoding="utf-8")
+    with ssh_hosts.some("first", "second", "third") as hosts:
+        write_inventory(service.inventory, ssh_hosts, hosts)
+        assert service.deploy().code == 0
+        hosts[0].stop()
+        away, there = ("1", "2") if service.host_of("machine_1") == "first" else ("2", "1")
+        healed = service.run("heal", "machine_1", "machine_2", "--scope", "host", "--yes")
+        assert healed.code == 0, healed.both
+        assert service.host_of(f"machine_{away}") == "third", healed.both
+        assert service.host_of(f"machine_{there}") == "second", healed.both
+        assert f"machine_{there}  is ok: nothing to heal" in healed.out
+        assert service.taken() == {"first": "lost", "second": "taken", "third": "taken"}

@@ -311,6 +311,51 @@ def test_very_many_links_are_planned_when_that_is_asked_for(run: Run, monkeypatc
     assert Path("ensemble.yaml").exists()
 
 
+def test_what_was_allowed_to_be_large_is_not_refused_afterwards(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that do not take --allow-large can do without it: none of them is stuck with what is deployed."""
+    for module in ("links", "notify_peers", "spots"):
+        monkeypatch.setattr(f"ordito.planning.{module}.MOST_PAIRS", 0)
+    monkeypatch.setattr("ordito.planning.counts.LARGEST", 1)
+    Path("link.sh").write_text(f"[ ! -e '{Path.cwd()}/broken' ]\n")
+    Path("service.yaml").write_text(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+        "topology_template:\n"
+        "  node_templates:\n"
+        "    a:\n"
+        "      type: tosca.nodes.Root\n"
+        "      interfaces: { Standard: { operations: { start: link.sh, stop: link.sh } } }\n"
+        "    b:\n"
+        "      type: tosca.nodes.Root\n"
+        "      occurrences: [ 0, 9 ]\n"
+        "      instance_count: 2\n"
+        "      interfaces: { Standard: { operations: { start: link.sh, stop: link.sh } } }\n"
+        "      requirements:\n"
+        "        - dependency:\n"
+        "            node: a\n"
+        "            relationship:\n"
+        "              type: tosca.relationships.DependsOn\n"
+        "              interfaces:\n"
+        "                Configure:\n"
+        "                  operations: { add_source: link.sh, add_target: link.sh, remove_target: link.sh }\n"
+    )
+    Path("broken").touch()
+    done = run("deploy", "service.yaml", "--yes", "--allow-large")
+    assert done.code == 1, done.err
+    assert "ordito deploy --allow-large  " in done.err
+    Path("broken").unlink()
+    for words in (
+        ["jobs", "retry", "--yes"],
+        ["restart", "--all", "--yes"],
+        ["heal", "a", "--reinstall", "--yes"],
+        ["check"],
+        ["plan"],
+        ["scale", "b=3", "--yes", "--allow-large"],
+        ["undeploy", "--yes"],
+    ):
+        done = run(*words)
+        assert done.code == 0, (words, done.err)
+
+
 @pytest.mark.parametrize("words", [["status"], ["deploy", "--yes"], ["undeploy", "--yes"], ["output"], ["plan"]])
 def test_a_damaged_ensemble_has_a_next_command(run: Run, words: list[str]) -> None:
     run("deploy", FAILING, "-y", "-e", "here")

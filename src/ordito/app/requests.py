@@ -154,7 +154,6 @@ AllowLarge = Annotated[
     Option(
         "--allow-large",
         "Plan even more than 200,000 instances, or 100,000 relationship operations of one requirement.",
-        is_recorded=False,
     ),
 ]
 Fetch = Annotated[
@@ -233,6 +232,11 @@ class DescriptionRequest(Request, frozen=True):
         bool, Option("--reset-counts", "Use the numbers of instances in the template, not those set by scale.")
     ] = False
     """Whether the numbers of instances are those of the template again, not those set by scaling."""
+
+
+GIVEN_AGAIN = ("lifecycle", "catalogs", "nodes", "instances", "skip_new", "allow_large")
+"""The fields that a command which continues a deployment or upgrade gives again: without them it would mean a service
+without these lifecycle steps, or another part of it, or would be refused."""
 
 
 class DeployRequest(DescriptionRequest, frozen=True):

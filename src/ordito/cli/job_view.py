@@ -306,7 +306,7 @@ def _after_upgrading(report: JobReport, session: Session) -> Iterator[tuple[tupl
         yield ("jobs", "retry"), f"continue: {'no instance' if report.causes.stands else 'nothing'} was changed so far"
         yield from _back(report, session) if report.causes.stands else ()
     elif report.rollback.outcome != ROLLED_BACK:
-        yield ("upgrade", *report.steps), "continue: only what is still different is changed"
+        yield ("upgrade", *report.given), "continue: only what is still different is changed"
         yield from _back(report, session)
     else:
         yield ("diff",), "check that what runs is what ran before"
@@ -332,7 +332,7 @@ def _after_making(report: JobReport, session: Session) -> Iterator[tuple[tuple[s
     """The same for workflows that create or change instances."""
     yield from _unmended(report)
     if report.workflow == DEPLOY:
-        yield ("deploy", *report.steps), "continue: what is done is not done again"
+        yield ("deploy", *report.given), "continue: what is done is not done again"
         yield from _back(report, session) if report.causes.stands else ()
         if report.after.left:
             yield ("undeploy",), "remove everything, also what is incomplete"
@@ -345,7 +345,7 @@ def _after_making(report: JobReport, session: Session) -> Iterator[tuple[tuple[s
         if report.counts.skipped or len(report.causes.gone) < len(report.failures) or not report.failures:
             yield ("jobs", "retry"), "do what it has left undone"
     elif report.rollback.outcome != ROLLED_BACK:
-        yield ("deploy", *report.steps), "remove what is left of it"
+        yield ("deploy", *report.given), "remove what is left of it"
     yield ("status",), "see how everything is now"
 
 

@@ -37,6 +37,17 @@ def compute_of(service: Service, snapshot: Snapshot, instance: str) -> str:
     return next((record.id for record in chain(snapshot, instance) if is_compute(service, record)), "")
 
 
+def replaceable_host(service: Service, snapshot: Snapshot, instance: Instance) -> str:
+    """The nearest Compute among an instance and its hosts, else the instance itself. Beyond a host that was removed
+    nothing counts: what it was hosted on has nothing to do with the instance any more."""
+    for record in chain(snapshot, instance.id):
+        if record.id != instance.id and not (record.exists or record.is_missed):
+            break
+        if is_compute(service, record):
+            return record.id
+    return instance.id
+
+
 def contained(snapshot: Snapshot, instance: str, missed: Mapping[str, Sequence[str]] = NONE) -> list[str]:
     """An instance and all existing instances that it hosts directly or indirectly, level by level. ``missed`` are
     further instances to count, by the instance that hosted them."""

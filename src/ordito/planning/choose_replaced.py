@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ordito.instances.hosting import chain, is_compute
 from ordito.planning.draft import Draft
 from ordito.planning.keep import REASONS, why_kept
 from ordito.planning.losing import holds_data
@@ -43,16 +42,6 @@ def _put_hosts(draft: Draft, absent: dict[str, PlannedInstance]) -> None:
         if host is not None and host.exists and host.id not in draft.members and host.node in draft.service.nodes:
             waiting.append(PlannedInstance(host, draft.service.nodes[host.node], InstanceAction.KEEP, ""))
             draft.put(waiting[-1])
-
-
-def outermost(draft: Draft, name: str) -> str:
-    """The nearest Compute up the hosts of an instance, else the instance itself."""
-    for record in chain(draft.snapshot, name):
-        if record.id != name and not (record.exists or record.is_missed):
-            break
-        if is_compute(draft.service, record):
-            return record.id
-    return name
 
 
 def replace_instance(draft: Draft, absent: dict[str, PlannedInstance], top: str, asked: str, how: str) -> None:

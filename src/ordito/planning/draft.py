@@ -288,6 +288,10 @@ class Draft(StepGraph):
             at = self.members[instance].on(falls=falls)
         return self.compute_of(at, falls=falls)
 
+    def replaceable_host(self, instance: str) -> str:
+        """The nearest Compute among an instance and its hosts, else the instance itself."""
+        return hosting.replaceable_host(self.service, self.snapshot, self.snapshot.instances[instance])
+
     def compute_of(self, instance: str, *, falls: bool = False) -> str:
         """The nearest Compute instance, from an instance up its hosts, itself included; "" where there is none. With
         ``falls`` the hosts are those from before instances move."""

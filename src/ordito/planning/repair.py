@@ -16,7 +16,6 @@ from ordito.instances.hosting import chain
 from ordito.instances.states import ERROR as FAILED
 from ordito.instances.states import STARTED
 from ordito.instances.status import ERROR, UNKNOWN
-from ordito.planning.choose_replaced import outermost
 from ordito.planning.draft import Draft
 from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
 from ordito.planning.probes import can_be_looked_at, probe
@@ -62,7 +61,7 @@ def _widen(
     for node in draft.ordered:
         roots = dict.fromkeys(by_node.get(node.name, ()), "")
         for root in roots:
-            host = outermost(draft, root)
+            host = draft.replaceable_host(root)
             roots[root] = host if host != root else ""
         if roots:
             widening = Widening(draft, laying, roots, why, widest=False, presumed=broken, hosts=looks)

@@ -22,7 +22,7 @@ from ordito.base.text import listed
 from ordito.instances.hosting import chain
 from ordito.instances.states import CONFIGURED
 from ordito.planning.choose_moved import may_run, unmade
-from ordito.planning.choose_replaced import HOSTED_ON, SHARES, TO_HEAL, outermost, put_existing, replace_instance
+from ordito.planning.choose_replaced import HOSTED_ON, SHARES, TO_HEAL, put_existing, replace_instance
 from ordito.planning.draft import Draft
 from ordito.planning.losing import at_stake
 from ordito.planning.planned_instances import DraftStep, InstanceAction, PlannedInstance
@@ -63,7 +63,7 @@ def widening(laying: Laying) -> Callable[[Draft], None]:
 
     def heal(draft: Draft) -> None:
         asked, scope = sorted(draft.options.instances or ()), draft.options.healing.scope
-        hosts = {name: outermost(draft, name) for name in asked}
+        hosts = {name: draft.replaceable_host(name) for name in asked}
         if scope == WHOLE_HOST or any(_takes_host(draft, *pair) for pair in hosts.items()):
             _heal_whole(draft, laying)
         else:
@@ -96,7 +96,7 @@ def _heal_whole(draft: Draft, laying: Laying) -> None:
     to be ok, or can be repaired in place."""
     absent = put_existing(draft)
     for name in sorted(draft.options.instances or ()):
-        replace_instance(draft, absent, outermost(draft, name), name, SHARES)
+        replace_instance(draft, absent, draft.replaceable_host(name), name, SHARES)
     for member in draft.members.values():
         member.is_broken = not draft.options.healing.reinstall
     if _laid(draft, laying):

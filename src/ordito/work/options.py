@@ -122,11 +122,6 @@ class HookOptions(msgspec.Struct, frozen=True):
     """Whether a step that asks for a rollback, with something before it that cannot be undone, is an error."""
 
 
-WHERE_STEPS_ARE = ("lifecycle", "catalogs")
-"""The fields that say where lifecycle steps and their blocks are: without them a command would mean a service without
-these."""
-
-
 class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a job runs."""
 

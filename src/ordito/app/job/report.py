@@ -88,5 +88,5 @@ class JobReport(msgspec.Struct, frozen=True):
     """What explains how it ended."""
     written: bool = False
     """Whether the workflow is one of the template."""
-    steps: tuple[str, ...] = ()
-    """The options for lifecycle steps and for the part of the service that the next command needs, too."""
+    given: tuple[str, ...] = ()
+    """The options of its command that the next one needs as well (``requests.GIVEN_AGAIN``)."""

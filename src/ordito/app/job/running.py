@@ -18,7 +18,7 @@ from ordito.app.job.report import AfterReport, CausesReport, FilesReport, JobRep
 from ordito.app.job.rollback import ToBase, leads_to_base, way_back
 from ordito.app.place import place_of
 from ordito.app.plugins import plugins_of
-from ordito.app.requests import PartOptions
+from ordito.app.requests import GIVEN_AGAIN, DescriptionRequest
 from ordito.app.services.earlier_forms import EarlierForms
 from ordito.app.services.left_behind import ServiceWithOrphans
 from ordito.app.services.read import ReadService
@@ -52,7 +52,6 @@ from ordito.work.events import StepFailed
 from ordito.work.forms import form_after
 from ordito.work.hooks import DoneHook
 from ordito.work.invocation import Ending
-from ordito.work.options import WHERE_STEPS_ARE, HookOptions
 from ordito.work.plan import Plan
 from ordito.work.records import JobClosingRecord, JobHeader, Record, StepProcessRecord
 from ordito.work.rollback import WayBack
@@ -156,7 +155,7 @@ class RunningJob:
                 stands=self._what_stands(result),
             ),
             written=self._plan.overlaps,
-            steps=(*words(from_record(HookOptions, told), WHERE_STEPS_ARE), *words(from_record(PartOptions, told))),
+            given=words(from_record(DescriptionRequest, told), GIVEN_AGAIN),
         )
 
     def _lacks(self) -> bool:

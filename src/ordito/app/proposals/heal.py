@@ -19,7 +19,7 @@ from ordito.base.collector import paused_collector
 from ordito.base.text import listed
 from ordito.ensemble.store import read_ensemble
 from ordito.instances.dependencies import targets_first
-from ordito.instances.hosting import chain, compute_of
+from ordito.instances.hosting import chain, replaceable_host
 from ordito.instances.records import Instance, Snapshot, StatusReason
 from ordito.instances.status import ERROR, OPERATIONAL, UNKNOWN
 from ordito.model.service import Service
@@ -109,21 +109,19 @@ def failed_links(proposal: Proposal, instance: str) -> tuple[str, ...]:
 
 def one_by_one(request: HealRequest, service: Service, snapshot: Snapshot) -> tuple[HealRequest, ...]:
     """The wanted instances as separate requests, in the order of their requirements, because some may turn out not to
-    need healing. Whole hosts are healed host by host, or all at once if nobody is asked first."""
+    need healing. Whole hosts are healed host by host, or all at once if they are replaced without a check."""
     names = InstanceNames(service, snapshot, deleted=True)
     records = {record.id: record for text in request.names for record in _named(names, text)}
+    whole = request.scope == WHOLE_HOST
+    if request.reinstall and whole:
+        return (request,)
     if not request.reinstall:
         _refuse_in_vain(request, service, snapshot, records)
     groups: dict[str, dict[str, None]] = {}
-    if request.scope == WHOLE_HOST:
-        if request.reinstall or not any(_may_be_spared(service, record) for record in records.values()):
-            return (request,)
-        for record in records.values():
-            groups.setdefault(_outermost(service, snapshot, record), {})[record.id] = None
-    else:
-        places = {node.name: place for place, node in enumerate(targets_first(service))}
-        for record in sorted(records.values(), key=lambda r: places.get(r.node, len(places))):
-            groups[record.id] = {record.id: None}
+    places = {node.name: place for place, node in enumerate(targets_first(service))}
+    for record in sorted(records.values(), key=lambda r: places.get(r.node, len(places))):
+        group = replaceable_host(service, snapshot, record) if whole else record.id
+        groups.setdefault(group, {})[record.id] = None
     replace_names = msgspec.structs.replace
     return tuple(
         replace_names(request, names=tuple(f"{INSTANCE}{name}" for name in found)) for found in groups.values()
@@ -134,7 +132,6 @@ def _chosen(request: HealRequest, service: Service, snapshot: Snapshot) -> Mappi
     names = InstanceNames(service, snapshot, deleted=True)
     chosen = {record.id: record for text in request.names for record in _named(names, text)}
     whole = request.scope == WHOLE_HOST
-    asked_first: dict[str, str] = {}
     for record in chosen.values():
         if not record.exists and not record.is_missed:
             raise Refused(
@@ -143,17 +140,15 @@ def _chosen(request: HealRequest, service: Service, snapshot: Snapshot) -> Mappi
                 next_words=("deploy",),
                 purpose="make what the service describes",
             )
-        spared = not request.reinstall and _may_be_spared(service, record)
-        if record.is_unmanaged and not spared and (whole or request.reinstall):
+        is_replaced = request.reinstall or (whole and not _can_be_repaired(service, record))
+        if record.is_unmanaged and is_replaced:
             raise Refused(
                 "kept",
                 f"{record.id} was not created by this ensemble, and is not replaced by it",
                 "a check or heal of the interface type ordito.interfaces.Maintain could repair it in place",
             )
-        if spared or not whole:
-            asked_first.setdefault(_outermost(service, snapshot, record) if whole else record.id, record.id)
-    places = {_outermost(service, snapshot, record) if whole else record.id for record in chosen.values()}
-    if asked_first and len(places) > 1:
+    places = {replaceable_host(service, snapshot, record) if whole else record.id for record in chosen.values()}
+    if len(places) > 1 and not (whole and request.reinstall):
         raise Refused(
             "one-by-one",
             f"{listed(list(chosen), MOST_NAMED)} cannot be healed in one job, because each is checked separately for"
@@ -182,13 +177,13 @@ def _refuse_nothing(plan: Plan, chosen: Mapping[str, Instance]) -> None:
 def _refuse_in_vain(request: HealRequest, service: Service, snapshot: Snapshot, chosen: Mapping[str, Instance]) -> None:
     """Raise ``Refused`` for instances that cannot be ok before something that they require is: they would be stopped
     and replaced in vain."""
-    places = [_outermost(service, snapshot, record) for record in chosen.values()]
+    places = [replaceable_host(service, snapshot, record) for record in chosen.values()]
     # What lies on a host that is replaced is replaced as well.
     taken = {i for i in places if request.scope == WHOLE_HOST or snapshot.instances[i].local not in OPERATIONAL}
     found = [
         record
         for record in _required_not_ok(service, snapshot, chosen)
-        if not _lies_on(record, chosen, snapshot) and _outermost(service, snapshot, record) not in taken
+        if not _lies_on(record, chosen, snapshot) and replaceable_host(service, snapshot, record) not in taken
     ]
     if not found:
         return
@@ -254,16 +249,12 @@ def _named(names: InstanceNames, text: str) -> list[Instance]:
     return found
 
 
-def _may_be_spared(service: Service, record: Instance) -> bool:
+def _can_be_repaired(service: Service, record: Instance) -> bool:
+    """Whether an instance has an operation that checks it or repairs it in place."""
     template = service.nodes.get(record.node)
     if template is None:
         return False
     return record.exists and any(maintaining(template, name) is not None for name in (CHECK, HEAL))
-
-
-def _outermost(service: Service, snapshot: Snapshot, record: Instance) -> str:
-    """The nearest Compute among the hosts of an instance, else the instance itself."""
-    return compute_of(service, snapshot, record.id) or record.id
 
 
 # Healing several instances: a job for each, since each is asked for itself how far healing has to go.

@@ -68,7 +68,7 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     read: ReadService,
     inputs: Mapping[str, object],
     *,
-    allow_large: bool = False,
+    allow_large: bool = True,
     force: bool = False,
     instances: frozenset[str] | None = None,
     removal: RemovalOptions = KEPT,
@@ -76,7 +76,8 @@ def make_plan(  # noqa: PLR0913  (one for each thing that a command may say)
     choose: Callable[[Service, PlanOptions], PlanOptions] = _as_told,
 ) -> MadePlan:
     """The plan of a workflow; the keyword arguments are those of ``PlanOptions``, and with ``reset_counts`` numbers of
-    instances that scaling has set are not kept. ``choose`` sets the options that need the whole service. Raises
+    instances that scaling has set are not kept. Very large plans are refused only to those who may ask for more than
+    there is, and can say ``--allow-large``. ``choose`` sets the options that need the whole service. Raises
     ``PlanRefused``, ``Refused`` and ``EnsembleError``, and what ``choose`` raises."""
     measured = measured_files(known.place.layout, read)
     known.examine(Grounds(measured.digest, measured.contents, inputs, read.service.choices))
