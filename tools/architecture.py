@@ -16,7 +16,7 @@ from ordito.instances.states import TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
 from ordito.planning.order import PLACES, DraftPart
 from ordito.planning.planned_instances import DOWN_UP
-from ordito.work.workflows import WORKFLOWS, Effect
+from ordito.work.workflows import WORKFLOWS, WorkflowEffect
 from tools.measure import table
 
 ROOT = Path(__file__).parent.parent
@@ -81,8 +81,10 @@ def step_states() -> str:
 
 def effects() -> str:
     """What the jobs of each workflow may change in the records."""
-    workflows = {e: ", ".join(f"`{name}`" for name, its in WORKFLOWS.items() if its.effect is e) for e in Effect}
-    return _table("workflows", "what their jobs do", {workflows[effect]: effect.value for effect in Effect})
+    workflows = {
+        e: ", ".join(f"`{name}`" for name, its in WORKFLOWS.items() if its.effect is e) for e in WorkflowEffect
+    }
+    return _table("workflows", "what their jobs do", {workflows[effect]: effect.value for effect in WorkflowEffect})
 
 
 def actions() -> str:

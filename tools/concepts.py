@@ -8,7 +8,7 @@ from pathlib import Path
 from ordito.instances.lifecycle import INSTALL, UNINSTALL, PlacedRow
 from ordito.instances.states import ERROR, TRANSITIONS
 from ordito.instances.status import LOCAL_AFTER, OPTIONAL, REQUIRED
-from ordito.work.workflows import WORKFLOWS, Effect
+from ordito.work.workflows import WORKFLOWS, WorkflowEffect
 
 FOLDER = Path(__file__).parent.parent / "docs" / "concepts"
 
@@ -53,7 +53,7 @@ def _state(placed: PlacedRow) -> str:
 
 def effects() -> str:
     """What the jobs of each workflow may change."""
-    named: dict[Effect, list[str]] = {}
+    named: dict[WorkflowEffect, list[str]] = {}
     for workflow in WORKFLOWS.values():
         named.setdefault(workflow.effect, []).append(f"`{workflow.name}`")
     rows = [f"| {', '.join(workflows)} | {effect.value} |" for effect, workflows in named.items()]

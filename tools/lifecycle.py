@@ -11,7 +11,7 @@ from typing import Any
 from ordito.instances.lifecycle import DELEGATE, INSTALL, UNINSTALL, LifecycleRow, Per, PlacedRow, Side
 from ordito.instances.status import LOCAL_AFTER, StatusEvent
 from ordito.model.service import RELATIONSHIP_LIFECYCLE
-from ordito.operations.step_end import COUNTS, EFFECTS, ENDS, EVENTS, STATES, STATUSES, Ended, Row
+from ordito.operations.step_end import COUNTS, EFFECTS, ENDS, EVENTS, STATES, STATUSES, HowEnded, Row
 from ordito.work.plan import StepCondition
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "lifecycle.md"
@@ -56,7 +56,7 @@ def _often(row: LifecycleRow) -> str:
     return f"{often}, if `{row.undoes[0]}` was begun" if row.if_begun else often
 
 
-ENDINGS = {Ended.WELL: "ends well", Ended.BADLY: "fails", Ended.NEVER_STARTED: "never started"}
+ENDINGS = {HowEnded.WELL: "ends well", HowEnded.BADLY: "fails", HowEnded.NEVER_STARTED: "never started"}
 CONDITIONS = {
     StepCondition.IF_REPAIRED: "what goes on only if its instance is well",
     StepCondition.IF_HEALED: "an instance that is to be well after it was healed",
@@ -109,7 +109,7 @@ def _when(when: Any) -> str:
 
 
 def _fact(name: str, value: object) -> str:
-    if isinstance(value, Ended):
+    if isinstance(value, HowEnded):
         return ENDINGS[value]
     if isinstance(value, StepCondition):
         return CONDITIONS[value]

@@ -21,7 +21,7 @@ from ordito.model.imperative import Workflow
 from ordito.model.service import Service
 from ordito.operations import end_effects, step_end
 from ordito.operations.operations import PlanOperations
-from ordito.operations.step_end import OperationEnd, StepEnd
+from ordito.operations.step_end import OperationEndFacts, StepEndFacts
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.plan import OperationCall, Plan, PlannedRecords, Step, StepCondition, StepEffect, StepFlow
 from tests.support.services import Requires, compute, definition, maintain, node, on, operation, service
@@ -354,13 +354,13 @@ def test_all_circumstances_together(name: str) -> None:
 
 def test_every_row_of_the_tables_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """By some end of some step, as it comes from the engine: no row is dead, and the last one fits what is left."""
-    found: tuple[set[StepEnd], set[OperationEnd]] = set(), set()
+    found: tuple[set[StepEndFacts], set[OperationEndFacts]] = set(), set()
 
-    def what_ended(end: StepEnd) -> step_end.Change:
+    def what_ended(end: StepEndFacts) -> step_end.StepResult:
         found[0].add(end)
         return step_end.what_ended(end)
 
-    def what_comes_of(end: OperationEnd) -> step_end.OperationDecision:
+    def what_comes_of(end: OperationEndFacts) -> step_end.OperationDecision:
         found[1].add(end)
         return step_end.what_comes_of(end)
 

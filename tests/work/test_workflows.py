@@ -9,7 +9,7 @@ import pytest
 from ordito.app.requests import REQUESTS
 from ordito.planning.workflows import ROLLBACK_OF_JOB, UNDOING
 from ordito.planning.workflows import WORKFLOWS as PLANNED
-from ordito.work.workflows import ALIASES, WORKFLOWS, Aim, Effect, Workflow, workflow_of
+from ordito.work.workflows import ALIASES, WORKFLOWS, Aim, Workflow, WorkflowEffect, workflow_of
 
 ANSWERS: dict[str, tuple[Callable[[Workflow], bool], set[str]]] = {
     "describes": (lambda w: w.describes, {"deploy", "upgrade"}),
@@ -57,4 +57,4 @@ def test_the_names_of_the_specification_are_known() -> None:
 @pytest.mark.parametrize("name", ["workflow backup", "backup", ""])
 def test_what_somebody_wrote_leaves_what_was_applied(name: str) -> None:
     found = workflow_of(name)
-    assert (found.name, found.aim, found.effect, found.keeps_inputs) == (name, Aim.OWN, Effect.LEAVES, True)
+    assert (found.name, found.aim, found.effect, found.keeps_inputs) == (name, Aim.OWN, WorkflowEffect.LEAVES, True)

@@ -30,7 +30,7 @@ from ordito.executors.environment import (
     unfit_variable,
     write_private,
 )
-from ordito.executors.operation_process import Ended, OperationProcess, ProcessListener, ProcessTimeouts, Tail
+from ordito.executors.operation_process import OperationProcess, ProcessEnd, ProcessListener, ProcessTimeouts, Tail
 from ordito.executors.outcomes import outcome_of
 from ordito.executors.output_pipe import Stream, Watch
 from ordito.executors.process_table import Marker
@@ -93,7 +93,7 @@ class LocalAttempt:
         self._files: list[str] = []
         self._shared: EnvironmentFile | None = None
         self._process: OperationProcess | None = None
-        self._ended: Ended | None = None
+        self._ended: ProcessEnd | None = None
         self._finishing: asyncio.Task[Outcome] | None = None
         self._cancelled = False
         self._tail = Tail()
@@ -278,7 +278,7 @@ class LocalAttempt:
             return False
         return True
 
-    def _take_end(self, ended: Ended) -> None:
+    def _take_end(self, ended: ProcessEnd) -> None:
         self._ended = ended
         self._stream.put((self, None))
 

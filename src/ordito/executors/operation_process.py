@@ -46,7 +46,7 @@ class ProcessTimeouts(msgspec.Struct, frozen=True):
     """For the end of output that a daemon still holds open."""
 
 
-class Ended(msgspec.Struct, frozen=True):
+class ProcessEnd(msgspec.Struct, frozen=True):
     """How a process ended."""
 
     status: int
@@ -68,7 +68,7 @@ class ProcessListener(msgspec.Struct, frozen=True):
     printed: Callable[[bytes], bool]
     """Takes a piece of output; returns whether more is welcome."""
 
-    ended: Callable[[Ended], None]
+    ended: Callable[[ProcessEnd], None]
     """Called once, and last."""
 
     left: Callable[[int], None]
@@ -199,7 +199,7 @@ class OperationProcess:
 
     def _tell_end(self, unended: tuple[int, ...]) -> None:
         self._enter(ProcessPhase.ENDED)
-        self._ears.ended(Ended(self._status, self._seconds, self._ending, unended))
+        self._ears.ended(ProcessEnd(self._status, self._seconds, self._ending, unended))
 
     # ------------------------------------------------------------------------------------------------------- parts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from ordito.executors.operation_process import Ended
+from ordito.executors.operation_process import ProcessEnd
 from ordito.executors.result_files import (
     NOTHING,
     LeftFile,
@@ -21,7 +21,7 @@ from ordito.executors.slots import WorkDirectory
 from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome
 
 
-def outcome_of(invocation: Invocation, ended: Ended, slot: WorkDirectory, tail: Sequence[str]) -> Outcome:
+def outcome_of(invocation: Invocation, ended: ProcessEnd, slot: WorkDirectory, tail: Sequence[str]) -> Outcome:
     """The outcome of an operation whose process has ended just now."""
     result = look_at(slot.result) if tells_result(invocation) else NOTHING
     outputs = look_at(slot.outputs) if slot.is_touched else NOTHING
@@ -29,7 +29,12 @@ def outcome_of(invocation: Invocation, ended: Ended, slot: WorkDirectory, tail: 
 
 
 def outcome_from(
-    invocation: Invocation, ended: Ended, result_file: LeftFile, outputs_file: LeftFile, path: str, tail: Sequence[str]
+    invocation: Invocation,
+    ended: ProcessEnd,
+    result_file: LeftFile,
+    outputs_file: LeftFile,
+    path: str,
+    tail: Sequence[str],
 ) -> Outcome:
     """The outcome of an operation from the files that it has left: its result file, and ``$ORDITO_OUTPUTS``, which is
     at ``path``."""
@@ -94,7 +99,7 @@ def is_result_of(slot: WorkDirectory, job: str, step: str) -> bool:
     return look_at(slot.result, len(wanted)).data.startswith(wanted)
 
 
-def _judge(invocation: Invocation, ended: Ended, result: Result | None, reported: Reported) -> tuple[Ending, str]:
+def _judge(invocation: Invocation, ended: ProcessEnd, result: Result | None, reported: Reported) -> tuple[Ending, str]:
     if ended.ending is not None:
         message = "in doubt: it was ended while it was running"
         if ended.ending is Ending.TIMED_OUT:

@@ -58,17 +58,17 @@ from ordito.operations.record_changes import (
     without,
 )
 from ordito.operations.step_end import (
-    Change,
+    ChangedRecords,
     Counted,
-    Effect,
-    Ended,
+    HowEnded,
     Modified,
     NextState,
     NextStatus,
     OperationDecision,
-    OperationEnd,
-    StepEnd,
+    OperationEndFacts,
+    StepEndFacts,
     StepKind,
+    StepResult,
     what_comes_of,
     what_ended,
 )
@@ -94,10 +94,10 @@ STAND_FOR_ORDER = frozenset(KINDS) - {Action.SET_STATE}
 
 # Names of a module are found faster than members of an enumeration.
 DELEGATE = Action.DELEGATE
-INSTANCE, PAIR, BY_EVENT, THIS = Effect.INSTANCE, Effect.PAIR, NextStatus.BY_EVENT, Counted.THIS
+INSTANCE, PAIR, BY_EVENT, THIS = ChangedRecords.INSTANCE, ChangedRecords.PAIR, NextStatus.BY_EVENT, Counted.THIS
 PLANNED, UNCHANGED = NextState.PLANNED, NextState.UNCHANGED
-OPERATION, WELL, BADLY, NEVER = StepKind.OPERATION, Ended.WELL, Ended.BADLY, Ended.NEVER_STARTED
-OPERATION_ENDED, SUCCEEDED = Change.OPERATION_ENDED, Ending.SUCCEEDED
+OPERATION, WELL, BADLY, NEVER = StepKind.OPERATION, HowEnded.WELL, HowEnded.BADLY, HowEnded.NEVER_STARTED
+OPERATION_ENDED, SUCCEEDED = StepResult.OPERATION_ENDED, Ending.SUCCEEDED
 IF_REPAIRED, IF_HEALED, IF_THERE = StepCondition.IF_REPAIRED, StepCondition.IF_HEALED, StepCondition.IF_THERE
 IF_UNWELL = StepCondition.IF_UNWELL
 LOOKED_AT_IN_THE_END = frozenset({IF_REPAIRED, IF_HEALED, IF_THERE})
@@ -118,26 +118,26 @@ NOT_REPAIRED = (
 _MODIFIED = {None: Modified.UNSAID, True: Modified.YES, False: Modified.NO}
 
 
-def ended_how(outcome: Outcome) -> Ended:
+def ended_how(outcome: Outcome) -> HowEnded:
     """How a step has ended, in short."""
     if outcome.succeeded:
         return WELL
     return NEVER if outcome.ending in NEVER_STARTED else BADLY
 
 
-class OperationEnding(msgspec.Struct, frozen=True, gc=False):
+class EndedOperation(msgspec.Struct, frozen=True, gc=False):
     """The end of an operation: ``change`` is its changeId, ``applies`` says whether what it carries out counts as
     deployed."""
 
     step: Step
     call: OperationCall
     outcome: Outcome
-    ended: Ended
+    ended: HowEnded
     change: str
     applies: bool
 
 
-class StepEnds:
+class EndEffects:
     """The ends of the steps of one job. ``form`` is the id of the deployed version that the service is."""
 
     def __init__(  # noqa: PLR0913  (what knows of the records)
@@ -182,24 +182,24 @@ class StepEnds:
         if what is OPERATION_ENDED and call is not None:
             return self._operation(step, call, outcome, change, applies=applies)
         match what:
-            case Change.ADOPTED:
+            case StepResult.ADOPTED:
                 return outcome, self._adopted(step, outcome, change, applies=applies)
-            case Change.OUTPUTS_WRITTEN | Change.OUTPUT_WRITTEN if call is not None:
+            case StepResult.OUTPUTS_WRITTEN | StepResult.OUTPUT_WRITTEN if call is not None:
                 return self._written(step, call, outcome, change, applies=applies)
-            case Change.PAIR_STATE_SET | Change.STATE_SET | Change.REMOVED:
+            case StepResult.PAIR_STATE_SET | StepResult.STATE_SET | StepResult.REMOVED:
                 return outcome, self._state_set(step, what, change, applies=applies)
-            case Change.FOUND | Change.NOT_KNOWN if call is not None:
+            case StepResult.FOUND | StepResult.NOT_KNOWN if call is not None:
                 return unless_ready(step, *self._checks.found(step, call, outcome, change, applies=applies))
-            case Change.HOST_AWAY | Change.NOT_REPAIRED | Change.NOT_HEALED | Change.NOT_THERE:
+            case StepResult.HOST_AWAY | StepResult.NOT_REPAIRED | StepResult.NOT_HEALED | StepResult.NOT_THERE:
                 return self._failed(step, what), Delta()
         return outcome, Delta()
 
-    def _facts(self, step: Step, call: OperationCall | None, outcome: Outcome) -> StepEnd:
+    def _facts(self, step: Step, call: OperationCall | None, outcome: Outcome) -> StepEndFacts:
         """The facts that decide what has ended."""
         kind = KINDS.get(step.action)
         if kind is not None or call is None:
             removes = step.effect.leave == DELETED
-            return StepEnd(
+            return StepEndFacts(
                 kind or StepKind.ORDER,
                 ended_how(outcome),
                 of_pair=bool(step.link),
@@ -209,7 +209,9 @@ class StepEnds:
         condition = step.flow.condition if step.flow.condition in LOOKED_AT_IN_THE_END else None
         if is_probe(self._service, call):
             answered = outcome.ending in ANSWERED
-            check = StepEnd(StepKind.CHECK, ended_how(outcome), answered=answered, non_blocking=step.flow.non_blocking)
+            check = StepEndFacts(
+                StepKind.CHECK, ended_how(outcome), answered=answered, non_blocking=step.flow.non_blocking
+            )
             if condition is None or what_ended(check) is not OPERATION_ENDED:
                 return check
         if condition is None:
@@ -221,18 +223,18 @@ class StepEnds:
             holds, host_lost = self._conditions.is_up(record), bool(self._conditions.lost_host(record))
         else:
             holds, host_lost = record.exists, False
-        return StepEnd(OPERATION, condition=condition, holds=holds, host_lost=host_lost)
+        return StepEndFacts(OPERATION, condition=condition, holds=holds, host_lost=host_lost)
 
-    def _failed(self, step: Step, what: Change) -> Outcome:
+    def _failed(self, step: Step, what: StepResult) -> Outcome:
         """The outcome of a step whose final condition does not hold."""
         record = self._snapshot.instances[step.instance]
-        if what is Change.HOST_AWAY:
+        if what is StepResult.HOST_AWAY:
             host = record.id if step.flow.condition is IF_REPAIRED else self._conditions.lost_host(record)
             who = "it" if host == record.id else host
             why = self._checks.away.get(host) or f"{who} {IN_WORDS[StatusReason.UNREACHABLE]}"
             return Outcome(Ending.UNREACHABLE, changed=False, message=why)
-        message = NOT_THERE if what is Change.NOT_THERE else NOT_REPAIRED.format(record.id)
-        if what is Change.NOT_HEALED:
+        message = NOT_THERE if what is StepResult.NOT_THERE else NOT_REPAIRED.format(record.id)
+        if what is StepResult.NOT_HEALED:
             said, how = self._checks.said.get(record.id), f"it is {record.local}"
             if said is not None:
                 how = f"its check says {record.local}" + (f": {said}" if said else "")
@@ -246,7 +248,7 @@ class StepEnds:
     ) -> tuple[Outcome, Delta]:
         """What the end of an operation changes."""
         outcome, found = self._given(step, call, outcome)
-        end = OperationEnding(step, call, outcome, ended_how(outcome), change, applies)
+        end = EndedOperation(step, call, outcome, ended_how(outcome), change, applies)
         owner = self._snapshot.instances[self._called.source(step, call) if step.link else step.instance]
         before = self._before_of(owner, end) if self._before else ""
         decided = what_comes_of(self._facts_of(end, owner, before))
@@ -254,7 +256,7 @@ class StepEnds:
             delta = self._of_instance(end, owner, _state(decided.state, owner, step, before), decided)
         elif decided.effect is PAIR:
             delta = self._of_pair(end, owner, _state(decided.state, owner, step, before), decided)
-        elif decided.effect is Effect.REMOVED:
+        elif decided.effect is ChangedRecords.REMOVED:
             delta = self._removal.deleted(step, change, applies=applies)
         else:
             delta = Delta(instances=(msgspec.structs.replace(owner, state=STARTED),))
@@ -278,7 +280,7 @@ class StepEnds:
             return outcome, GivenValues({step.instance: outcome.outputs})
         return outcome, NOTHING_GIVEN
 
-    def _before_of(self, record: Instance, end: OperationEnding) -> str:
+    def _before_of(self, record: Instance, end: EndedOperation) -> str:
         """The state that an instance gets back because its operation never started, "" for none."""
         if end.ended is NEVER:
             before = self._before.pop(record.id, "")
@@ -287,7 +289,7 @@ class StepEnds:
             self._before.pop(record.id, None)
         return ""
 
-    def _facts_of(self, end: OperationEnding, record: Instance, before: str) -> OperationEnd:
+    def _facts_of(self, end: EndedOperation, record: Instance, before: str) -> OperationEndFacts:
         """The facts that decide what the end of an operation changes."""
         step, call, outcome, applies = end.step, end.call, end.outcome, end.applies
         of_pair, is_well, is_operational = bool(step.link), end.ended is WELL, record.local in OPERATIONAL
@@ -296,7 +298,7 @@ class StepEnds:
         decides = asks and self._decides_state(step, call)
         completes = is_well and (step.effect.closes or self._makes_good(end, record))
         removes = is_well and step.effect.leave == DELETED
-        return OperationEnd(
+        return OperationEndFacts(
             end.ended,
             of_pair,
             applies,
@@ -321,7 +323,7 @@ class StepEnds:
             removes and self._is_kept(step, outcome),
         )
 
-    def _makes_good(self, end: OperationEnding, record: Instance) -> bool:
+    def _makes_good(self, end: EndedOperation, record: Instance) -> bool:
         """Whether a success repairs the last failure of an instance, so that the instance is complete again."""
         step, call = end.step, end.call
         if not step.link:
@@ -354,7 +356,7 @@ class StepEnds:
         provided = step.action is DELEGATE and outcome.changed is False
         return provided and any(self._snapshot.instances[i].exists for i in self._snapshot.hosted_on(step.instance))
 
-    def _of_instance(self, end: OperationEnding, known: Instance, state: str, decided: OperationDecision) -> Delta:
+    def _of_instance(self, end: EndedOperation, known: Instance, state: str, decided: OperationDecision) -> Delta:
         """What the end of an operation of an instance changes, except for a removal."""
         step, call, outcome, change, applies = end.step, end.call, end.outcome, end.change, end.applies
         local = known.local
@@ -386,7 +388,7 @@ class StepEnds:
         links = unlinked_by_stop(self._snapshot, step.instance) if unmakes else ()
         return Delta(instances=(record,), links=links)
 
-    def _of_pair(self, end: OperationEnding, source: Instance, state: str, decided: OperationDecision) -> Delta:
+    def _of_pair(self, end: EndedOperation, source: Instance, state: str, decided: OperationDecision) -> Delta:
         """What the end of an operation of a pair changes."""
         step, call, outcome, change, applies = end.step, end.call, end.outcome, end.change, end.applies
         links: tuple[Link, ...] = ()
@@ -401,7 +403,7 @@ class StepEnds:
         record = touched(record, outcome, change, self._job, applies=applies)
         return Delta(instances=() if record == source else (record,), links=links)
 
-    def _with_notifications(self, end: OperationEnding, delta: Delta) -> Delta:
+    def _with_notifications(self, end: EndedOperation, delta: Delta) -> Delta:
         """A delta with what the ends of pairs know of each other after it: the pair was linked or unlinked, its
         instance was notified of changes, or its chain has ended."""
         step, call, links, succeeded = end.step, end.call, delta.links, end.ended is WELL
@@ -463,11 +465,11 @@ class StepEnds:
             return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), Delta()
         return outcome, marked_by_values(delta, self._snapshot, change, applies=applies)
 
-    def _state_set(self, step: Step, what: Change, change: str, *, applies: bool) -> Delta:
+    def _state_set(self, step: Step, what: StepResult, change: str, *, applies: bool) -> Delta:
         """What changes when a workflow sets a node state."""
-        if what is Change.PAIR_STATE_SET:
+        if what is StepResult.PAIR_STATE_SET:
             return link_with_state(self._snapshot, self._called.new_link(step), step.effect.leave)
-        if what is Change.REMOVED:
+        if what is StepResult.REMOVED:
             return self._removal.deleted(step, change, applies=applies)
         delta = Delta(instances=(with_state(self._snapshot.instances[step.instance], step.effect.leave),))
         if step.effect.leave == STARTED and applies:
@@ -476,7 +478,7 @@ class StepEnds:
         return delta
 
 
-OF_OPERATION = StepEnd(OPERATION)
+OF_OPERATION = StepEndFacts(OPERATION)
 UNSTARTED = StatusEvent.NEVER_STARTED
 BEING_MADE = frozenset({CREATED, CONFIGURED})
 

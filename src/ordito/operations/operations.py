@@ -32,7 +32,7 @@ from ordito.operations.called import PlanCalls
 from ordito.operations.checks import Checks
 from ordito.operations.conditions import StepConditions, StepFilters
 from ordito.operations.delegating import Delegating
-from ordito.operations.end_effects import STAND_FOR_ORDER, StepEnds
+from ordito.operations.end_effects import STAND_FOR_ORDER, EndEffects
 from ordito.operations.peer_notifications import PeerNotifications
 from ordito.operations.preparing import PreparedStep, Preparing
 from ordito.operations.record_changes import Removal
@@ -125,7 +125,7 @@ class PlanOperations:
         filters = StepFilters(service, self._evaluator, digest_key)
         self._conditions = StepConditions(service, snapshot, self._called, filters, self._notifications, self._removal)
         checks = Checks(service, snapshot, self._called, self._evaluator, job, digest_key)
-        self._ends = StepEnds(
+        self._ends = EndEffects(
             self._called,
             self._evaluator,
             checks,

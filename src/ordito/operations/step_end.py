@@ -33,7 +33,7 @@ class StepKind(StrEnum):
     OPERATION = "an operation, or what a provider does"
 
 
-class Ended(StrEnum):
+class HowEnded(StrEnum):
     """How a step has ended."""
 
     WELL = "well"
@@ -49,12 +49,12 @@ class Modified(StrEnum):
     UNSAID = "it says nothing of what it has modified"
 
 
-class StepEnd(msgspec.Struct, frozen=True):
+class StepEndFacts(msgspec.Struct, frozen=True):
     """The facts that decide what has ended. None in a row of a table means that the fact does not matter; None in the
     end of a step, that it was not looked up."""
 
     kind: StepKind | None = None
-    ended: Ended | None = None
+    ended: HowEnded | None = None
 
     condition: StepCondition | None = None
     """The condition of the step, if it is one that is evaluated at its end."""
@@ -79,7 +79,7 @@ class StepEnd(msgspec.Struct, frozen=True):
     """Whether the steps that follow run even if it fails."""
 
 
-class Change(StrEnum):
+class StepResult(StrEnum):
     """What the end of a step changes, or why the step has failed."""
 
     NOTHING = "nothing"
@@ -98,11 +98,11 @@ class Change(StrEnum):
     OPERATION_ENDED = "what the tables below say"
 
 
-class OperationEnd(msgspec.Struct, frozen=True):
+class OperationEndFacts(msgspec.Struct, frozen=True):
     """The facts that decide what the end of an operation changes. None in a row of a table means that the fact does not
     matter."""
 
-    ended: Ended | None = None
+    ended: HowEnded | None = None
     of_pair: bool | None = None
 
     applies: bool | None = None
@@ -165,7 +165,7 @@ class OperationEnd(msgspec.Struct, frozen=True):
     removed."""
 
 
-class Effect(StrEnum):
+class ChangedRecords(StrEnum):
     """Which records the end of an operation changes."""
 
     PAIR = "the pair, and its source"
@@ -208,112 +208,126 @@ class Row(msgspec.Struct, Generic[Facts, Result], frozen=True):
     why: str
 
 
-WELL, BADLY, NEVER = Ended.WELL, Ended.BADLY, Ended.NEVER_STARTED
+WELL, BADLY, NEVER = HowEnded.WELL, HowEnded.BADLY, HowEnded.NEVER_STARTED
 CHECK, SET_STATE, WORKFLOW = StepKind.CHECK, StepKind.SET_STATE, StepKind.WORKFLOW
 IF_REPAIRED, IF_HEALED, IF_THERE = StepCondition.IF_REPAIRED, StepCondition.IF_HEALED, StepCondition.IF_THERE
 
-ENDS: tuple[Row[StepEnd, Change], ...] = (
-    Row(StepEnd(StepKind.ORDER), Change.NOTHING, "it only orders others"),
-    Row(StepEnd(StepKind.ADOPT), Change.ADOPTED, "nothing has to be carried out for that"),
-    Row(StepEnd(WORKFLOW, WELL), Change.OUTPUTS_WRITTEN, "they may belong to any instance"),
-    Row(StepEnd(WORKFLOW), Change.NOTHING, "a workflow that did not succeed has no outputs"),
-    Row(StepEnd(StepKind.OUTPUT), Change.OUTPUT_WRITTEN, "it has the last value that an operation gave"),
-    Row(StepEnd(SET_STATE, of_pair=True), Change.PAIR_STATE_SET, "a pair has a state of its own"),
-    Row(StepEnd(SET_STATE, removes=True, is_there=False), Change.NOTHING, "it is gone already"),
-    Row(StepEnd(SET_STATE, removes=True), Change.REMOVED, "a `deleted` instance is gone"),
-    Row(StepEnd(SET_STATE), Change.STATE_SET, "the author of the workflow says so"),
-    Row(StepEnd(CHECK, answered=True), Change.FOUND, "its end says how the instance is"),
+ENDS: tuple[Row[StepEndFacts, StepResult], ...] = (
+    Row(StepEndFacts(StepKind.ORDER), StepResult.NOTHING, "it only orders others"),
+    Row(StepEndFacts(StepKind.ADOPT), StepResult.ADOPTED, "nothing has to be carried out for that"),
+    Row(StepEndFacts(WORKFLOW, WELL), StepResult.OUTPUTS_WRITTEN, "they may belong to any instance"),
+    Row(StepEndFacts(WORKFLOW), StepResult.NOTHING, "a workflow that did not succeed has no outputs"),
+    Row(StepEndFacts(StepKind.OUTPUT), StepResult.OUTPUT_WRITTEN, "it has the last value that an operation gave"),
+    Row(StepEndFacts(SET_STATE, of_pair=True), StepResult.PAIR_STATE_SET, "a pair has a state of its own"),
+    Row(StepEndFacts(SET_STATE, removes=True, is_there=False), StepResult.NOTHING, "it is gone already"),
+    Row(StepEndFacts(SET_STATE, removes=True), StepResult.REMOVED, "a `deleted` instance is gone"),
+    Row(StepEndFacts(SET_STATE), StepResult.STATE_SET, "the author of the workflow says so"),
+    Row(StepEndFacts(CHECK, answered=True), StepResult.FOUND, "its end says how the instance is"),
     Row(
-        StepEnd(CHECK, non_blocking=True), Change.NOT_KNOWN, "the steps that follow must not rely on the former status"
+        StepEndFacts(CHECK, non_blocking=True),
+        StepResult.NOT_KNOWN,
+        "the steps that follow must not rely on the former status",
     ),
-    Row(StepEnd(CHECK, NEVER), Change.NOTHING, "a check that did not run has found nothing"),
+    Row(StepEndFacts(CHECK, NEVER), StepResult.NOTHING, "a check that did not run has found nothing"),
     Row(
-        StepEnd(condition=IF_REPAIRED, holds=False, host_lost=True),
-        Change.HOST_AWAY,
+        StepEndFacts(condition=IF_REPAIRED, holds=False, host_lost=True),
+        StepResult.HOST_AWAY,
         "a host that cannot be reached is waited for",
     ),
     Row(
-        StepEnd(condition=IF_REPAIRED, holds=False), Change.NOT_REPAIRED, "everything was carried out, and did not help"
+        StepEndFacts(condition=IF_REPAIRED, holds=False),
+        StepResult.NOT_REPAIRED,
+        "everything was carried out, and did not help",
     ),
-    Row(StepEnd(condition=IF_HEALED, holds=True), Change.NOTHING, "it is well"),
-    Row(StepEnd(condition=IF_HEALED, host_lost=True), Change.HOST_AWAY, "its host cannot be reached"),
-    Row(StepEnd(condition=IF_HEALED), Change.NOT_HEALED, "the repair has not helped"),
-    Row(StepEnd(condition=IF_THERE, holds=True), Change.NOTHING, "it was found"),
-    Row(StepEnd(condition=IF_THERE), Change.NOT_THERE, "its data would be lost if it were replaced"),
-    Row(StepEnd(), Change.OPERATION_ENDED, "everything else is an operation"),
+    Row(StepEndFacts(condition=IF_HEALED, holds=True), StepResult.NOTHING, "it is well"),
+    Row(StepEndFacts(condition=IF_HEALED, host_lost=True), StepResult.HOST_AWAY, "its host cannot be reached"),
+    Row(StepEndFacts(condition=IF_HEALED), StepResult.NOT_HEALED, "the repair has not helped"),
+    Row(StepEndFacts(condition=IF_THERE, holds=True), StepResult.NOTHING, "it was found"),
+    Row(StepEndFacts(condition=IF_THERE), StepResult.NOT_THERE, "its data would be lost if it were replaced"),
+    Row(StepEndFacts(), StepResult.OPERATION_ENDED, "everything else is an operation"),
 )
 """What has ended, and what that changes."""
 
-EFFECTS: tuple[Row[OperationEnd, Effect], ...] = (
-    Row(OperationEnd(of_pair=True), Effect.PAIR, "it counts for the source, never for the target"),
-    Row(OperationEnd(WELL, removes=True, still_hosts=True), Effect.KEPT, "what it hosts can be removed later"),
-    Row(OperationEnd(WELL, removes=True), Effect.REMOVED, "a `deleted` instance is gone"),
-    Row(OperationEnd(), Effect.INSTANCE, "everything else concerns one instance"),
+EFFECTS: tuple[Row[OperationEndFacts, ChangedRecords], ...] = (
+    Row(OperationEndFacts(of_pair=True), ChangedRecords.PAIR, "it counts for the source, never for the target"),
+    Row(
+        OperationEndFacts(WELL, removes=True, still_hosts=True),
+        ChangedRecords.KEPT,
+        "what it hosts can be removed later",
+    ),
+    Row(OperationEndFacts(WELL, removes=True), ChangedRecords.REMOVED, "a `deleted` instance is gone"),
+    Row(OperationEndFacts(), ChangedRecords.INSTANCE, "everything else concerns one instance"),
 )
 """Which records the end of an operation changes."""
 
-EVENTS: tuple[Row[OperationEnd, StatusEvent], ...] = (
-    Row(OperationEnd(NEVER), StatusEvent.NEVER_STARTED, "it has changed nothing"),
-    Row(OperationEnd(BADLY, heals=True), StatusEvent.FAILED_UNMODIFIED, "it is not repaired"),
+EVENTS: tuple[Row[OperationEndFacts, StatusEvent], ...] = (
+    Row(OperationEndFacts(NEVER), StatusEvent.NEVER_STARTED, "it has changed nothing"),
+    Row(OperationEndFacts(BADLY, heals=True), StatusEvent.FAILED_UNMODIFIED, "it is not repaired"),
     Row(
-        OperationEnd(BADLY, non_blocking=True, closes=True),
+        OperationEndFacts(BADLY, non_blocking=True, closes=True),
         StatusEvent.CHAIN_LACKS,
         "everything else was carried out",
     ),
     Row(
-        OperationEnd(BADLY, non_blocking=True, of_pair=True, is_well=True),
+        OperationEndFacts(BADLY, non_blocking=True, of_pair=True, is_well=True),
         StatusEvent.CHAIN_LACKS,
         "an instance that is up is linked after the end of its chain",
     ),
-    Row(OperationEnd(BADLY, modified=Modified.UNSAID), StatusEvent.FAILED_UNREPORTED, "it is unknown how far it came"),
     Row(
-        OperationEnd(BADLY, modified=Modified.YES, non_blocking=True),
+        OperationEndFacts(BADLY, modified=Modified.UNSAID),
+        StatusEvent.FAILED_UNREPORTED,
+        "it is unknown how far it came",
+    ),
+    Row(
+        OperationEndFacts(BADLY, modified=Modified.YES, non_blocking=True),
         StatusEvent.FAILED_OPTIONAL,
         "the instance can do without it",
     ),
-    Row(OperationEnd(BADLY, modified=Modified.YES), StatusEvent.FAILED_MODIFIED, "it is half done"),
-    Row(OperationEnd(BADLY), StatusEvent.FAILED_UNMODIFIED, "the instance is as it was"),
-    Row(OperationEnd(completes=True, lacks=True), StatusEvent.CHAIN_LACKS, "what has failed is optional"),
-    Row(OperationEnd(completes=True), StatusEvent.CHAIN_ENDED, "everything was carried out"),
-    Row(OperationEnd(stops=True), StatusEvent.STOPPED, "it is not meant to run"),
-    Row(OperationEnd(), StatusEvent.SUCCEEDED, "more operations follow, or it belongs to no chain"),
+    Row(OperationEndFacts(BADLY, modified=Modified.YES), StatusEvent.FAILED_MODIFIED, "it is half done"),
+    Row(OperationEndFacts(BADLY), StatusEvent.FAILED_UNMODIFIED, "the instance is as it was"),
+    Row(OperationEndFacts(completes=True, lacks=True), StatusEvent.CHAIN_LACKS, "what has failed is optional"),
+    Row(OperationEndFacts(completes=True), StatusEvent.CHAIN_ENDED, "everything was carried out"),
+    Row(OperationEndFacts(stops=True), StatusEvent.STOPPED, "it is not meant to run"),
+    Row(OperationEndFacts(), StatusEvent.SUCCEEDED, "more operations follow, or it belongs to no chain"),
 )
 """What the end of an operation means for the local status of its instance, or of the source of its pair."""
 
-STATUSES: tuple[Row[OperationEnd, NextStatus], ...] = (
-    Row(OperationEnd(reports=True), NextStatus.REPORTED, "the operation knows best"),
-    Row(OperationEnd(was_repaired=True), NextStatus.UNCHANGED, "a check has just said that it is well"),
-    Row(OperationEnd(), NextStatus.BY_EVENT, "nothing else is known"),
+STATUSES: tuple[Row[OperationEndFacts, NextStatus], ...] = (
+    Row(OperationEndFacts(reports=True), NextStatus.REPORTED, "the operation knows best"),
+    Row(OperationEndFacts(was_repaired=True), NextStatus.UNCHANGED, "a check has just said that it is well"),
+    Row(OperationEndFacts(), NextStatus.BY_EVENT, "nothing else is known"),
 )
 """What the local status is after the end of an operation."""
 
-STATES: tuple[Row[OperationEnd, NextState], ...] = (
+STATES: tuple[Row[OperationEndFacts, NextState], ...] = (
     Row(
-        OperationEnd(NEVER, was_at_rest=True),
+        OperationEndFacts(NEVER, was_at_rest=True),
         NextState.AS_BEFORE,
         "an operation that never started has changed nothing",
     ),
-    Row(OperationEnd(WELL, closes=True, in_error=True, leads=False), NextState.STARTED, "the failure is repaired"),
+    Row(OperationEndFacts(WELL, closes=True, in_error=True, leads=False), NextState.STARTED, "the failure is repaired"),
     Row(
-        OperationEnd(BADLY, of_pair=True, being_made=True, runs_after_failure=False),
+        OperationEndFacts(BADLY, of_pair=True, being_made=True, runs_after_failure=False),
         NextState.ERROR,
         "until the source has started, linking is a part of creating it",
     ),
-    Row(OperationEnd(of_pair=True), NextState.UNCHANGED, "the state of the pair changes, not that of its ends"),
-    Row(OperationEnd(WELL, leads=True), NextState.PLANNED, "the plan says so"),
-    Row(OperationEnd(WELL), NextState.UNCHANGED, "it is not part of a change of state"),
-    Row(OperationEnd(decides_state=True), NextState.ERROR, "without it there is no instance"),
-    Row(OperationEnd(), NextState.UNCHANGED, "the instance is there without it"),
+    Row(OperationEndFacts(of_pair=True), NextState.UNCHANGED, "the state of the pair changes, not that of its ends"),
+    Row(OperationEndFacts(WELL, leads=True), NextState.PLANNED, "the plan says so"),
+    Row(OperationEndFacts(WELL), NextState.UNCHANGED, "it is not part of a change of state"),
+    Row(OperationEndFacts(decides_state=True), NextState.ERROR, "without it there is no instance"),
+    Row(OperationEndFacts(), NextState.UNCHANGED, "the instance is there without it"),
 )
 """What the node state of the instance is, or of the source of the pair."""
 
-COUNTS: tuple[Row[OperationEnd, Counted], ...] = (
-    Row(OperationEnd(NEVER), Counted.NOTHING, "it has changed nothing"),
-    Row(OperationEnd(applies=True), Counted.THIS, "the next plan goes on from there"),
+COUNTS: tuple[Row[OperationEndFacts, Counted], ...] = (
+    Row(OperationEndFacts(NEVER), Counted.NOTHING, "it has changed nothing"),
+    Row(OperationEndFacts(applies=True), Counted.THIS, "the next plan goes on from there"),
     Row(
-        OperationEnd(called_alone=True), Counted.TAKEN_BACK, "an instance that was stopped by hand is no longer started"
+        OperationEndFacts(called_alone=True),
+        Counted.TAKEN_BACK,
+        "an instance that was stopped by hand is no longer started",
     ),
-    Row(OperationEnd(), Counted.NOTHING, "it does not change what is deployed"),
+    Row(OperationEndFacts(), Counted.NOTHING, "it does not change what is deployed"),
 )
 """What counts as carried out after the end of an operation."""
 
@@ -321,7 +335,7 @@ COUNTS: tuple[Row[OperationEnd, Counted], ...] = (
 class OperationDecision(msgspec.Struct, frozen=True):
     """What the end of an operation changes."""
 
-    effect: Effect
+    effect: ChangedRecords
     event: StatusEvent
     status: NextStatus
     state: NextState
@@ -343,13 +357,13 @@ def _fits(when: object, end: object) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def what_ended(end: StepEnd) -> Change:
+def what_ended(end: StepEndFacts) -> StepResult:
     """What the end of a step changes."""
     return first_row(ENDS, end).then
 
 
 @lru_cache(maxsize=4_096)
-def what_comes_of(end: OperationEnd) -> OperationDecision:
+def what_comes_of(end: OperationEndFacts) -> OperationDecision:
     """What the end of an operation changes."""
     return OperationDecision(
         first_row(EFFECTS, end).then,

@@ -12,7 +12,7 @@ from enum import StrEnum
 import msgspec
 
 
-class Effect(StrEnum):
+class WorkflowEffect(StrEnum):
     """What the jobs of a workflow may change in the records."""
 
     SHAPES = "it makes what exists: its operations count as applied, and its success is a new revision"
@@ -47,7 +47,7 @@ class Workflow(msgspec.Struct, frozen=True):
 
     name: str
     aim: Aim = Aim.OWN
-    effect: Effect = Effect.LEAVES
+    effect: WorkflowEffect = WorkflowEffect.LEAVES
     summary: str = ""
     alias: str = ""
     prunes: str = ""
@@ -57,12 +57,12 @@ class Workflow(msgspec.Struct, frozen=True):
     @property
     def revises(self) -> bool:
         """Whether its jobs say what is deployed: their service, inputs and counts become the ensemble's."""
-        return self.effect is Effect.SHAPES
+        return self.effect is WorkflowEffect.SHAPES
 
     @property
     def applies(self) -> bool:
         """Whether the operations of its jobs count as applied to their instances."""
-        return self.effect is not Effect.LEAVES
+        return self.effect is not WorkflowEffect.LEAVES
 
     @property
     def describes(self) -> bool:
@@ -119,7 +119,7 @@ SCALE, RUN = "scale", "run"
 # has (``_to_deploy`` of ``app.proposals.deploy``), leaves orphans (``prunes``), and carries out the workflow of that
 # name that a template declares; `upgrade` needs something deployed, takes the service that it names
 # (``_to_upgrade_to``), removes orphans last, and refuses a template with a workflow "deploy" of its own.
-_SHAPES, _ADJUSTS = Effect.SHAPES, Effect.ADJUSTS
+_SHAPES, _ADJUSTS = WorkflowEffect.SHAPES, WorkflowEffect.ADJUSTS
 _ALL = (
     Workflow(
         DEPLOY,

@@ -44,7 +44,13 @@ from ordito.executors.copies import (
     planned_copies,
     remove_copies,
 )
-from ordito.executors.operation_process import TAIL_LINES, Ended, OperationProcess, ProcessListener, ProcessTimeouts
+from ordito.executors.operation_process import (
+    TAIL_LINES,
+    OperationProcess,
+    ProcessEnd,
+    ProcessListener,
+    ProcessTimeouts,
+)
 from ordito.executors.output_pipe import Stream, Watch
 from ordito.executors.process_table import JOB, OUTPUTS, STEP, Marker
 from ordito.executors.script_tree import build, filled, runs_in_place
@@ -109,7 +115,7 @@ class Batch:
         self._tickets = {t.invocation.step: t for t in tickets}
         self._by_host = {t.subject.instance: t for t in tickets}
         self._first = tickets[0].invocation
-        self._ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        self._ended: asyncio.Future[ProcessEnd] = asyncio.get_running_loop().create_future()
         self._process: OperationProcess | None = None
         self._sockets = ""
         self._rest = b""
@@ -304,7 +310,7 @@ class Batch:
 
     # ----------------------------------------------------------------------------------------------- after it has run
 
-    def _judge(self, ended: Ended) -> None:
+    def _judge(self, ended: ProcessEnd) -> None:
         """Report the outcome of each step."""
         self._was_ended = ended.ending is not None
         if self._rest:
@@ -320,7 +326,7 @@ class Batch:
                 outcome = found or self._without_result(ended)
                 self._tell_end(ticket, msgspec.structs.replace(outcome, seconds=ended.seconds))
 
-    def _without_result(self, ended: Ended) -> Outcome:
+    def _without_result(self, ended: ProcessEnd) -> Outcome:
         """The outcome of a step for whose host there is no result."""
         if ended.ending is not None:
             message = STOPPED[ended.ending].format(timeout=self._first.timeout or 0, count=len(self._by_host))

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable
 
 from ordito.executors.copies import Unusable
-from ordito.executors.operation_process import Ended, Tail
+from ordito.executors.operation_process import ProcessEnd, Tail
 from ordito.executors.outcomes import outcome_from
 from ordito.executors.output_pipe import Stream
 from ordito.executors.remote.commands import run_command
@@ -232,13 +232,15 @@ class RemoteAttempt:
             if found.state == "ended":
                 # Nobody had heard of it yet: it is done, and must not be done again.
                 return self._outcome_from(
-                    Ended(found.status, self._loop.time() - self._began), found.result, found.outputs
+                    ProcessEnd(found.status, self._loop.time() - self._began), found.result, found.outputs
                 )
         except (Unreachable, Unusable) as error:
             why = "it was cancelled" if ending is Ending.CANCELLED else f"its {self.invocation.timeout:g} s were over"
             return Outcome(Ending.LOST, message=f"{why}, and it cannot be ended: {error}", tail=self._tail.lines())
         seconds = self._loop.time() - self._began
-        return self._outcome_from(Ended(self._frames.status or 143, seconds, ending, tuple(unended)), NOTHING, NOTHING)
+        return self._outcome_from(
+            ProcessEnd(self._frames.status or 143, seconds, ending, tuple(unended)), NOTHING, NOTHING
+        )
 
     async def _settle(self) -> Outcome:
         """Find out how the operation ended, when the shell or the connection to it is gone."""
@@ -254,7 +256,7 @@ class RemoteAttempt:
             )
             return Outcome(Ending.LOST, message=message, tail=self._tail.lines())
         if found.state == "ended":
-            ended = Ended(found.status, self._loop.time() - self._began)
+            ended = ProcessEnd(found.status, self._loop.time() - self._began)
             return self._outcome_from(ended, found.result, found.outputs)
         if found.state == "running":
             return await self._end()
@@ -278,7 +280,7 @@ class RemoteAttempt:
         if self._frames.refused:
             return Outcome(Ending.NOT_STARTED, message=self._refusal())
         assert self._frames.status is not None
-        ended = Ended(self._frames.status, self._ended_at - self._began)
+        ended = ProcessEnd(self._frames.status, self._ended_at - self._began)
         return self._outcome_from(ended, self._frames.file("result"), self._frames.file("outputs"))
 
     def _refusal(self) -> str:
@@ -290,7 +292,7 @@ class RemoteAttempt:
         text = self._frames.noise or "\n".join(self._tail.lines()[-1:])
         return f": {text}" if text else ""
 
-    def _outcome_from(self, ended: Ended, result: LeftFile, outputs: LeftFile) -> Outcome:
+    def _outcome_from(self, ended: ProcessEnd, result: LeftFile, outputs: LeftFile) -> Outcome:
         return outcome_from(
             self.invocation, ended, result, outputs, outputs_path(self._slot, self._identity), self._tail.lines()
         )
