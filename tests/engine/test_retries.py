@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ordito.engine.steps import LONGEST, attempts_of, pause_after, together
+from ordito.engine.attempts import LONGEST, attempts_of, pause_after, together
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.options import JobOptions
 from ordito.work.plan import OperationCall

@@ -34,9 +34,9 @@ def test_what_is_protected_stays_with_what_it_requires_though_the_template_has_l
     world.to(lost())
     after = service(node("base", operations=ALL))
     options = world.options(after)
-    spared = kept_behind(world.service, world.snapshot, options.orphans.nodes)
-    assert spared == {"data", "under"}
-    made = world.plan("upgrade", replace(options, orphans=msgspec.structs.replace(options.orphans, kept=spared)))
+    kept = kept_behind(world.service, world.snapshot, options.orphans.nodes)
+    assert kept == {"data", "under"}
+    made = world.plan("upgrade", replace(options, orphans=msgspec.structs.replace(options.orphans, kept=kept)))
     assert kinds(made) == {"top_1": "removed"}
     assert called(made) == ["top_1.Standard.stop", "top_1.Standard.delete"]
     assert ["warning[orphaned]" in w for w in made.summary.warnings] == [True, True], made.summary.warnings

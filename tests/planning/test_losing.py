@@ -213,7 +213,7 @@ def test_going_back_by_itself_spares_what_lies_on_a_host_that_is_absent() -> Non
         if also:
             absent("db_1")(world)
             absent("web_1")(world)
-        plan = world.run("rollback", options=replace(OPTIONS, data_loss=DataLoss(spares_absent=True)))
+        plan = world.run("rollback", options=replace(OPTIONS, data_loss=DataLoss(leaves_absent=True)))
         assert plan.summary.losing == ()
         assert world.done("create", "delete") == []
 
@@ -224,5 +224,5 @@ def test_going_back_by_itself_makes_a_host_again_that_carries_no_data(kind: str)
     database = msgspec.structs.replace(world.service.nodes["db"], kinds=(kind,))
     world.service = service(world.service.nodes["server"], database, world.service.nodes["web"])
     absent("server_1")(world)
-    world.run("rollback", options=replace(OPTIONS, data_loss=DataLoss(spares_absent=True)))
+    world.run("rollback", options=replace(OPTIONS, data_loss=DataLoss(leaves_absent=True)))
     assert "db_1.Standard.create" in world.ran

@@ -89,7 +89,7 @@ class Core:
         self._unended = count - first
         self._tally = [0] * len(StepState)
         self._no_ops = 0
-        self._spared = 0
+        self._optional_lacking = 0
         self._instant: list[int] = []
         self._skips: list[Skip] = []
         self._tried: set[int] = set()
@@ -97,7 +97,7 @@ class Core:
         if before is not None:
             self._state[:first] = before.states
             self._tally, self._no_ops = list(before.tally), before.no_ops
-            self._spared, self._was_cancelled = before.optional, before.was_cancelled
+            self._optional_lacking, self._was_cancelled = before.optional, before.was_cancelled
         self._lacked_before = self._lacking
         self._queues = Queues(plan, max(1, options.parallel), max(1, options.host_concurrency), self._ready)
         self._go_on([index for index in range(first, count) if not self._waits_for[index]])
@@ -213,13 +213,13 @@ class Core:
     def counts(self) -> Counts:
         """How many steps have ended, by how they ended."""
         well = self._tally[_SUCCEEDED] + self._tally[_LEFT_OUT]
-        return Counts(well, self._tally[_FAILED], self._tally[_SKIPPED], self._no_ops, self._spared)
+        return Counts(well, self._tally[_FAILED], self._tally[_SKIPPED], self._no_ops, self._optional_lacking)
 
     @property
     def ends(self) -> Ends:
         """How the steps of a finished plan have ended."""
         states, tally = bytes(self._state), tuple(self._tally)
-        return Ends(states, tally, self._no_ops, self._spared, self._was_cancelled)
+        return Ends(states, tally, self._no_ops, self._optional_lacking, self._was_cancelled)
 
     def waiting_with(self, index: int) -> list[str]:
         """The ids of the steps that wait for a place on the host of this step; none for steps on the orchestrator."""
@@ -373,7 +373,7 @@ class Core:
                 self._no_ops += 1
                 self._left_out.append(LeaveOut(index, self._gates.because(index)))
             return _NOBODY
-        self._spared += self._optional[index]
+        self._optional_lacking += self._optional[index]
         if state == _FAILED:
             # What the job can do without is to blame only for what it cannot do without, and where nothing else is.
             if self._first_failed == _NOBODY or (self._optional[self._first_failed] and not self._optional[index]):
@@ -388,7 +388,7 @@ class Core:
     @property
     def _lacking(self) -> int:
         """How many required steps have not succeeded."""
-        return self._tally[_FAILED] + self._tally[_SKIPPED] - self._spared
+        return self._tally[_FAILED] + self._tally[_SKIPPED] - self._optional_lacking
 
     def _is_of_hook(self, index: int) -> bool:
         """Whether a step is a lifecycle step or a part of one: if it fails, nothing else starts."""

@@ -19,12 +19,13 @@ import msgspec
 from ordito.base.change_ids import ChangeIds
 from ordito.base.clock import Clock
 from ordito.engine.announcer import Announcer
-from ordito.engine.course import Course, Writer
+from ordito.engine.course import Course
 from ordito.engine.delegates import Delegates
 from ordito.engine.messages import CancelAsked, Counts, GiveUp, LeaveOut, PauseOver, Skip
 from ordito.engine.ports import Hooks, JobControl, OutputLog, Parts, PlansWayBack, StepOperations
 from ordito.engine.resuming import Resuming
 from ordito.engine.steps import Steps
+from ordito.engine.turn_writer import TurnWriter
 from ordito.engine.workers import Crash, Workers
 from ordito.instances.records import Snapshot
 from ordito.work.events import Listener, StepFailed
@@ -149,7 +150,7 @@ class JobRun:
         self._announcer = parts.announcer
         self._job = parts.header.id
         self._course = Course(parts)
-        self._writer = Writer(parts)
+        self._writer = TurnWriter(parts)
         self._steps = Steps(parts, self._course, self._writer)
         self._again: list[int] = []
         self._cancels = 0

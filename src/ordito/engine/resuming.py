@@ -7,9 +7,10 @@ check of its instance is asked; else the step runs again.
 
 from __future__ import annotations
 
-from ordito.engine.course import Course, Writer
+from ordito.engine.course import Course
 from ordito.engine.ports import Parts
 from ordito.engine.steps import Steps
+from ordito.engine.turn_writer import TurnWriter
 from ordito.engine.workers import Doubt, lost
 from ordito.work.doubts import answer, left_behind
 from ordito.work.invocation import Invocation, Outcome, Printed, Started
@@ -31,7 +32,7 @@ IN_PROCESSES = frozenset({Action.CALL, Action.WORKFLOW, Action.HOOK, Action.UNDO
 class Resuming:
     """Resumes one job. ``again`` has the indices of the steps that run again."""
 
-    def __init__(self, parts: Parts, course: Course, writer: Writer, steps: Steps) -> None:
+    def __init__(self, parts: Parts, course: Course, writer: TurnWriter, steps: Steps) -> None:
         self._parts = parts
         self._course = course
         self._writer = writer

@@ -135,7 +135,7 @@ class StepConditions:
 
     def _out_of_reach(self, step: Step, record: Instance) -> str:
         """The lost host that keeps a step from monitoring its instance, or from taking it down; "" for none."""
-        host = self._lost_hosts.spares(step, record)
+        host = self._lost_hosts.lost_host_of(step, record)
         if not host or step.flow.condition in (
             StepCondition.UNLESS_LOST,
             StepCondition.UNLESS_ABSENT,
@@ -181,7 +181,7 @@ class LostHosts:
         hosts = chain(self._snapshot, record.host) if self._heals else ()
         return next((host.id for host in hosts if is_lost(host)), "")
 
-    def spares(self, step: Step, record: Instance) -> str:
+    def lost_host_of(self, step: Step, record: Instance) -> str:
         """The lost Compute because of which a step cannot be carried out, "" for none: the step would run there, or a
         provider would have to reach it."""
         if not self._heals:

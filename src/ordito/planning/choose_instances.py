@@ -16,7 +16,7 @@ from ordito.instances.status import PENDING
 from ordito.model.service import NodeTemplate
 from ordito.planning.counts import GONE
 from ordito.planning.draft import Draft
-from ordito.planning.losing import spared
+from ordito.planning.losing import left_absent
 from ordito.planning.placement import NodePlacement
 from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.work.plan import ChangeKind
@@ -24,9 +24,9 @@ from ordito.work.plan import ChangeKind
 
 def choose_instances(draft: Draft) -> None:
     """Bring every node to its wanted number of instances, hosts before what they host."""
-    sparing = spared(draft) if draft.options.data_loss.spares_absent else frozenset()
+    absent = left_absent(draft) if draft.options.data_loss.leaves_absent else frozenset()
     for node in draft.ordered:
-        _choose(draft, node, sparing)
+        _choose(draft, node, absent)
     _warn_of_unknown(draft)
     _warn_of_left_behind(draft)
 
@@ -49,18 +49,18 @@ def _warn_of_left_behind(draft: Draft) -> None:
     options = draft.options
     for name in sorted(options.orphans.nodes - options.pruned):
         if ids := draft.snapshot.ids_of(name):
-            spared = options.prunes
+            kept = options.prunes
             draft.diagnostics.warning(
                 "orphaned",
                 f'node "{name}" is gone from the template, and its instances are kept as they are'
-                f"{SPARED if spared else ''}: {', '.join(ids)}",
+                f"{WHY_KEPT if kept else ''}: {', '.join(ids)}",
                 None,
-                hint=HOW_SPARED_GO if spared else HOW_ORPHANED_GO,
+                hint=HOW_KEPT_GO if kept else HOW_ORPHANED_GO,
             )
 
 
-SPARED = " (protected, not created by this ensemble, or needed by what is)"
-HOW_SPARED_GO = (
+WHY_KEPT = " (protected, not created by this ensemble, or needed by what is)"
+HOW_KEPT_GO = (
     "put the node back, without ordito.protected if they may go; undeploy removes them with --include-protected,"
     " --include-unmanaged"
 )
@@ -80,7 +80,7 @@ def _warn_of_unknown(draft: Draft) -> None:
         )
 
 
-def _choose(draft: Draft, node: NodeTemplate, sparing: frozenset[str]) -> None:
+def _choose(draft: Draft, node: NodeTemplate, absent: frozenset[str]) -> None:
     wanted = draft.counts[node.name]
     existing = draft.snapshot.of_node(node.name)
     staying: list[Instance] = []
@@ -103,7 +103,7 @@ def _choose(draft: Draft, node: NodeTemplate, sparing: frozenset[str]) -> None:
         else:
             draft.put(PlannedInstance(record, node, InstanceAction.KEEP, ""))
     if wanted > len(staying):
-        _grow(draft, node, wanted - len(staying), staying, lost, sparing)
+        _grow(draft, node, wanted - len(staying), staying, lost, absent)
         kind = ChangeKind.SCALE if existing else ChangeKind.ADDED
         for member in draft.of_node.get(node.name, ()) if draft.is_change else ():
             if member.action is InstanceAction.NEW:
@@ -143,14 +143,14 @@ def _grow(
     more: int,
     staying: list[Instance],
     lost: list[Instance],
-    sparing: frozenset[str],
+    absent: frozenset[str],
 ) -> None:
     again = [i for i in draft.snapshot.records_of(node.name) if not i.exists and not i.was_scaled_in]
     part = draft.options.part
     if part is not None and node.name not in part.nodes:
         again = [i for i in again if i.id in part.instances]
-    if sparing:
-        left = [record for record in again if not _is_spared(draft, record, sparing)]
+    if absent:
+        left = [record for record in again if not _is_left_absent(draft, record, absent)]
         again, more = left, max(0, more - len(again) + len(left))
         if not more and not lost:
             return
@@ -175,9 +175,9 @@ def _grow(
             draft.absent.append(record)
 
 
-def _is_spared(draft: Draft, record: Instance, sparing: frozenset[str]) -> bool:
+def _is_left_absent(draft: Draft, record: Instance, absent: frozenset[str]) -> bool:
     """Whether an instance is not made once more, or is hosted on one that is not."""
-    return any(above.id in sparing for above in chain(draft.snapshot, record.id))
+    return any(above.id in absent for above in chain(draft.snapshot, record.id))
 
 
 def grow(

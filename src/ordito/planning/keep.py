@@ -59,7 +59,7 @@ def _needed(draft: Draft, member: PlannedInstance) -> Iterator[PlannedInstance]:
 
 def kept_behind(service: Service, snapshot: Snapshot, left_behind: frozenset[str]) -> frozenset[str]:
     """The nodes that the template has lost and that are not removed for that; ``service`` still holds them."""
-    waiting = [name for name in left_behind if _is_spared(service, snapshot, name)]
+    waiting = [name for name in left_behind if _is_kept(service, snapshot, name)]
     found: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -69,7 +69,7 @@ def kept_behind(service: Service, snapshot: Snapshot, left_behind: frozenset[str
     return frozenset(found)
 
 
-def _is_spared(service: Service, snapshot: Snapshot, name: str) -> bool:
+def _is_kept(service: Service, snapshot: Snapshot, name: str) -> bool:
     return service.nodes[name].settings.protected or any(r.is_unmanaged for r in snapshot.of_node(name))
 
 

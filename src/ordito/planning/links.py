@@ -360,7 +360,7 @@ def _unlink(draft: Draft, source: PlannedInstance, unlink: tuple[Pairs, ...], tu
     only_stops = DOWN_UP[source.action].down is Down.STOP
     for pairs in unlink:
         for target in reversed(pairing.targets(source, pairs.relationship, falls=True)):
-            if _is_spared(draft, source, target) or not was_begun(draft, source, target, pairs):
+            if _stays_linked(draft, source, target) or not was_begun(draft, source, target, pairs):
                 continue
             if only_stops and not pairs.is_link and pairs.relationship.key not in source.dropped:
                 continue
@@ -407,7 +407,7 @@ def _unlink_kept(
                 continue
             if (
                 target.action is InstanceAction.DROP
-                or _is_spared(draft, target, source)
+                or _stays_linked(draft, target, source)
                 or not was_begun(draft, source, target, own[0])
             ):
                 continue
@@ -476,7 +476,7 @@ def _is_left(draft: Draft, source: PlannedInstance, target: PlannedInstance, unl
     return link is not None and any(e.key in link.failed for p in unlink if p.is_link for e in p.entries)
 
 
-def _is_spared(draft: Draft, member: PlannedInstance, other: PlannedInstance) -> bool:
+def _stays_linked(draft: Draft, member: PlannedInstance, other: PlannedInstance) -> bool:
     """Whether a pair is not undone, because an instance is healed and the other one, which stays, is not up."""
     is_healed = member.action is InstanceAction.REPLACE or (member.action is InstanceAction.RESTART and draft.heals)
     return is_healed and other.action is InstanceAction.KEEP and not other.is_up

@@ -76,7 +76,7 @@ def may_come_back(snapshot: Snapshot, record: Instance) -> bool:
     return record.was_lost and all(host.exists or host.was_lost for host in chain(snapshot, record.host))
 
 
-def spared(draft: Draft) -> frozenset[str]:
+def left_absent(draft: Draft) -> frozenset[str]:
     """The instances that are not made once more where nobody can be asked: what was found to be absent and may hold
     data, and the hosts that were found to be absent under what does."""
     snapshot, found = draft.snapshot, set[str]()

@@ -318,7 +318,7 @@ class DataLoss(msgspec.Struct, frozen=True):
     permitted: frozenset[str] = frozenset()
     """The instances, and nodes, whose data may be lost."""
 
-    spares_absent: bool = False
+    leaves_absent: bool = False
     """What was found to be absent is not made once more, and nobody is asked about it."""
 
 

@@ -180,7 +180,7 @@ def check_part(draft: Draft) -> None:
                 )
 
 
-def is_partial(options: PlanOptions, workflow: Workflow) -> bool:
+def is_about_part(options: PlanOptions, workflow: Workflow) -> bool:
     """Whether a plan is about a part of the service."""
     return options.part is not None and (workflow.forms or workflow.removes)
 

@@ -205,7 +205,7 @@ class Widening:
         for host in dict.fromkeys(self._roots.values()):
             if host in members and host not in self._fit and _can_say(draft, members[host]):
                 self._ask_host(members[host])
-        spared: dict[str, list[PlannedInstance]] = {}
+        kept: dict[str, list[PlannedInstance]] = {}
         if not self._reinstalls:
             there = [members[root] for root in self._roots if root in members and self._tops[root] == root]
             for member in there:
@@ -213,10 +213,10 @@ class Widening:
                     self._mend(member)
             self._restart([m.id for m in there if _restarts(draft, m)])
             found = {root: list(at_stake(draft, self._inside(self._tops[root]))) for root in self._needed}
-            spared = {root: losing for root, losing in found.items() if losing}
-        self._replace([root for root in self._roots if root not in spared])
-        for root, losing in spared.items():
-            self._say_spared(root, losing)
+            kept = {root: losing for root, losing in found.items() if losing}
+        self._replace([root for root in self._roots if root not in kept])
+        for root, losing in kept.items():
+            self._note_kept(root, losing)
         for root, host in self._roots.items():
             if host in self._unfit:
                 self._replace_host(root, host)
@@ -449,7 +449,7 @@ class Widening:
                 draft.steps[number].gate = Gate.ALL
                 draft.edge(gate, number, reason)
 
-    def _say_spared(self, root: str, losing: list[PlannedInstance]) -> None:
+    def _note_kept(self, root: str, losing: list[PlannedInstance]) -> None:
         """Say why an instance is not replaced."""
         member = self._draft.members.get(root) or self._absent[root]
         kept = PlannedInstance(

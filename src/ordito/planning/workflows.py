@@ -43,7 +43,7 @@ from ordito.planning.lossy_steps import check_lossy
 from ordito.planning.mapped import mapped
 from ordito.planning.notify_peers import notify_peers
 from ordito.planning.options import PlanOptions, Turns
-from ordito.planning.part import all_of_part, check_part, is_partial, left_out, taken_along, with_needed
+from ordito.planning.part import all_of_part, check_part, is_about_part, left_out, taken_along, with_needed
 from ordito.planning.phases import phases, removal_phases, without_steps
 from ordito.planning.placement import check_placement
 from ordito.planning.probes import ask_first, existing, looking
@@ -283,7 +283,7 @@ def plan(
     if transforms is None:
         near = nearest(name, WORKFLOWS)
         raise ValueError(f'there is no workflow "{workflow}"' + (f', did you mean "{near[0]}"?' if near else ""))
-    if not is_partial(options, workflow_of(name)):
+    if not is_about_part(options, workflow_of(name)):
         return _planned(name, transforms, service, snapshot, inputs, replace(options, part=None))
     partial = _planned(name, transforms, service, snapshot, inputs, options)
     try:

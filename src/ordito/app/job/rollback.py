@@ -109,7 +109,7 @@ class ToBase(msgspec.Struct, frozen=True):
             with paused_collector():
                 done = self.done()
                 absent = not_made(self.header, self.absent, self.snapshot)
-                back = self._plan(Hooking(which="none", undoes=True, done=done), absent, spares=True)
+                back = self._plan(Hooking(which="none", undoes=True, done=done), absent, leaves_absent=True)
         except (PlanRefused, InvalidDocument, EnsembleError) as refused:
             return WayBack(Plan(ROLLBACK, (), (), (), ()), tuple(_problems(refused)))
         replace, base = msgspec.structs.replace, self.header.base
@@ -131,9 +131,10 @@ class ToBase(msgspec.Struct, frozen=True):
             f"{c.instance}: {c.reason}" for c in left.changes if c.kind != ChangeKind.ADOPT or c.instance in at_work
         )
 
-    def _plan(self, hooking: Hooking, absent: tuple[Instance, ...] = (), *, spares: bool = False) -> Plan:
-        """The rollback plan. It ``spares`` instances that keep data and were found to be absent, since nobody can be
-        asked here whether they may be created again. ``absent`` are those of them that the job has not begun to create.
+    def _plan(self, hooking: Hooking, absent: tuple[Instance, ...] = (), *, leaves_absent: bool = False) -> Plan:
+        """The rollback plan. With ``leaves_absent``, instances that keep data and were found to be absent stay absent,
+        since nobody can be asked here whether they may be created again. ``absent`` are those of them that the job has
+        not begun to create.
         """
         snapshot = self.snapshot
         if absent:
@@ -151,7 +152,7 @@ class ToBase(msgspec.Struct, frozen=True):
             forms=Forms(self._former, base=header.id, own=header.base),
             changes=ChangeOptions(prune=EARLY),
             hooking=hooking,
-            data_loss=DataLoss(spares_absent=spares),
+            data_loss=DataLoss(leaves_absent=leaves_absent),
         )
         return plan(ROLLBACK, whole.service, snapshot, form.inputs, options)
 

@@ -132,8 +132,8 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
                 for record in healed
             }
             unlinked |= _unlinked(result.proposal, [r.id for r in healed if came_to[r.id] != FAILED])
-            spared = [record.id for record in healed if came_to[record.id] == NOT_NEEDED]
-            missed |= dict.fromkeys(still_missed(result.proposal, spared))
+            not_needed = [record.id for record in healed if came_to[record.id] == NOT_NEEDED]
+            missed |= dict.fromkeys(still_missed(result.proposal, not_needed))
             records += healed
             reports.append(report_data(result.report))
     came_to |= dict.fromkeys(unlinked, UNLINKED)
@@ -149,9 +149,9 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     if missed:
         session.warn(f"{listed([*missed], MOST_NAMED)} existed before, and must still be created again")
         session.next(NextCommand(session.settings.command("deploy"), "create what is still missing"))
-    spared = [i for i, how in came_to.items() if how == NOT_NEEDED]
-    if spared and len(spared) == len(came_to) and not any(_keep_data(result) for result in ended):
-        session.next(NextCommand(session.settings.command("heal", *spared, "--reinstall"), "replace it anyway"))
+    not_needed = [i for i, how in came_to.items() if how == NOT_NEEDED]
+    if not_needed and len(not_needed) == len(came_to) and not any(_keep_data(result) for result in ended):
+        session.next(NextCommand(session.settings.command("heal", *not_needed, "--reinstall"), "replace it anyway"))
     if locked:
         words, purpose = check_locked(locked)
         session.next(NextCommand(session.settings.command(*words), purpose))
