@@ -20,10 +20,10 @@ NOTES = {
     "server_3": "scaled in",
     "spare_1": "adopted",
     "spare_2": "rolled back",
-    "spare_3": "went with its host",
+    "spare_3": "removed with its host",
     "spare_4": "it could not be found out how it is",
-    "spare_5": "rolled back, went with its host",
-    "spare_6": "removed to be made again, went with its host",
+    "spare_5": "rolled back, removed with its host",
+    "spare_6": "removed, to be created again, removed with its host",
     "web_3": "scaled in",
 }
 

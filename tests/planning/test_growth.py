@@ -166,7 +166,7 @@ def test_what_went_with_a_host_that_was_scaled_in_does_not_come_back() -> None:
     world.run()
     world.service = make(1)
     world.run(answers=failing("app_2.Standard.delete"))
-    assert note_of(world.snapshot.instances["app_2"]) == "scaled in, went with its host"
+    assert note_of(world.snapshot.instances["app_2"]) == "scaled in, removed with its host"
     world.service = make(2)
     world.run()
     assert world.existing == ["app_1", "app_3", "h_1", "h_3"]

@@ -188,7 +188,7 @@ def test_what_a_lost_host_carried_went_with_it() -> None:
     world = shop(count=1)
     world.run("undeploy", lost("machine_1"), options=REMOTE)
     assert sorted(world.failed) == ["web_1.Standard.delete", "web_1.Standard.stop"]
-    assert notes(world)["web_1"] == ("absent", "went with its host")
+    assert notes(world)["web_1"] == ("absent", "removed with its host")
     assert world.existing == []
     assert not world.snapshot.links
 

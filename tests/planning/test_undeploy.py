@@ -99,7 +99,7 @@ def test_it_went_with_its_host() -> None:
     world.run()
     world.run("undeploy", failing("db_1.Standard.delete"))
     db = world.snapshot.instances["db_1"]
-    assert (db.state, db.local, note_of(db)) == ("deleted", "absent", "went with its host")
+    assert (db.state, db.local, note_of(db)) == ("deleted", "absent", "removed with its host")
     assert world.existing == []
 
 
@@ -189,4 +189,4 @@ def test_what_goes_with_its_host_may_be_of_a_node_that_the_service_does_not_have
     world.run()
     world.service = service(compute("server"), node("a", on("server")))
     world.run("undeploy")
-    assert note_of(world.snapshot.instances["b_1"]) == "went with its host"
+    assert note_of(world.snapshot.instances["b_1"]) == "removed with its host"

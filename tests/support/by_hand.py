@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.app.proposal import PlanningContext, Proposal
-from ordito.app.proposals import deploy, undeploy
+from ordito.app.proposals import description, undeploy
 from ordito.app.requests import DeployRequest, GivenInputs, Request, UndeployRequest
 from ordito.ensemble.status import Status, current_form
 from ordito.instances.records import Snapshot
@@ -29,7 +29,7 @@ class Restarting(Request, frozen=True):
     def planned(self, _: Request, known: PlanningContext) -> Proposal:
         """The plan, as a service with nothing deployed and one that is to be removed have its steps."""
         down = undeploy.propose(UndeployRequest(), known)
-        up = deploy.propose(
+        up = description.propose(
             DeployRequest(inputs=GivenInputs(texts=self.inputs)),
             replace(known, snapshot=Snapshot(), status=replace(Status(), given=known.status.given)),
         )

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from ordito.app.errors import Refused
 from ordito.app.names import InstanceNames
 from ordito.app.proposal import Proposal, Risks
-from ordito.app.requests import again, words_of_losing
+from ordito.app.requests import command_of, words_of_losing
 from ordito.base.text import listed
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
@@ -54,7 +54,7 @@ def refuse_unasked(proposal: Proposal) -> None:
     """Raise ``Refused`` if data would be lost by a plan that nobody has seen; the hint names the command by which a
     person can do the same."""
     if losing := proposal.plan.summary.losing:
-        words = again(proposal.job.told)
+        words = command_of(proposal.job.told)
         if proposal.risks.lost:
             words = (*words, *words_of_losing(proposal.risks.lost))
         raise Refused(

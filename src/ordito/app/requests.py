@@ -206,7 +206,7 @@ class Request(msgspec.Struct, frozen=True):
 class DescriptionRequest(Request, frozen=True):
     """To change what runs into what a service describes."""
 
-    planned_by = "proposals.deploy"
+    planned_by = "proposals.description"
 
     service: Annotated[str, Argument("[SERVICE]", is_path=True)] = ""
     """The path of the service, "" for that of the ensemble."""
@@ -585,18 +585,22 @@ def request_type(workflow: str) -> type[Request] | None:
 
 
 # ---------------------------------------------------------------------------- what is kept of a request, and proposed
+#
+# Jobs that `jobs retry` continues keep the options of their requests one by one (``base.options.recorded``), since
+# their rest is planned with them. Others keep the words of their command (``recorded_command``), since all that can be
+# done is to give it again.
 
 AGAIN = "again"
 """The key in the record of a job for the words of its command, where that does not continue where it stopped."""
 
 
-def told_again(request: Request) -> dict[str, object]:
-    """What is stored with the job of a command that does not continue where it stopped."""
+def recorded_command(request: Request) -> dict[str, object]:
+    """What the record of a job keeps of a command that does not continue where it stopped."""
     return {AGAIN: list(request.words)}
 
 
-def again(said: Mapping[str, object]) -> tuple[str, ...]:
-    """The words of the command to give again, from what was stored with a job; empty if there are none."""
+def command_of(said: Mapping[str, object]) -> tuple[str, ...]:
+    """The words of the command to give again, from what the record of a job keeps; empty if there are none."""
     found = said.get(AGAIN)
     return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
 

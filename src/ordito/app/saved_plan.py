@@ -20,7 +20,7 @@ from ordito.app.errors import Refused
 from ordito.app.place import Place, relative_to
 from ordito.app.proposal import Grounds, PlanningContext, Proposal, proposer
 from ordito.app.proposals import run, workflow
-from ordito.app.proposals.deploy import service_to_keep
+from ordito.app.proposals.description import service_to_keep
 from ordito.app.requests import (
     DeployRequest,
     DescriptionRequest,

@@ -45,7 +45,7 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
         "deploy": VerbEntry("deploy", "Bring the running system to its description."),
         "diff": VerbEntry("plan", "Show how what runs differs from what a service says."),
         "upgrade": VerbEntry("deploy", "Change what runs into what a service says now."),
-        "scale": VerbEntry("operate", "Have more or fewer instances of a node."),
+        "scale": VerbEntry("operate", "Change the number of instances of a node."),
         "rollback": VerbEntry("deploy", "Go back to an earlier revision."),
         "revisions": VerbEntry("look", "List the revisions: what was deployed, and when."),
         "undeploy": VerbEntry("deploy", "Remove everything that was deployed."),

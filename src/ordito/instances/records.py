@@ -140,7 +140,7 @@ _MISSED = frozenset({StatusReason.FOUND_ABSENT, StatusReason.REPLACED})
 
 IN_WORDS: Mapping[StatusReason, str] = {
     StatusReason.FOUND_ABSENT: "found to be absent",
-    StatusReason.REPLACED: "removed to be made again",
+    StatusReason.REPLACED: "removed, to be created again",
     StatusReason.SCALED_IN: "scaled in",
     StatusReason.ROLLED_BACK: "rolled back",
     StatusReason.UNREACHABLE: "cannot be reached",
@@ -155,10 +155,10 @@ def note_of(instance: Instance) -> str:
     why = IN_WORDS.get(instance.status_reason, "")
     if not instance.with_host:
         return why
-    return f"{why}, {WENT_WITH_HOST}" if why else WENT_WITH_HOST
+    return f"{why}, {REMOVED_WITH_HOST}" if why else REMOVED_WITH_HOST
 
 
-WENT_WITH_HOST = "went with its host"
+REMOVED_WITH_HOST = "removed with its host"
 
 
 class Link(msgspec.Struct, frozen=True, omit_defaults=True):

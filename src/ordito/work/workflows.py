@@ -116,9 +116,9 @@ SCALE, RUN = "scale", "run"
 
 # How `upgrade` differs from `deploy`: both plan the same (``planning.workflows.TO_A_DESCRIPTION``) by the same request,
 # but for two fields of its class. `deploy` makes an ensemble where there is none, keeps the service that the ensemble
-# has (``_to_deploy`` of ``app.proposals.deploy``), leaves orphans (``prunes``), and carries out the workflow of that
-# name that a template declares; `upgrade` needs something deployed, takes the service that it names
-# (``_to_upgrade_to``), removes orphans last, and refuses a template with a workflow "deploy" of its own.
+# has (``_to_deploy`` of ``app.proposals.description``), leaves orphans (``prunes``), and runs the workflow of that name
+# that a template declares; `upgrade` needs something deployed, takes the service that it names (``_to_upgrade_to``),
+# removes orphans last, and refuses a template with a workflow "deploy" of its own.
 _SHAPES, _ADJUSTS = WorkflowEffect.SHAPES, WorkflowEffect.ADJUSTS
 _ALL = (
     Workflow(
@@ -145,8 +145,8 @@ _ALL = (
     Workflow("start", Aim.STATE, _ADJUSTS, "Start what was stopped."),
     Workflow("stop", Aim.STATE, _ADJUSTS, "Stop instances, those that depend on them first."),
     Workflow("restart", Aim.STATE, _ADJUSTS, "Stop and start instances.", interrupts=True),
-    Workflow("heal", Aim.HEALTH, _ADJUSTS, "Put an instance right that is not ok."),
-    Workflow(SCALE, Aim.COUNT, _ADJUSTS, "Have more or fewer instances of a node.", continues=True),
+    Workflow("heal", Aim.HEALTH, _ADJUSTS, "Repair instances that are not ok."),
+    Workflow(SCALE, Aim.COUNT, _ADJUSTS, "Change the number of instances of a node.", continues=True),
     Workflow(RUN, Aim.CALL, summary="Run one operation on all instances, or on chosen ones."),
     Workflow("check", Aim.KNOWLEDGE, summary="Check whether what exists is as recorded."),
     Workflow("discover", Aim.KNOWLEDGE, summary="Find out what exists, and record it."),

@@ -14,7 +14,7 @@ from ordito.app.place import place_of
 from ordito.app.proposal import PlanningContext, Proposal, known_of
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
 from ordito.app.proposals.move import nothing_deployed
-from ordito.app.requests import INSTANCE, HealRequest, told_again, words_of_losing
+from ordito.app.requests import INSTANCE, HealRequest, recorded_command, words_of_losing
 from ordito.base.collector import paused_collector
 from ordito.base.text import listed
 from ordito.ensemble.store import read_ensemble
@@ -65,7 +65,7 @@ def propose(request: HealRequest, known: PlanningContext) -> Proposal:
     risks = risked(made.plan, known.snapshot, named=chosen, allowed=allowed)
     unapproved = () if request.allow_changed else made.plan.summary.drifted
     proposal = for_deployed(known, request.workflow, read, made)
-    told = told_again(msgspec.structs.replace(request, names=tuple(chosen)))
+    told = recorded_command(msgspec.structs.replace(request, names=tuple(chosen)))
     return msgspec.structs.replace(proposal, risks=risks, unapproved=unapproved).with_job(told=told)
 
 

@@ -6,7 +6,7 @@ from ordito.app.errors import Refused
 from ordito.app.names import InstanceNames
 from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import for_deployed, make_plan, read_deployed
-from ordito.app.requests import MoveRequest, told_again
+from ordito.app.requests import MoveRequest, recorded_command
 from ordito.base.collector import paused_collector
 from ordito.instances.records import Snapshot
 from ordito.model.service import Service
@@ -21,7 +21,7 @@ def propose(request: MoveRequest, known: PlanningContext) -> Proposal:
         read = read_deployed(known)
         chosen = _all(known.snapshot) if request.everything else _named(request, read.service, known.snapshot)
         made = make_plan(known, request.workflow, read, status.inputs, instances=chosen)
-    return for_deployed(known, request.workflow, read, made).with_job(told=told_again(request))
+    return for_deployed(known, request.workflow, read, made).with_job(told=recorded_command(request))
 
 
 def nothing_deployed(workflow: str) -> Refused:

@@ -15,12 +15,12 @@ from ordito.app.job.jobs import WELL as ENDED_WELL
 from ordito.app.job.jobs import find_job, step_of, steps_of, unknown_step
 from ordito.app.place import Place
 from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, Risks
-from ordito.app.proposals.deploy import changing
+from ordito.app.proposals.description import changing
 from ordito.app.proposals.making import make_plan, pinned_source
 from ordito.app.proposals.part import with_part
 from ordito.app.proposals.rollback import going_back, refuse_unknown_undo
 from ordito.app.proposals.scale_rest import rest_of
-from ordito.app.requests import PartOptions, RetryRequest, again
+from ordito.app.requests import PartOptions, RetryRequest, command_of
 from ordito.app.services.files import artifact_files, definition_files
 from ordito.app.services.pinned import read_pinned
 from ordito.app.services.read import ReadService, read_service
@@ -178,7 +178,7 @@ def _checked(place: Place, job: str, record: RecordedJob) -> Workflow:
             next_words=("jobs", "show", job),
             purpose="see what it did",
         )
-    words = again(_told(record)) if not record.head.cause else ()
+    words = command_of(_told(record)) if not record.head.cause else ()
     if workflow_of(workflow).scales and record.head.rollback:
         raise Refused(
             "not-retried",

@@ -11,7 +11,7 @@ import msgspec
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob
-from ordito.app.proposals.deploy import changing
+from ordito.app.proposals.description import changing
 from ordito.app.proposals.making import make_plan, pinned_source
 from ordito.app.requests import RollbackRequest
 from ordito.app.rollback_target import RollbackTarget, made_again_since, target_of

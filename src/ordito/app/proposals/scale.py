@@ -12,7 +12,7 @@ from ordito.app.names import InstanceNames
 from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals.making import MadePlan, for_deployed, make_plan, read_deployed
 from ordito.app.proposals.scale_rest import begun_since, linked_with, unsettled
-from ordito.app.requests import INSTANCE, NODE, ScaleRequest, told_again
+from ordito.app.requests import INSTANCE, NODE, ScaleRequest, recorded_command
 from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
 from ordito.base.suggest import nearest
@@ -58,7 +58,7 @@ def propose(request: ScaleRequest, known: PlanningContext) -> Proposal | None:
     _refuse_kept(request, proposal)
     unapproved = () if request.allow_changed else made.plan.summary.drifted
     on_failure = "rollback" if adds(made.plan) else "continue"
-    return replace(proposal, unapproved=unapproved).with_job(told=told_again(request), on_failure=on_failure)
+    return replace(proposal, unapproved=unapproved).with_job(told=recorded_command(request), on_failure=on_failure)
 
 
 def _made(request: ScaleRequest, known: PlanningContext, read: ReadService, scaling: Scaling) -> MadePlan:

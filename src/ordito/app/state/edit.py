@@ -11,7 +11,7 @@ from ordito.app.errors import Refused
 from ordito.app.job.git_keeping import keeper_of, refuse_uncommittable, shared_options
 from ordito.app.place import Place
 from ordito.app.proposal import PlanningContext, Proposal
-from ordito.app.proposals import deploy
+from ordito.app.proposals import description
 from ordito.app.requests import DeployRequest
 from ordito.app.services.left_behind import ServiceWithOrphans, file_digests, left_behind, whole_service
 from ordito.app.services.pinned import PinnedService, pin_service, read_pinned
@@ -210,7 +210,7 @@ def proposed(known: PlanningContext, snapshot: Snapshot) -> Proposal:
     """What deploying the present service would do with these records. Raises ``Refused`` if it would change a running
     instance, which must not be recorded as changed already; also ``InvalidDocument``, ``PlanRefused`` and
     ``EnsembleError``."""
-    proposal = deploy.propose(DeployRequest(), replace(known, snapshot=snapshot))
+    proposal = description.propose(DeployRequest(), replace(known, snapshot=snapshot))
     changed = next((c for c in proposal.plan.changes if c.kind in CHANGES), None)
     if changed is not None:
         raise Refused(

@@ -27,7 +27,7 @@ def run_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
 @job_verb(ScaleRequest)
 def scale_command(session: Session, request: WorkflowRequest) -> ExitCode:
-    """Have more or fewer instances of a node, and of everything it hosts.
+    """Change the number of instances of a node, and of everything it hosts.
 
     Give a node or a group and --delta D, or NODE=N. A node is scaled together with the Compute that hosts it; then N,
     and the bounds, are those of the Compute. With --no-scale-compute the node is scaled alone. The newest instances are
