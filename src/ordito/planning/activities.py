@@ -88,7 +88,7 @@ class Inlines(Protocol):
 
 
 def is_delete(node: NodeTemplate, operation: Operation) -> bool:
-    """Whether an operation is the one by which instances of a node go."""
+    """Whether an operation is the one that removes instances of a node."""
     interface = node.interfaces.get(operation.interface)
     return operation.name in DELETES and interface is not None and STANDARD in interface.kinds
 
@@ -180,7 +180,7 @@ class Weaver:
     def output_steps(
         self, setting: ActivitySetting, spots: Sequence[ActivitySpot], name: str, before: int
     ) -> list[int]:
-        """A step at each place that writes an output of a workflow, once that has come to its end."""
+        """A step at each place that writes an output of a workflow, once that workflow has ended."""
         draft, found = self._draft, []
         why = draft.why("the outputs of a workflow are written at its end")
         for spot in spots:
@@ -197,8 +197,8 @@ class Weaver:
         return bool(left_out) and any(self._draft.steps[number].id in left_out for number in filters)
 
     def _carry(self, setting: ActivitySetting, steps: Sequence[int]) -> None:
-        """Steps that an earlier job has carried out only stand for their order. What is there for a failure is not
-        among them: it is there once more."""
+        """Have steps that an earlier job has carried out only keep the order. Steps that handle a failure are not among
+        them: they are planned again."""
         if setting.carried.done and not setting.may_be_left_out:
             for number in steps:
                 step = self._draft.steps[number]
@@ -209,8 +209,8 @@ class Weaver:
     def _on_stand_in(
         self, setting: ActivitySetting, activities: Sequence[Activity], begin: int, filters: Mapping[str, Sequence[int]]
     ) -> Woven:
-        """Activities on a node that a topology stands for: what an operation is mapped to there (§3.8.12), and states
-        of all that is inside."""
+        """Activities on a node that is substituted by a topology: what an operation is mapped to there (§3.8.12), and
+        states of everything inside."""
         draft, name, end = self._draft, setting.target, begin
         inside = msgspec.structs.replace(setting, target="")
         steps: list[int] = []
@@ -283,7 +283,7 @@ class Weaver:
         *,
         gated: bool,
     ) -> dict[str, list[int]]:
-        """A step at each place that looks whether a condition holds there, the holder of ``filters``."""
+        """A step at each place that evaluates whether a condition holds there; ``filters`` holds the condition."""
         draft, found, condition = self._draft, {}, filters.holder
         why, entered = draft.why(filters.reason), self._entered(setting)
         for spot in spots:
@@ -307,7 +307,7 @@ class Weaver:
         return found
 
     def _entered(self, setting: ActivitySetting) -> int:
-        """Why the first activity waits for what comes before."""
+        """Why the first activity waits for what comes before it."""
         return self._draft.why(setting.entered) if setting.entered else self._in_order
 
     def _after(self, number: int, before: int, filters: Sequence[int], why: int, *, gated: bool) -> None:
@@ -336,7 +336,7 @@ class Weaver:
     # ------------------------------------------------------------------------------------------- one activity, once
 
     def _at(self, setting: ActivitySetting, activity: Activity, number: int, spot: ActivitySpot) -> list[int]:
-        """The steps of an activity at one place, each after the one before; none where nothing is to be done."""
+        """The steps of an activity at one place, each after the one before; none where there is nothing to do."""
         if activity.kind == "delegate":
             return self._delegate(setting, activity, spot)
         why = self._draft.why(setting.reason)
@@ -451,8 +451,9 @@ DELEGATED = {DEPLOYS: DEPLOYS, "install": DEPLOYS, UNDEPLOYS: UNDEPLOYS, "uninst
 
 
 def deploys(draft: Draft, member: PlannedInstance, *, after_failure: bool, again: bool) -> list[int]:
-    """The steps that make an instance and link it, in order: what the record shows as done is not done again, for a
-    provider would make the node a second time; all of it where the plan has removed it before (``again``)."""
+    """The steps that create an instance and link it, in order. What the record shows as done is not done again, since a
+    provider would create the node a second time; with ``again``, because the plan has removed it before, everything is
+    done."""
     record, sequence = member.record, draft.sequences.making(member.template)
     done = record.applied if record.exists and record.created and not again else {}
     entries = tuple(e for e in sequence.install if e.key not in done)

@@ -1,5 +1,6 @@
-"""Transforms: what is recorded of instances moves on with them: they are in the form of the service that is wanted, and
-what was carried out for them counts as it is wanted now where nothing that is carried out says so."""
+"""Transforms: the records of instances follow the plan. Instances take on the deployed version (form) that is wanted,
+and what was carried out for them counts as wanted now unless a step of the plan says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ REMOVED = ChangeKind.REMOVED
 
 
 def adopt(draft: Draft) -> None:
-    """Transform: instances that stay as they are, or of which a part stays, take over what is wanted of them. It comes
-    after all that is carried out for them."""
+    """Transform: instances that stay as they are, or of which a part stays, adopt what is wanted of them, after
+    everything that is carried out for them."""
     reason = draft.why("what is recorded of it is to be what is wanted")
     lagging = [
         member
@@ -42,7 +43,7 @@ def _has_work(draft: Draft) -> bool:
 
 
 def _lagging(draft: Draft) -> list[PlannedInstance]:
-    """The instances about which something has to be recorded that nothing else does."""
+    """The instances whose records have to be changed although no step of the plan does so."""
     every = draft.members.values()
     if draft.is_in_one_form:
         return [member for member in every if _takes_over(draft, member)]
@@ -68,7 +69,7 @@ def _before(member: PlannedInstance) -> list[int]:
 
 
 def is_older(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether an instance is, by its record, in another form than the plan's, and the service still has its node."""
+    """Whether the record of an instance names another form than the plan's, while the service still has its node."""
     name = draft.forms.name_of(member.record)
     is_joined = not member.record.form and member.template.name in draft.options.orphans.nodes
     return bool(name) and not is_joined and not _is_left(draft, member)
@@ -79,8 +80,8 @@ def _is_left(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def form(draft: Draft) -> None:
-    """Transform: with the first step that brings an instance up, or links one that stays, it is in the form that is
-    wanted: that one knows what it is linked with from there on."""
+    """Transform: an instance takes on the wanted form with the first step that brings it up, or that links it if it
+    stays: from there on the form tells what it is linked to."""
     if not draft.workflow.forms or draft.is_in_one_form:
         return
     for member in draft.members.values():
@@ -95,7 +96,8 @@ def form(draft: Draft) -> None:
 
 
 def forget(draft: Draft) -> None:
-    """Transform: what the template has lost goes as if it was undeployed: it may come back under its id."""
+    """Transform: instances whose nodes are no longer in the template are forgotten as if they were undeployed; they may
+    come back under the same id."""
     for member in draft.members.values():
         if member.kind is REMOVED and member.down is not None:
             for number in member.down.steps:
@@ -103,8 +105,8 @@ def forget(draft: Draft) -> None:
 
 
 def older(draft: Draft) -> dict[str, str]:
-    """The instances about which something is carried out in the form in which they were, and those that are left out,
-    with the ids of those: until a step says otherwise they are in these."""
+    """The instances whose steps are carried out in their earlier form, and those that are left out, with their ids:
+    they keep that form until a step says otherwise."""
     if not draft.workflow.forms or draft.is_in_one_form:
         return {}
     found: dict[str, str] = {}
@@ -123,8 +125,8 @@ REASON = "what a job that failed has left of another version is not part of this
 
 
 def forget_leftovers(draft: Draft) -> None:
-    """Have instances that stay forget operations that nothing carries out: on them such as have failed, and of pairs of
-    which they are the source."""
+    """Have instances that stay forget operations that nothing carries out any more: failed ones of their own, and those
+    of pairs of which they are the source."""
     # What goes is part of the service only until it is gone.
     nodes = [node for name, node in draft.service.nodes.items() if name not in draft.options.pruned]
     pairs = {r.key: _keys(r.interfaces) for node in nodes for r in node.requirements}
@@ -150,7 +152,7 @@ def forget_leftovers(draft: Draft) -> None:
 
 
 def _failed(draft: Draft, member: PlannedInstance, pairs: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
-    """By what the record of an instance remembers operations that have failed, and that it does not have."""
+    """The keys by which the record of an instance remembers operations that have failed and that it no longer has."""
     own = _keys(member.template.interfaces)
     found: list[str] = []
     for key in member.record.failed:
@@ -165,7 +167,7 @@ def _failed(draft: Draft, member: PlannedInstance, pairs: Mapping[str, frozenset
 
 
 def _linked_otherwise(draft: Draft, pairs: Mapping[str, frozenset[str]]) -> set[str]:
-    """The sources of pairs that are remembered by operations which their relationships do not have."""
+    """The sources of pairs whose records remember operations that their relationships no longer have."""
     found: set[str] = set()
     for link in draft.snapshot.links.values():
         known = pairs.get(link.relationship)

@@ -1,5 +1,6 @@
-"""The calls of a plan: each operation once, with what runs it, what it must give back, and the digest that tells
-whether it is still the same."""
+"""The calls of a plan: each operation once, with what runs it, which outputs it must return, and the digest that tells
+whether it is unchanged.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from ordito.work.needs import JINJA
 from ordito.work.plan import ARTIFACTS, SCRIPTS, OperationCall, Scope
 
 SETTLE = OperationCall("", "", "ordito", "settle")
-"""What stands for the end of a chain of which everything was carried out already."""
+"""The operation that stands for the end of a chain whose operations were all carried out already."""
 
 Key = tuple[object, ...]
 
@@ -46,11 +47,9 @@ NO_ANSIBLE = (
 
 
 class Calls:
-    """The calls of one plan that one form of the service declares, in the order in which they are first asked for;
-    ``scopes`` are those of the plan, ``asking`` the places of files that ask for a version of their interpreter.
-
-    ``form`` is what they are marked with. ``every`` are the calls of the plan so far: those of all forms are numbered
-    in one list."""
+    """The calls that one form of the service declares, in the order in which they are first asked for. ``scopes`` are
+    those of the plan, ``asking`` the places of files that ask for a version of their interpreter, ``form`` is the mark
+    of these calls. ``every`` are the calls of the plan so far: those of all forms are numbered in one list."""
 
     def __init__(
         self,
@@ -91,7 +90,7 @@ class Calls:
         wanted: Iterable[str] = (),
     ) -> int:
         """The number of the call of a node's operation; one without an implementation does nothing. ``wanted`` are
-        variables to hand back besides those that somebody refers to."""
+        variables to return in addition to those that are referred to."""
         return self._of(node.name, "", interface, name, operation, Context(node=node.name), wanted)
 
     def of_relationship(self, relationship: Relationship, side: str, operation: Operation) -> int:
@@ -100,15 +99,15 @@ class Calls:
         return self._of(relationship.key, side, operation.interface, operation.name, operation, context)
 
     def that_tells(self, relationship: Relationship, side: str, operation: Operation) -> int:
-        """The number of the call of an operation that tells one side of a relationship of changes at the other. Not
-        that it was called is remembered, but what was told."""
+        """The number of the call of an operation that notifies one side of a relationship of changes at the other. The
+        record keeps what was told, not that it was called."""
         number = self.of_relationship(relationship, side, operation)
         self._by_slot.pop(number, None)
         self.all[number] = msgspec.structs.replace(self.all[number], digest="")
         return number
 
     def of_provider(self, node: NodeTemplate, name: str) -> int:
-        """The number of the call by which a provider is asked to make or to remove an instance."""
+        """The number of the call by which a provider is asked to create or to remove an instance."""
         key = (node.name, "", DELEGATE, name)
         if key not in self._known:
             declared = str(node.span) if node.span else ""
@@ -121,18 +120,19 @@ class Calls:
         return self._asked(node, "reach")
 
     def of_moving(self, node: NodeTemplate, name: str) -> int:
-        """The number of the call by which a provider is asked to stop or to start what it has made; that it did is not
-        remembered."""
+        """The number of the call by which a provider is asked to stop or to start what it has created; the record does
+        not keep that it did."""
         number = self._asked(node, name)
         self.all[number] = msgspec.structs.replace(self.all[number], digest="")
         return number
 
     def of_looking(self, node: NodeTemplate) -> int:
-        """The number of the call by which it is asked how an instance is that no operation looks at."""
+        """The number of the call that finds out how an instance is for which no operation does so."""
         return self._asked(node, "look")
 
     def _asked(self, node: NodeTemplate, name: str) -> int:
-        """The number of the call of what is done for an instance though its template says nothing of it."""
+        """The number of the call of something that is done for an instance although its template declares nothing of
+        it."""
         key = (node.name, "", DELEGATE, name)
         if key not in self._known:
             timeout = node.settings.reach if name == "reach" else None
@@ -142,7 +142,7 @@ class Calls:
         return self._known[key]
 
     def nothing(self, node: NodeTemplate, interface: str, name: str) -> int:
-        """The number of a call that does nothing and is not remembered."""
+        """The number of a call that does nothing and that no record keeps."""
         key = (node.name, "nothing", interface, name)
         if key not in self._known:
             declared = str(node.span) if node.span else ""
@@ -159,9 +159,9 @@ class Calls:
         scope: int,
         wanted: tuple[str, ...] = (),
     ) -> int:
-        """The number of the call of an operation by an activity, whose place in the service is ``written``: that of the
-        template where neither the activity nor the scope it stands in has inputs, nor the workflow outputs, whose names
-        are ``wanted``."""
+        """The number of the call of an operation by an activity; ``written`` is the activity's place in the service. It
+        is the template's own call if neither the activity nor its scope has inputs and the workflow has no outputs
+        (``wanted``)."""
         scoped = scope >= 0 and bool(self.scopes[scope].inputs or self.scopes[scope].activity)
         if not activity.inputs and not scoped and not wanted:
             if isinstance(owner, Relationship):
@@ -186,18 +186,18 @@ class Calls:
             scope = self.scopes[scope].outer
 
     def put(self, call: OperationCall) -> int:
-        """The number of a call that is like no other."""
+        """The number of a call that is shared with nothing else."""
         self.all.append(self._marked(call))
         return len(self.all) - 1
 
     def put_once(self, key: Key, call: OperationCall) -> int:
-        """The number of a call that is known by a key of its own."""
+        """The number of a call that is found by a key of its own."""
         if key not in self._known:
             self._known[key] = self.put(call)
         return self._known[key]
 
     def bare(self, owner: NodeTemplate | Relationship, side: str, interface: str, name: str) -> int:
-        """The number of a call that stands for what the job does itself, and that no record remembers."""
+        """The number of a call for something that the job does itself and that no record keeps."""
         named = owner.key if isinstance(owner, Relationship) else owner.name
         key = (named, side, "", interface, name)
         if key not in self._known:
@@ -260,7 +260,7 @@ class Calls:
         return _with_settings(call, self._settings(context, side, name))
 
     def _shared(self, operation: Operation, implementation: Artifact) -> OperationCall:
-        """The call of an operation, whoever it is called for."""
+        """The call of an operation, the same for everything that calls it."""
         for dependency in operation.dependencies:
             self._check_template(dependency)
         processor = self._processor(implementation)
@@ -280,7 +280,7 @@ class Calls:
         )
 
     def _settings(self, context: Context, side: str, operation: str) -> Settings:
-        """What is said to Ordito of the node in whose chain an operation runs."""
+        """The settings of the node in whose chain an operation runs."""
         relationship = context.relationship
         if relationship is None:
             return self._service.nodes[context.node].settings
@@ -299,7 +299,8 @@ class Calls:
         return known[0]
 
     def content(self, number: int) -> Content | None:
-        """What a call carries out, None for nothing; of one as it is for every instance."""
+        """What a call carries out, None for nothing; for a call that differs by instance, what it is without the
+        instance."""
         return self._contents.get(number)
 
     @property
@@ -312,8 +313,8 @@ class Calls:
         return number in self._by_slot
 
     def for_instance(self, number: int, near: tuple[Instance, ...], far: tuple[Instance, ...] = ()) -> int:
-        """The number of a call as it is for one instance, or one pair: the same for all of them, unless what is
-        carried out differs from slot to slot. ``near`` and ``far`` are the instances, each with those that host it."""
+        """The number of a call as it is for one instance, or one pair: the same for all of them unless the call differs
+        by slot. ``near`` and ``far`` are the instances, each with its hosts."""
         content = self._by_slot.get(number)
         if content is None:
             return number
@@ -341,7 +342,8 @@ class Calls:
         return msgspec.structs.replace(call, form=self._form)
 
     def _note_version(self, artifact: Artifact, processor: str) -> None:
-        """Keep in mind which version an artifact asks for; where nothing chooses by it, say so."""
+        """Note which version of its interpreter an artifact asks for; warn where nothing selects an interpreter by
+        version."""
         if not artifact.version or PLACING in artifact.kinds:
             return
         known = (artifact.file, artifact.version)
@@ -356,7 +358,7 @@ class Calls:
         self.asking[known] = artifact.span
 
     def _check_template(self, artifact: Artifact) -> None:
-        """Refuse a template that nothing here fills."""
+        """Refuse a template in a language that nothing here renders."""
         if is_unfilled(artifact) and artifact.file not in self._refused:
             self._refused.add(artifact.file)
             self._diagnostics.error(
@@ -368,7 +370,7 @@ class Calls:
 
     def deploying(self, artifact: Artifact) -> str:
         """What deploys an artifact of a node: a processor for its nearest type, else what copies it to its place; ""
-        where nothing does."""
+        for none."""
         if is_unfilled(artifact):
             return ""
         accepts = self._options.abilities.accepts
@@ -377,7 +379,7 @@ class Calls:
         return next((kind for kind in (*named, *placing) if accepts((kind,))), "")
 
     def _processor(self, artifact: Artifact) -> str:
-        """The nearest type of an implementation that some executor processes."""
+        """The nearest type of an implementation that an executor processes."""
         if artifact.kinds[:1] == (PLACING,):
             return self.deploying(artifact)
         accepts = self._options.abilities.accepts
@@ -408,7 +410,7 @@ def is_unfilled(artifact: Artifact) -> bool:
 
 
 def _with_settings(call: OperationCall, settings: Settings) -> OperationCall:
-    """A call with what the metadata of its node say of it."""
+    """A call with the settings in its node's metadata."""
     if settings is NO_SETTINGS:
         return call
     own = settings.of(call.name)

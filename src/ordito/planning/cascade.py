@@ -1,8 +1,6 @@
-"""Transform: what goes with the instances that are replaced: what they host is so too, and what requires them is
-stopped before and started after.
-
-Instances of a node may be changed some at a time. Then what requires the node goes on with the others, and is only
-linked again.
+"""Transform: what changes together with replaced instances. What they host is replaced as well, and what requires them
+is stopped before and started after. If instances of a node take turns, what requires the node goes on with the others
+and is only linked again.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from ordito.planning.waits import incoming
 from ordito.work.plan import ChangeKind
 
 USUAL = Portion(25, is_percentage=True)
-"""How many instances of a node are changed at one time where nobody says it: one of up to seven."""
+"""How many instances of a node are changed at one time by default: one of up to seven."""
 
 STAYS = frozenset({InstanceAction.KEEP, InstanceAction.UPDATE})
 
@@ -31,11 +29,11 @@ DONE = {
     InstanceAction.RECONFIGURE: "which is configured again",
     InstanceAction.RESTART: "which is restarted",
 }
-"""What is said of what others require, by what becomes of it."""
+"""What the reason says of a required instance, by its action."""
 
 
 def cascade(draft: Draft) -> None:
-    """Take down with what is replaced all that needs it."""
+    """Take down everything that needs a replaced instance."""
     if not any(m.action in CHANGED for m in draft.members.values()):
         return
     for node in draft.ordered:
@@ -46,8 +44,8 @@ def cascade(draft: Draft) -> None:
 
 
 def _take_turns(draft: Draft, node: NodeTemplate) -> None:
-    """Have the instances of a node that are changed take turns, so that no more are down at one time than may be. Those
-    that are not up begin, what is only continued among them: they are down already."""
+    """Have the changed instances of a node take turns, so that no more are down at one time than may be. Those that are
+    down already come first, those that are only continued among them."""
     options = draft.options
     members = draft.of_node.get(node.name, [])
     if options.turns.never or len(members) < 2:
@@ -66,7 +64,7 @@ def _take_turns(draft: Draft, node: NodeTemplate) -> None:
 
 
 class _Cascade:
-    """What falls with what, node by node."""
+    """What is taken down with what, node by node."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -78,7 +76,7 @@ class _Cascade:
                 self._hosted.setdefault(at, []).append(member)
 
     def take_down(self, replaced: list[PlannedInstance]) -> None:
-        """Go on from what is replaced to all that requires it."""
+        """Go on from what is replaced to everything that requires it."""
         waiting = deque(self._with_hosted(replaced))
         while waiting:
             node = waiting.popleft()
@@ -91,7 +89,7 @@ class _Cascade:
                     waiting.append(relationship.source)
 
     def _stays_up(self, node: str) -> bool:
-        """Whether what requires a node can do: instances of it stay up, if only while others are changed."""
+        """Whether what requires a node can go on: instances of it stay up, perhaps only while others are changed."""
         members = self._draft.of_node.get(node, [])
         if not any(m.falls for m in members) or self._draft.service.nodes[node].settings.is_optional:
             return True
@@ -99,7 +97,7 @@ class _Cascade:
         return not falling or any(m.action in STAYS and m.is_up for m in members) or len({m.turn for m in falling}) > 1
 
     def _with_hosted(self, members: Iterable[PlannedInstance]) -> dict[str, None]:
-        """Make again what is hosted on instances that are; gives the nodes of all of them."""
+        """Replace what replaced instances host; returns the nodes of all of them."""
         found: dict[str, None] = {}
         waiting = deque(members)
         while waiting:
@@ -123,7 +121,7 @@ class _Cascade:
         return found
 
     def _fallen(self, relationship: Relationship) -> Iterator[PlannedInstance]:
-        """Take down the instances that require a node; gives those that are replaced by that."""
+        """Take down the instances that require a node; returns those that are replaced because of that."""
         what = f"it requires {relationship.target} ({relationship.requirement}), {self._done_to(relationship.target)}"
         for member in self._draft.of_node.get(relationship.source, ()):
             if member.action in STAYS and may_run(self._draft, member):
@@ -134,13 +132,13 @@ class _Cascade:
                 yield member
 
     def _done_to(self, node: str) -> str:
-        """What is done to the instances of a node that fall: the most that is done to any."""
+        """What is done to the instances of a node that are taken down: the most that is done to any of them."""
         actions = {member.action for member in self._draft.of_node.get(node, ()) if member.falls}
         return next((said for action, said in DONE.items() if action in actions), DONE[InstanceAction.RESTART])
 
     def _fall(self, member: PlannedInstance, reason: str) -> None:
         """Have an instance stop before, and start after, what it requires is replaced. One that would be updated in
-        place is configured instead, as it cannot be up in between."""
+        place is reconfigured instead, since it cannot be up in between."""
         if member.action is InstanceAction.UPDATE:
             member.action = (
                 InstanceAction.REPLACE if differs_at_first(self._draft, member) else InstanceAction.RECONFIGURE

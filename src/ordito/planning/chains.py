@@ -1,4 +1,4 @@
-"""Transform: the chain of every instance: the operations that make it, or that remove it, one after the other."""
+"""Transform: the chain of every instance, which is the sequence of operations that create or remove it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEEP, DROP = InstanceAction.KEEP, InstanceAction.DROP
 
 
 def install_chains(draft: Draft) -> None:
-    """The operations of every instance that is made, continued or started. One that stays gets a join in their place,
+    """Add the operations of every instance that is created, continued or started. One that stays gets a join instead,
     at which others can wait for it."""
     kept = draft.why("stays as it is")
     for node in draft.ordered:
@@ -42,7 +42,7 @@ def install_chains(draft: Draft) -> None:
 
 
 def _kept(draft: Draft, member: PlannedInstance, reason: int) -> Chain:
-    """Where others wait for an instance that stays: behind what repairs it, where that is done."""
+    """Where others wait for an instance that stays: after what repairs it, if something does."""
     last = draft.join(member.id, reason)
     if member.repaired is None:
         chain = Chain([last])
@@ -62,7 +62,7 @@ def _of_half(sequence: Making, half: Up) -> tuple[SequencedOperation, ...]:
 
 
 def uninstall_chains(draft: Draft) -> None:
-    """The operations of every instance that leaves, is stopped or is made again; they go on past failures."""
+    """Add the operations of every instance that is removed, stopped or replaced; they continue after failures."""
     for node in draft.ordered:
         wanted = draft.sequences.removing(node)
         for member in draft.of_node.get(node.name, ()):
@@ -88,15 +88,15 @@ def _chain(
     *,
     after_failure: bool,
 ) -> Chain:
-    """The chain of some of the operations of a sequence, the last ones of them all."""
+    """The chain of some operations of a sequence: the last ones of all."""
     first_edge, offset = len(draft.befores), len(every) - len(entries)
     steps = in_sequence(draft, member, entries, form=form, after_failure=after_failure)
     return Chain(steps, first_edge=first_edge, offset=offset)
 
 
 def _was_begun(member: PlannedInstance, entry: SequencedOperation) -> bool:
-    """Whether what an operation undoes was begun, or has failed to be undone; the operations of which this is asked are
-    the first of all."""
+    """Whether what an operation undoes was begun, or could not be undone before; the first operations of all are asked
+    about."""
     record = member.record
     return entry.key in record.failed or any(k in record.applied or k in record.failed for k in entry.evidence)
 
@@ -104,7 +104,7 @@ def _was_begun(member: PlannedInstance, entry: SequencedOperation) -> bool:
 def in_sequence(
     draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], *, form: Formed, after_failure: bool
 ) -> list[int]:
-    """The steps of operations on an instance, one after the other, as a form declares them; gives their numbers."""
+    """The steps of operations on an instance, one after the other, as a form declares them; returns their numbers."""
     reason = draft.why(member.reason)
     template = member.template if form is draft.forms.own else form.service.nodes[member.template.name]
     identity, calls, needs = member.record.id, form.calls, ChainNeeds(draft, template)
@@ -145,8 +145,8 @@ def _drop(draft: Draft, member: PlannedInstance, call: int) -> int:
 
 
 def _first_far(draft: Draft, member: PlannedInstance, relationship: Relationship, side: Side, *, falls: bool) -> str:
-    """The far instance of an operation that runs once for all of them: its own host or the first it hosts, else the
-    first of the node."""
+    """The far instance of an operation that runs once for all of them: its own host or the first that it hosts, else
+    the first of the node."""
     if relationship.is_hosting:
         return member.on(falls=falls) if side is Side.SOURCE else draft.first_hosted(relationship.source, member.id)
     far = relationship.target if side is Side.SOURCE else relationship.source
@@ -160,8 +160,8 @@ UPDATING = Stage(CONFIGURING, STARTED)
 
 
 def update_chain(draft: Draft, member: PlannedInstance) -> Chain:
-    """One step: the call that changes an instance in place. What links it again comes after that, and before the
-    end."""
+    """One step: the call that changes an instance in place. It is linked again after that, and before the end of the
+    chain."""
     operation = maintaining(member.template, UPDATE)
     assert operation is not None
     declared = draft.calls.of_node(member.template, operation.interface, UPDATE, operation)
@@ -190,7 +190,7 @@ def update_chain(draft: Draft, member: PlannedInstance) -> Chain:
 
 
 def _given(member: PlannedInstance) -> dict[str, object]:
-    """What the operation is told: the names of the values that have changed, and what they were and are."""
+    """What the operation is given: the names of the changed values, with what they were and are."""
     changed = {name.replace("::", "."): pair for name, pair in member.changed.items()}
     old = {name: readable(before) for name, (before, _) in changed.items() if before is not None}
     new = {name: readable(after) for name, (_, after) in changed.items() if after is not None}
@@ -204,7 +204,7 @@ REMOVE, MAKE = Down.REMOVE, Up.MAKE
 
 
 def stages(draft: Draft) -> None:
-    """Set the states of all steps that are left to do."""
+    """Set the node states of all steps that are left to do."""
     for member in draft.members.values():
         ways = DOWN_UP[member.action]
         if member.down is not None and ways.down:
@@ -215,8 +215,8 @@ def stages(draft: Draft) -> None:
 
 
 def _set(draft: Draft, chain: Chain, *, closes: bool, replaced: bool, part: bool = False) -> None:
-    """Set the states of a chain. Where only a ``part`` of it may be carried out, links are undone, and made again, of
-    what stays up."""
+    """Set the node states of a chain. If only a ``part`` of it may be carried out, the links of what stays up are
+    undone and made again."""
     steps = [s for number in chain.steps if not (s := draft.steps[number]).done]
     if not steps:
         return
@@ -232,7 +232,7 @@ def _set(draft: Draft, chain: Chain, *, closes: bool, replaced: bool, part: bool
 
 
 def set_states(steps: list[DraftStep]) -> None:
-    """Set the states of steps that follow each other."""
+    """Set the node states of steps that follow each other."""
     stage: Stage | None = None
     last: DraftStep | None = None
     for step in steps:
@@ -254,7 +254,7 @@ def set_states(steps: list[DraftStep]) -> None:
 
 
 class ChainNeeds:
-    """What a job needs of the steps in the chains of one node's instances."""
+    """Which steps in the chains of one node's instances the job can do without."""
 
     __slots__ = ("_draft", "_node", "_settings")
 
@@ -265,11 +265,11 @@ class ChainNeeds:
 
     @property
     def are_said(self) -> bool:
-        """Whether the metadata say anything; else only operations of relationships are to be marked."""
+        """Whether the metadata say anything; otherwise only operations of relationships are marked."""
         return self._settings is not NO_SETTINGS
 
     def mark(self, step: DraftStep, relationship: Relationship | None, *, installs: bool) -> None:
-        """Mark a step. An optional node counts as such when it is made; what is left of it is removed as of any."""
+        """Mark a step. An optional node is optional only when it is created; it is removed like any other."""
         settings = self._settings
         if settings is not NO_SETTINGS:
             step.non_blocking = settings.of(self._draft.calls.all[step.call].name).is_optional

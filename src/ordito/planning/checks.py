@@ -77,8 +77,8 @@ OF_NODES = [placed.row for placed in INSTALL if placed.row.side is Side.NODE]
 
 
 def _check_link(draft: Draft, node: NodeTemplate, relationship: Relationship, read: _Read) -> None:
-    """The operations of a relationship run when its target is up, except those at the target itself that configure it:
-    then there is not even a source."""
+    """The operations of a relationship run when its target is up, except those at the target that configure it: then
+    there is not even a source yet."""
     row, operation, call = read
     name = str(call.arguments[0])
     is_early = row.per is Per.NEAR and row.side is Side.TARGET
@@ -117,7 +117,7 @@ def _reading(value: Value) -> Iterator[Call]:
 
 
 def _requires(service: Service, node: NodeTemplate, wanted: str) -> bool:
-    """Whether a node requires another, directly or in turn; the nearest are looked at first."""
+    """Whether a node requires another, directly or indirectly; the nearest are looked at first."""
     found: set[str] = set()
     waiting = deque(r.target for r in node.requirements)
     while waiting:
@@ -178,7 +178,7 @@ def _check(draft: Draft, target: str, capability: Capability, users: int) -> Non
 
 
 def check_executors(draft: Draft) -> None:
-    """Report every artifact that nobody processes on the hosts on which it is to run."""
+    """Report every artifact that nothing processes on the hosts on which it is to run."""
     protocols = {n.name: p for n in draft.ordered if n.is_compute and (p := draft.sequences.protocol(n))}
     if not protocols:
         return
@@ -234,7 +234,7 @@ def check_existing(draft: Draft) -> None:
 
 
 def _operated(service: Service, host: NodeTemplate) -> NodeTemplate | None:
-    """The first node that a host carries, directly or in turn, on which an operation is to run."""
+    """The first node that a host carries, directly or indirectly, on which an operation is to run."""
     waiting = [host.name]
     seen = set(waiting)
     while waiting:
@@ -255,7 +255,7 @@ def _operated(service: Service, host: NodeTemplate) -> NodeTemplate | None:
 
 
 def check_interpreters(draft: Draft) -> None:
-    """Refuse operations whose interpreter this machine does not have in the version that they ask for."""
+    """Refuse operations whose interpreter is not installed on this machine in the version that they ask for."""
     asking = {number for number, call in enumerate(draft.calls.all) if call.version}
     if not asking:
         return
@@ -283,7 +283,7 @@ def check_interpreters(draft: Draft) -> None:
 
 
 def check_requirements(draft: Draft) -> None:
-    """Refuse every cycle of requirements, by the names on it, a node that requires itself included."""
+    """Refuse every cycle of requirements, including a node that requires itself, with the names on it."""
     draft.ordered = targets_first(draft.service)
     if len(draft.ordered) == len(draft.service.nodes):
         return
@@ -308,7 +308,7 @@ def check_requirements(draft: Draft) -> None:
 
 
 def check_dependencies(draft: Draft) -> None:
-    """Refuse the plan for everything that is required and not up, once each; says which command repairs it."""
+    """Refuse the plan for everything that is required and not up, each once, with the command that repairs it."""
     refused: dict[str, tuple[PlannedInstance, PlannedInstance, str]] = {}
     missing: dict[str, PlannedInstance | None] = {}
     for node in draft.ordered:
@@ -338,12 +338,12 @@ def lacks(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def requires_what_is_not_up(draft: Draft, node: NodeTemplate) -> bool:
-    """Whether something that the instances of a node require, save their hosts, is not up."""
+    """Whether something that the instances of a node require, other than their hosts, is not up."""
     return any(not r.is_hosting and not_up(draft, r.target) is not None for r in node.requirements)
 
 
 def not_up(draft: Draft, node: str) -> PlannedInstance | None:
-    """An instance of a node of which none is up, though one has to be."""
+    """An instance of a node of which none is up although one has to be."""
     members = draft.of_node.get(node, [])
     if draft.service.nodes[node].settings.is_optional or any(m.is_up for m in members):
         return None
@@ -377,7 +377,7 @@ DEPLOY = "deploy"
 
 def check_operation_inputs(service: Service, inputs: Mapping[str, object], diagnostics: Diagnostics) -> None:
     """Evaluate the inputs of all operations that deploying and undeploying call, as far as no instance is needed for
-    it. A template with a workflow of its own that deploys may give them there: then that is asked for when it is
+    that. A template with a deployment workflow of its own may set them there: they are checked when that workflow is
     planned."""
     checks = _Checks(StaticValues(service, inputs, diagnostics), diagnostics)
     if DEPLOY in service.workflows:
@@ -390,8 +390,8 @@ def check_operation_inputs(service: Service, inputs: Mapping[str, object], diagn
 
 
 def check_called_inputs(draft: Draft) -> None:
-    """Transform: evaluate the inputs of what a plan calls that somebody wrote or asked for, with the values that are
-    given for it."""
+    """Transform: evaluate the inputs of everything that a workflow of the template, or a command, calls in the plan,
+    with the given values."""
     service, found = draft.service, StaticValues(draft.service, draft.inputs, draft.diagnostics)
     checks = _Checks(found, draft.diagnostics)
     nodes = {on: draft.members[on].template.name for on in {s.on for s in draft.scopes} & draft.members.keys()}
@@ -417,7 +417,7 @@ def _within(context: Context, scopes: Scopes, call: OperationCall) -> Context:
 
 
 class _Checks:
-    """Looks through operations. What is the same for all that have an operation is found out once."""
+    """Checks operations; what is the same for several of them is found out once."""
 
     def __init__(self, values: StaticValues, diagnostics: Diagnostics) -> None:
         self._values = values
@@ -455,7 +455,7 @@ def _is_open(operation: Operation) -> bool:
 
 
 def _open_inputs(operation: Operation) -> Iterator[Input]:
-    """The inputs of which something is to be found out: those with calls, and required ones without a value."""
+    """The inputs that can be checked: those with function calls, and required ones without a value."""
     for declared in operation.inputs.values():
         has_none = not declared.has_value or declared.value is None
         if declared.required if has_none else any(True for _ in calls(declared.value)):

@@ -1,7 +1,8 @@
-"""Transform: which instances there will be: those that stay, those that are made, those that leave (§2 of lifecycle).
+"""Transform: which instances there will be: those that stay, those that are created, those that are removed (§2 of
+lifecycle).
 
-Ids count from 1 and belong to an instance for good: one that was undeployed is made again under its own id, and only
-one that was scaled in never comes back. The newest leave first; a new one goes to the host with the fewest.
+Ids count from 1 and belong to an instance for good: one that was undeployed is created again under its own id, only one
+that was scaled in never comes back. The newest are removed first; a new one goes to the host with the fewest.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def choose_instances(draft: Draft) -> None:
 
 
 def all_instances(draft: Draft) -> None:
-    """Transform: every instance there is leaves; one that was never started has only its record removed."""
+    """Transform: every existing instance is removed; of one that was never started only the record is removed."""
     for node in draft.ordered:
         draft.counts[node.name] = 0
         for record in draft.snapshot.of_node(node.name):
@@ -112,12 +113,12 @@ def _choose(draft: Draft, node: NodeTemplate, absent: frozenset[str]) -> None:
 
 
 def _moves(node: NodeTemplate, host: PlannedInstance) -> bool:
-    """Whether instances on a host are to lie on one of another node, so that they do not go with it."""
+    """Whether instances on a host are to be hosted on one of another node, so that they are not removed with it."""
     return (node.host.target if node.host is not None else "") != host.template.name
 
 
 def _surplus(draft: Draft, record: Instance, node: NodeTemplate, there_are: int) -> PlannedInstance:
-    """An instance that is one too many, or one of a node that the template has lost."""
+    """An instance that is one too many, or one of a node that is no longer in the template."""
     if node.name in draft.options.orphans.nodes:
         member = leaving(draft, record, node, GONE)
         member.kind = ChangeKind.REMOVED
@@ -128,7 +129,7 @@ def _surplus(draft: Draft, record: Instance, node: NodeTemplate, there_are: int)
 
 
 def leaving(draft: Draft, record: Instance, node: NodeTemplate, reason: str) -> PlannedInstance:
-    """An instance that is not to be there any more; of one that was never started only the record is removed."""
+    """An instance that is to be removed; of one that was never started only the record is removed."""
     leaves = _was_started(record) or draft.options.force
     return PlannedInstance(record, node, InstanceAction.LEAVE if leaves else InstanceAction.DROP, reason)
 
@@ -176,7 +177,7 @@ def _grow(
 
 
 def _is_left_absent(draft: Draft, record: Instance, absent: frozenset[str]) -> bool:
-    """Whether an instance is not made once more, or is hosted on one that is not."""
+    """Whether an instance is not created again, or is hosted on one that is not."""
     return any(above.id in absent for above in chain(draft.snapshot, record.id))
 
 
@@ -189,8 +190,8 @@ def grow(
     *,
     reason: str,
 ) -> None:
-    """Make an instance on each of the hosts ``on`` ("" for a node that has none): first those that are made ``again``,
-    under their ids. Each takes the lowest free slot."""
+    """Create an instance on each of the hosts ``on`` ("" for a node that has none): first those that are created
+    ``again``, under their ids. Each takes the lowest free slot."""
     safe = draft.service.sanitised[node.name]
     made = [m.record for m in draft.of_node.get(node.name, ()) if m.action is InstanceAction.NEW]
     taken = {i.index for i in staying} | {i.index for i in made}
@@ -214,9 +215,8 @@ def _wanted(draft: Draft, node: NodeTemplate) -> str:
 
 
 class Hosts:
-    """The instances that may host new instances of a node, the one with the fewest of them first; where placement
-    policies are about the node, those that they allow. One that is not up, and that the plan leaves as it is, is the
-    last to be chosen."""
+    """The instances that may host new instances of a node, the one that hosts the fewest first; if placement policies
+    apply to the node, those that they allow. One that is not up, and that the plan leaves as it is, is chosen last."""
 
     def __init__(self, draft: Draft, node: NodeTemplate) -> None:
         assert node.host is not None
@@ -237,7 +237,7 @@ class Hosts:
         return not self._hosted
 
     def take(self, before: str) -> str:
-        """A host for one more: the one it had before if that is there, else the one with the fewest."""
+        """A host for one more: its former host if that exists, else the one that hosts the fewest."""
         again = before in self._hosted
         host = before if again else self._fewest()
         self._hosted[host] += 1

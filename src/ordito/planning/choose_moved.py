@@ -1,7 +1,8 @@
-"""Transforms: which instances are stopped, started or restarted: those that are asked for, and what goes with them.
+"""Transforms: which instances are stopped, started or restarted: those that are asked for, and those that depend on
+them.
 
-What depends on an instance is stopped with it: what it hosts, and what requires its node, once no other instance of
-that node stays up. Who can do with the others stays, and is only unlinked.
+What an instance hosts is stopped with it, and so is what requires its node if no other instance of that node stays up.
+Whatever can go on with the others stays up, and is only unlinked.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from ordito.planning.draft import Draft
 from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 
 RUNS = frozenset({STARTING, STARTED, STOPPING})
-"""The states of what may be running."""
+"""The states of instances that may be running."""
 
 
 def choose_stopped(draft: Draft) -> None:
-    """Transform: what is asked for is stopped, with what depends on it."""
+    """Transform: stop what is asked for, with what depends on it."""
     _all_stay(draft)
     for member in _asked(draft):
         if may_run(draft, member):
@@ -32,7 +33,7 @@ def choose_stopped(draft: Draft) -> None:
 
 
 def choose_started(draft: Draft) -> None:
-    """Transform: what is asked for is started, if it is not."""
+    """Transform: start what is asked for, unless it is started."""
     _all_stay(draft)
     for member in _asked(draft):
         member.is_meant = True
@@ -40,7 +41,7 @@ def choose_started(draft: Draft) -> None:
 
 
 def choose_restarted(draft: Draft) -> None:
-    """Transform: what is asked for is stopped and started, with what depends on it; what is stopped is started."""
+    """Transform: stop and start what is asked for, with what depends on it; what is stopped is started."""
     _all_stay(draft)
     for member in _asked(draft):
         if may_run(draft, member):
@@ -54,8 +55,8 @@ def choose_restarted(draft: Draft) -> None:
 
 
 def may_run(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether an instance may be running, so that there is something to stop: by its state, by what has failed of
-    stopping it, or where its state is an error, by what was begun."""
+    """Whether an instance may be running, so that there is something to stop: by its state, by a stop that has failed,
+    or, if its state is an error, by what was begun."""
     record = member.record
     if record.state in RUNS:
         return True
@@ -93,7 +94,7 @@ def _start(draft: Draft, member: PlannedInstance) -> None:
 
 
 def _refuse_unmade(draft: Draft, member: PlannedInstance) -> bool:
-    """Refuse what never got as far as to be started; says whether it did."""
+    """Refuse an instance that was never configured completely and so cannot be started; returns whether it did."""
     missing = unmade(draft, member.template, member.record)
     if missing:
         draft.refusals.error(
@@ -106,7 +107,7 @@ def _refuse_unmade(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def unmade(draft: Draft, node: NodeTemplate, record: Instance) -> str:
-    """The first operation before the start that was not carried out; "" for none."""
+    """The first operation before the start that was not carried out, "" for none."""
     if record.state in (STARTED, CONFIGURED):
         return ""
     sequence = draft.sequences.making(node)
@@ -116,8 +117,8 @@ def unmade(draft: Draft, node: NodeTemplate, record: Instance) -> str:
 
 
 def _with_dependents(draft: Draft, action: InstanceAction) -> dict[str, str]:
-    """What depends on what goes down, or is down, goes down too, and so on. Gives those that are down already, by id,
-    with the reason why they are concerned."""
+    """Take down what depends on instances that go down or are down, and so on. Returns those that are down already, by
+    id, each with the reason."""
     down: dict[str, str] = {}
     waiting = deque(_asked(draft))
     staying = {
@@ -148,8 +149,8 @@ def _with_dependents(draft: Draft, action: InstanceAction) -> dict[str, str]:
 
 
 def _start_with(draft: Draft, down: Mapping[str, str]) -> None:
-    """What depends on what is restarted and is stopped is started with it, as a restart that failed has left it; save
-    what was never made so far, and what requires something else that is not up."""
+    """Start what depends on a restarted instance and is stopped, as a failed restart leaves it; except what was never
+    created completely, and what requires something else that is not up."""
     concerned = {draft.members[name].template.name for name in down}
     for node in draft.ordered:
         if node.name not in concerned or requires_what_is_not_up(draft, node):

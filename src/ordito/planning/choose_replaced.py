@@ -1,4 +1,4 @@
-"""Which instances are replaced to heal one: that one, or the host on which it is, with all that they contain."""
+"""Which instances are replaced to heal one: itself, or its host, with everything that they contain."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ HOSTED_ON = "it is hosted on"
 
 
 def put_existing(draft: Draft, nodes: frozenset[str] | None = None) -> dict[str, PlannedInstance]:
-    """Put all instances that there are, or those of some nodes, as they are; gives those that are missed, or asked for,
-    and are not there."""
+    """Put all existing instances, or those of some nodes, as they are; returns those that are missed, or asked for, and
+    do not exist."""
     chosen = draft.options.instances or frozenset()
     absent: dict[str, PlannedInstance] = {}
     for node in draft.ordered:
@@ -35,7 +35,7 @@ def put_existing(draft: Draft, nodes: frozenset[str] | None = None) -> dict[str,
 
 
 def _put_hosts(draft: Draft, absent: dict[str, PlannedInstance]) -> None:
-    """Put what carries the instances: what is done on them is done there."""
+    """Put the hosts of the instances: their steps run there."""
     waiting = [*draft.members.values(), *absent.values()]
     for member in waiting:  # grows while it is read
         host = draft.snapshot.instances.get(member.record.host)

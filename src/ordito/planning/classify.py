@@ -1,8 +1,8 @@
-"""What a deployment or an upgrade has to do with an instance that is there: its class, with the causes by name.
+"""What a deployment or an upgrade has to do with an existing instance: its class, with the causes by name.
 
-It follows from the operations that were carried out for it, each with its digest, and from what its template differs in
-from the form in which it is. Instances of one template in one form of which the same was carried out are of one class:
-that is found out once for all of them.
+It follows from the operations that were carried out for the instance, each with its digest, and from the differences
+between its template and its form. Instances of one template in one form for which the same was carried out are of one
+class, which is found once for all of them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ordito.work.plan import ChangeKind, Difference, DifferenceKind
 from ordito.work.probes import UPDATE, maintaining
 
 _WHOLE_SENTENCES = frozenset({DifferenceKind.UNKNOWN, DifferenceKind.NOT_COUNTED})
-"""Differences that say all themselves; of others it is said that they have changed."""
+"""Differences that are sentences of their own; the others are followed by "changed"."""
 ASKED_FOR = "--replace"
 MOST_NAMED = 2
-"""Causes that the sentence about a class names."""
+"""How many causes the sentence about a class names."""
 
 
 class Class(NamedTuple):
-    """What an instance is to be subjected to, why, and what differs. ``adopted`` are the keys of operations that count
-    as carried out as they are wanted now, without being carried out, ``forgotten`` of those that are not wanted any
-    more; ``changed`` the names of values with what they were and are."""
+    """What is to be done with an instance, why, and what differs. ``adopted`` are the keys of operations that count as
+    carried out as they are wanted now, without being carried out; ``forgotten`` those of operations that are no longer
+    wanted; ``changed`` the names of values with what they were and are."""
 
     kind: ChangeKind
     reason: str = ""
@@ -43,11 +43,10 @@ UNCHANGED = Class(ChangeKind.UNCHANGED)
 
 
 class InstanceFindings(NamedTuple):
-    """What was found of an instance: the places of operations that were carried out in another form, with the digests
-    of those, and of operations that are missing; the operations that are not wanted any more; whether it is to lie on
-    another host; the job in which its own operation for updates has failed (``attempted``, "" for none); and whether an
-    operation was carried out just as it is wanted, and so beside the very targets that are required now (``is_bound``),
-    whatever its form says."""
+    """What was found of an instance: the places of operations that were carried out in another form, with their
+    digests, and of missing operations; operations that are no longer wanted; whether it is to move to another host; the
+    job in which its own update operation has failed (``attempted``, "" for none); and whether an operation was carried
+    out exactly as wanted, and so with the targets that are required now (``is_bound``), whatever its form says."""
 
     differing: tuple[tuple[int, str], ...] = ()
     missing: tuple[int, ...] = ()
@@ -67,7 +66,7 @@ class Classes:
         self._known: dict[tuple[str, str, InstanceFindings], Class] = {}
 
     def compared(self, node: NodeTemplate, form: Formed) -> Compared:
-        """What a template differs in from what it was in a form."""
+        """The differences between a template and what it was in a form."""
         if form is self._draft.forms.own and not self._is_joined:
             return NO_DIFFERENCE
         key = (node.name, form.name)
@@ -77,12 +76,13 @@ class Classes:
 
     @property
     def _is_joined(self) -> bool:
-        """Whether what was left behind is removed, so that even what is as it is wanted may be linked with too much."""
+        """Whether something left behind is removed, so that even an instance that is as wanted may have a link too
+        many."""
         return bool(self._draft.options.pruned)
 
     @property
     def are_plain(self) -> bool:
-        """Whether what names no form is in the one that is wanted, and linked with nothing too much."""
+        """Whether instances whose records name no form are in the wanted one, without a link too many."""
         return not self._is_joined and not self._draft.forms.has_base
 
     def of(
@@ -128,8 +128,7 @@ class Classes:
         return Class(kind, reason, differences, tuple(every), changed, found.gone)
 
     def _attempted(self, form: Formed, found: InstanceFindings) -> Formed:
-        """The form to which an instance was to be updated when that failed; where it is not known any more, its
-        own."""
+        """The form to which an instance was to be updated when that failed; its own if that form is no longer known."""
         return self._draft.forms.named(found.attempted) or form
 
     def _replacing(self, node: NodeTemplate, found: InstanceFindings) -> Iterator[Cause]:
@@ -142,7 +141,7 @@ class Classes:
             yield Cause(ChangeKind.REPLACE, Difference("host", before or None, after or None, declared), firm=True)
 
     def _of_operation(self, entry: SequencedOperation, applied: str, form: Formed) -> Iterator[Cause]:
-        """What an operation that was carried out in another form asks for; nothing where it does what it did."""
+        """What an operation that was carried out in another form requires; nothing if it does the same as before."""
         call = self._draft.calls.all[entry.call]
         changed = self._differences.of(entry.call, applied, form)
         kind = kind_of(entry, call.operation)
@@ -164,8 +163,8 @@ class Classes:
     def _with_update(
         self, node: NodeTemplate, kind: ChangeKind, causes: Iterable[Cause], found: InstanceFindings
     ) -> tuple[ChangeKind, str]:
-        """The class in view of the node's own operation for updates, and the sentence about it. What can be updated is
-        replaced only where its type, its host or somebody says so."""
+        """The class in view of the node's own update operation, and the sentence about it. What can be updated is
+        replaced only because of its type or its host, or because that was asked for."""
         causes = list(causes)
         if found.attempted and kind is not ChangeKind.REPLACE:
             return ChangeKind.UPDATE, f"its {UPDATE} has failed"
@@ -178,7 +177,7 @@ class Classes:
 
 
 def _once(differences: Iterable[Difference]) -> tuple[Difference, ...]:
-    """Differences without those that are named twice: their values may be of any kind."""
+    """Differences without repeated ones: their values may be of any kind."""
     found: list[Difference] = []
     for difference in differences:
         if difference not in found:
@@ -187,7 +186,7 @@ def _once(differences: Iterable[Difference]) -> tuple[Difference, ...]:
 
 
 def _inputs(causes: Iterable[Cause]) -> dict[str, tuple[object, object]]:
-    """What has changed besides the properties, by name; an input is called as it is declared."""
+    """What has changed besides properties, by name; an input is named as it is declared."""
     found: dict[str, tuple[object, object]] = {}
     for cause in causes:
         difference = cause.difference

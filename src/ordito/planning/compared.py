@@ -1,5 +1,6 @@
-"""What two forms of a node template differ in besides its operations: its type, its properties, what it requires, its
-artifacts, and the operations that stop it."""
+"""The differences between two forms of a node template, besides its operations: its type, properties, requirements and
+artifacts, and the operations that stop it.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +24,8 @@ from ordito.work.probes import HEAL
 
 
 class Cause(NamedTuple):
-    """One difference, and what it asks for; no operation for updates makes up for a ``firm`` one, and one that
-    ``binds`` is about what an instance requires. ``relationship`` is the one of which pairs are made again, "" for
-    none."""
+    """One difference, and what it requires. A ``firm`` one is not covered by an update operation; one that ``binds``
+    concerns what an instance requires. ``relationship`` is the one whose pairs are made again, "" for none."""
 
     kind: ChangeKind
     difference: Difference
@@ -35,10 +35,10 @@ class Cause(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """What a template differs in from an earlier form of it. ``dropped`` are the keys of relationships that are not
-    wanted any more as they were, ``unlinked`` those by which less is done than was to link pairs, ``values`` the
-    properties that have changed with what they were and are, ``gone`` the keys of operations that are not wanted any
-    more, with what that asks for."""
+    """The differences between a template and an earlier form of it. ``dropped`` are the keys of relationships that are
+    no longer wanted as they were, ``unlinked`` those with fewer linking operations than before, ``values`` the changed
+    properties with what they were and are, ``gone`` the keys of operations that are no longer wanted, with what that
+    requires."""
 
     causes: tuple[Cause, ...] = ()
     dropped: frozenset[str] = frozenset()
@@ -51,7 +51,7 @@ NO_DIFFERENCE = Compared()
 
 
 def compare(draft: Draft, node: NodeTemplate, form: Formed, differences: Differences) -> Compared:
-    """Compare a template with what it was in a form."""
+    """Compare a template with an earlier form of it."""
     earlier = differences.before(form)
     was = earlier.service.nodes.get(node.name) if earlier.service is not None else None
     if was is None or earlier.digests is None:
@@ -71,7 +71,7 @@ def compare(draft: Draft, node: NodeTemplate, form: Formed, differences: Differe
 
 
 def dropped_of(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterator[str]:
-    """The relationships of a template that are not wanted any more as they were."""
+    """The relationships of a template that are no longer wanted as they were."""
     now = {r.key: r for r in _wanted(draft, node)}
     for old in was.requirements:
         new = now.get(old.key)
@@ -80,7 +80,7 @@ def dropped_of(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterator[
 
 
 def _wanted(draft: Draft, node: NodeTemplate) -> list[Relationship]:
-    """What a template requires, except what it did when that was removed."""
+    """What a template requires, except what it required when that was removed."""
     return [r for r in node.requirements if r.target not in draft.options.pruned]
 
 
@@ -145,7 +145,7 @@ def _named(node: NodeTemplate) -> Iterator[str]:
 
 
 def _is_implemented(draft: Draft, node: NodeTemplate) -> bool:
-    """Whether there is anything that would take notice of a property."""
+    """Whether any operation could take notice of a property."""
     entries = (*draft.sequences.making(node).install, *draft.sequences.removing(node).uninstall)
     return any(entry.delegated or draft.calls.all[entry.call].artifact for entry in entries)
 
@@ -169,7 +169,7 @@ def _requirements(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> Iterat
 
 
 def _shown(before: Relationship | None, after: Relationship | None) -> tuple[str | None, str | None]:
-    """What a requirement leads to, as much of it as tells the two apart."""
+    """What a requirement leads to, with as much as tells the two apart."""
     if before is None or after is None or before.target != after.target:
         return before.target if before else None, after.target if after else None
     if before.capability != after.capability:
@@ -178,8 +178,8 @@ def _shown(before: Relationship | None, after: Relationship | None) -> tuple[str
 
 
 def _less_linked(node: NodeTemplate, was: NodeTemplate) -> Iterator[Cause]:
-    """The relationships that stay, and of which operations that linked pairs are not wanted any more: the pairs are
-    undone, and made again with what is left."""
+    """The relationships that stay, and some of whose linking operations are no longer wanted: their pairs are undone,
+    and made again with those that are left."""
     now = {r.key: r for r in node.requirements}
     for old in was.requirements:
         new = now.get(old.key)
@@ -201,7 +201,7 @@ def _linking(relationship: Relationship) -> Iterator[tuple[str, str]]:
 
 
 def _artifacts(draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: DeclaredBefore) -> Iterator[Cause]:
-    """The artifacts that have changed and that no operation is about: scripts find them by themselves."""
+    """The changed artifacts that no operation refers to: scripts find them by themselves."""
     assert earlier.digests is not None
     if node.artifacts == was.artifacts == {} or not _is_implemented(draft, node):
         return
@@ -220,7 +220,7 @@ def _artifacts(draft: Draft, node: NodeTemplate, was: NodeTemplate, earlier: Dec
 
 
 def _stopping(draft: Draft, node: NodeTemplate, form: Formed, differences: Differences) -> Iterator[Cause]:
-    """The operations that stop an instance, where they are others than they were."""
+    """The operations that stop an instance, if they have changed."""
     for entry in draft.sequences.removing(node).stop:
         call = draft.calls.all[entry.call]
         if entry.relationship is not None or entry.delegated:
@@ -234,8 +234,8 @@ def _stopping(draft: Draft, node: NodeTemplate, form: Formed, differences: Diffe
 
 
 def _gone(draft: Draft, node: NodeTemplate, was: NodeTemplate) -> dict[str, Cause]:
-    """Operations that are not wanted any more, by what the records remember them by. What made an instance is not to
-    be made again: that is no reason to do so."""
+    """Operations that are no longer wanted, by the keys in the records. Those that created an instance are left out:
+    they are no reason to create it again."""
     wanted = {entry.key for entry in draft.sequences.making(node).install}
     placed = {f"{name}.deploy" for name, interface in was.interfaces.items() if ARTIFACT in interface.kinds}
     found: dict[str, Cause] = {}
@@ -271,14 +271,14 @@ OF_GONE: Mapping[str, ChangeKind] = {
     **dict.fromkeys(CONFIGURES, ChangeKind.RECONFIGURE),
     **dict.fromkeys(STARTS | WATCHES, ChangeKind.RESTART),
 }
-"""What it asks for that an operation is not wanted any more which was carried out."""
+"""What it requires that an operation which was carried out is no longer wanted."""
 
 RANK = {kind: rank for rank, kind in enumerate(ChangeKind)}
-"""The kinds by how much they ask for."""
+"""The kinds of changes, by how much they require."""
 
 
 def kind_of(entry: SequencedOperation, operation: str) -> ChangeKind:
-    """What an operation asks for that is wanted in another form than it was carried out, by its place in the chain."""
+    """What an operation requires that was carried out in another form than the wanted one, by its place in the chain."""
     if entry.delegated:
         return ChangeKind.RESTART if entry.stage is None else ChangeKind.REPLACE
     if operation in CONFIGURES:

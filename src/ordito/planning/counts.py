@@ -1,6 +1,7 @@
-"""Transform: how many instances of each node are wanted, and whether that is within its bounds (§2.20, §5.5.13).
+"""Transform: how many instances of each node are wanted, and whether that is within bounds (§2.20, §5.5.13).
 
-A number that was set by `scale` is kept until the template, or an input of it, asks for another one than it did then.
+A number that `scale` has set is kept until the template, or one of its inputs, asks for another number than it did
+then.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ def counts(draft: Draft) -> None:
 
 
 def _refuse_very_many(draft: Draft) -> None:
-    """Make nothing new of the first node with which there would be too many instances, and of those after it, so that
-    what else is found has few to look at."""
+    """Plan no new instances of the first node with which there would be too many, nor of the nodes after it, so that
+    the other checks have few to look at."""
     total, is_refused = 0, False
     for node in draft.ordered:
         if not is_refused and few_enough(draft, node, draft.counts[node.name], total):
@@ -69,14 +70,14 @@ def _refuse_very_many(draft: Draft) -> None:
 
 
 def _existing(draft: Draft, node: NodeTemplate, part: ServicePart) -> int:
-    """How many instances there are of a node of which no other is made: those that exist, and those that are named and
-    made again."""
+    """The number of instances of a node of which no others are created: those that exist, and those that are named and
+    created again."""
     named = (r for r in draft.snapshot.records_of(node.name) if not r.exists and r.id in part.instances)
     return len(draft.snapshot.ids_of(node.name)) + sum(1 for _ in named)
 
 
 def _is_bounded_by_policy(draft: Draft, node: NodeTemplate) -> bool:
-    """Whether a scaling policy says how few or how many instances there may be; TOSCA's own type says neither."""
+    """Whether a scaling policy limits the number of instances; policies of TOSCA's own type do not."""
     return any(name in policy.properties for policy in draft.scaling.get(node.name, ()) for name in ASSIGNED)
 
 
@@ -85,9 +86,9 @@ ONE_ON_EACH = "one on each "
 
 
 def kept_count(draft: Draft, node: NodeTemplate, asked: int, origin: str) -> KeptCount | None:
-    """The number of instances of a node that scaling has set and that still holds, if the template asks for so many
-    now. Where it asks for one on each host, and there are more or fewer hosts than there were, each of them counts for
-    as many instances as one did then."""
+    """The number of instances of a node that scaling has set and that is still valid, if the template asks for this
+    number now. If the template asks for one on each host, and the number of hosts has changed, each host counts for as
+    many instances as one did then."""
     kept = draft.options.kept.get(node.name)
     if kept is None or kept.over == asked:
         return kept
@@ -98,8 +99,8 @@ def kept_count(draft: Draft, node: NodeTemplate, asked: int, origin: str) -> Kep
 
 
 def asked_count(draft: Draft, node: NodeTemplate) -> tuple[int, str]:
-    """How many instances of a node the template asks for, and by what; of its host there are as many as were counted
-    already. A value that is no number is reported, and counts as 0."""
+    """How many instances of a node the template asks for, and where it says so; its host's instances were counted
+    before. A value that is not a number is reported, and counts as 0."""
     scalable = scalable_of(node)
     if node.instance_count is not None:
         return number(draft, node, node.instance_count, "instance_count") or 0, "instance_count"
@@ -127,16 +128,16 @@ def asked_count(draft: Draft, node: NodeTemplate) -> tuple[int, str]:
 # §5.5.13, R-12-12).
 
 IN_EACH = "cloudify.capabilities.Scalable"
-"""The capability whose numbers are those of the instances in each instance of the node's container."""
+"""The capability whose numbers count the instances in each instance of the node's container."""
 
 ASSIGNED = ("min_instances", "max_instances", "default_instances")
 UNBOUNDED = frozenset({-1, "UNBOUNDED"})
-"""What stands for no bound at all where a whole number is expected."""
+"""What means no bound where a whole number is expected."""
 
 
 class InstanceBounds(NamedTuple):
     """The fewest and the most instances that a node may have (None: any number). ``said`` is whether anything says so,
-    ``hint`` what to change where more or fewer are wanted."""
+    ``hint`` what to change if more or fewer are wanted."""
 
     least: int
     most: int | None
@@ -149,7 +150,7 @@ class InstanceBounds(NamedTuple):
         return f"{self.least} to {'any number' if self.most is None else self.most}"
 
     def allow(self, count: int) -> bool:
-        """Whether a number lies within them."""
+        """Whether a number is within them."""
         return self.least <= count and (self.most is None or count <= self.most)
 
 
@@ -162,7 +163,7 @@ def bounds_of(draft: Draft, node: NodeTemplate) -> InstanceBounds:
 
 
 def check_bounds(draft: Draft, node: NodeTemplate, count: int, why: str, hint: str = "") -> None:
-    """Refuse a number of instances that a node cannot have; ``why`` says where the number comes from, ``hint`` what may
+    """Refuse a number of instances that a node cannot have; ``why`` says where the number comes from, ``hint`` what can
     be done besides changing the bounds."""
     bounds = bounds_of(draft, node)
     if not bounds.allow(count):
@@ -180,8 +181,8 @@ def scalable_of(node: NodeTemplate) -> Capability | None:
 
 
 def containers(draft: Draft, node: NodeTemplate) -> int:
-    """By what the numbers of a node's capability count: by the instances of its container where they are counted in
-    each of them, else by one."""
+    """The factor for the numbers of a node's capability: the number of its container's instances if they count in each
+    of them, else one."""
     host, scalable = node.host, scalable_of(node)
     if host is None or scalable is None or IN_EACH not in scalable.kinds:
         return 1
@@ -189,7 +190,7 @@ def containers(draft: Draft, node: NodeTemplate) -> int:
 
 
 def number(draft: Draft, node: NodeTemplate, value: Value, what: str) -> int | None:
-    """A whole number from 0 on; None, with a diagnostic, where the value is none."""
+    """A whole number of at least 0; None, with a diagnostic, for any other value."""
     try:
         data = draft.static.evaluate(value, Context(node=node.name))
     except EvaluationError as error:
@@ -213,7 +214,7 @@ def most(draft: Draft, node: NodeTemplate, value: Value, what: str) -> int | Non
 
 
 def of_policy(draft: Draft, node: NodeTemplate, name: str) -> tuple[int, Policy] | None:
-    """What the first scaling policy says of a node that says it at all: ``default_instances``, ``min_instances`` or
+    """What the first scaling policy with a value for a node says: ``default_instances``, ``min_instances`` or
     ``increment``; and that policy."""
     for policy in draft.scaling.get(node.name, ()):
         if name in policy.properties:
@@ -264,11 +265,11 @@ def _narrowed(draft: Draft, node: NodeTemplate, found: InstanceBounds, policy: P
 
 
 LARGEST = 200_000
-"""Instances of all nodes together above which a plan has to be asked for: it takes several kilobytes for each."""
+"""The number of instances of all nodes together above which a plan needs permission: each costs several kilobytes."""
 
 
 def few_enough(draft: Draft, node: NodeTemplate, count: int, others: int) -> bool:
-    """Whether so many instances of a node may be planned beside those of other nodes; that they may not is reported."""
+    """Whether so many instances of a node may be planned beside those of other nodes; if not, that is reported."""
     # What exists is there, however much it is.
     if count + others <= LARGEST or draft.options.allow_large or count <= len(draft.snapshot.ids_of(node.name)):
         return True
