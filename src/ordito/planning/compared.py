@@ -278,7 +278,7 @@ RANK = {kind: rank for rank, kind in enumerate(ChangeKind)}
 
 
 def kind_of(entry: SequencedOperation, operation: str) -> ChangeKind:
-    """What an operation requires that was carried out in another form than the wanted one, by its place in the chain."""
+    """What an operation requires that was carried out in another form than the wanted one, by its place in a chain."""
     if entry.delegated:
         return ChangeKind.RESTART if entry.stage is None else ChangeKind.REPLACE
     if operation in CONFIGURES:

@@ -1,9 +1,9 @@
-"""Transform: what becomes of the instances that are there and stay: they are kept, continued where an earlier job got
-to, or changed to what is wanted now.
+"""Transform: what becomes of the existing instances that stay: they are kept, continued where an earlier job stopped,
+or changed to what is wanted now.
 
-What was carried out is known by its digest, and counts if it is what is wanted now. An instance that is not as it
-should be goes on after the last operation that was carried out; of one that is degraded the optional operations that
-failed are carried out again. What runs in another form than is wanted is changed as its class says (``classify``).
+What was carried out is known by its digest, and counts if it equals what is wanted now. An instance that is not as it
+should be continues after the last operation that was carried out; for a degraded one the optional operations that
+failed are carried out again. What runs in another form than the wanted one is changed as its class says (``classify``).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ ACTIONS = {
     ChangeKind.UPDATE: InstanceAction.UPDATE,
     ChangeKind.REPLACE: InstanceAction.REPLACE,
 }
-"""What becomes of instances of the classes by which anything is carried out on themselves."""
+"""The actions for instances of the classes for which something is carried out on the instances themselves."""
 
 
 def decide(draft: Draft) -> None:
-    """Decide for every instance that is to stay what becomes of it, and from where on."""
+    """Decide what becomes of every instance that is to stay, and with which operation it begins."""
     classes = Classes(draft)
     for node in draft.ordered:
         if node.name in draft.options.orphans.nodes:
@@ -51,7 +51,7 @@ def decide(draft: Draft) -> None:
 
 
 def decide_begun(draft: Draft) -> None:
-    """Decide of the instances that an earlier scaling has begun to make, or has left unsettled, and of no others."""
+    """Decide this only for the instances that an earlier scaling has begun to create, or has left unsettled."""
     classes = Classes(draft)
     scaling = draft.options.scaling
     for name in (*scaling.begun, *scaling.unsettled):
@@ -64,7 +64,7 @@ def decide_begun(draft: Draft) -> None:
 
 
 class _NewHosts:
-    """The hosts to which instances of a node move that lie on one that is not wanted any more."""
+    """The hosts to which instances of a node move whose present host is no longer wanted."""
 
     def __init__(self, draft: Draft, node: str) -> None:
         self._draft = draft
@@ -73,8 +73,8 @@ class _NewHosts:
         self._hosts: Hosts | None = None
 
     def move(self, member: PlannedInstance) -> tuple[str, str] | None:
-        """Have an instance move where it has to; gives the node that hosts it and the one that is to, None where it
-        stays where it is."""
+        """Have an instance move if it has to; returns the node of its host and the node of the new one, None if it
+        stays."""
         draft, wanted, after = self._draft, self._node.host, self._after
         host = draft.snapshot.instances.get(member.record.host)
         before = host.node if host else ""
@@ -149,7 +149,7 @@ def _decide(
 
 
 def tell_relinked(draft: Draft, source: PlannedInstance, call: int, applied: str) -> None:
-    """Keep how an operation of a pair differs from the one that was carried out, so that the pair is made again."""
+    """Note how an operation of a pair differs from the one that was carried out, so that the pair is made again."""
     found = draft.differences.of(call, applied, draft.forms.of(source.record)).differences
     source.differences += tuple(d for d in found if d not in source.differences)
     if source.kind in (ChangeKind.UNCHANGED, ChangeKind.ADOPT):
@@ -159,7 +159,7 @@ def tell_relinked(draft: Draft, source: PlannedInstance, call: int, applied: str
 
 
 def _is_left_alone(draft: Draft, record: Instance, last: int, entries: tuple[SequencedOperation, ...]) -> bool:
-    """Whether an instance of which everything was carried out is not to be repaired, however it is."""
+    """Whether an instance for which everything was carried out is not to be repaired, whatever its status."""
     return draft.options.changes.skip_heal and not record.failed and last == len(entries) - 1
 
 
@@ -170,7 +170,7 @@ def _class(
     classes: Classes,
     found: InstanceFindings,
 ) -> Class:
-    """The class of an instance; most are in the form that is wanted, and nothing about them differs."""
+    """The class of an instance; most are in the wanted form, without differences."""
     record, form = member.record, draft.forms.of(member.record)
     compared = classes.compared(member.template, form)
     member.dropped = compared.unlinked if found.is_bound else compared.dropped | compared.unlinked
@@ -193,8 +193,7 @@ ALL_AS_WANTED = InstanceFindings(is_bound=True)
 def _of_unfinished(
     draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], action: InstanceAction
 ) -> InstanceAction | None:
-    """What becomes of an instance that is not ok, and that is to be changed; None where what is wanted
-    comes of going on with it."""
+    """What becomes of an instance that is not ok and that is to be changed; None if it is enough to continue it."""
     record = member.record
     if action is InstanceAction.UPDATE:
         update = maintaining(member.template, UPDATE)
@@ -214,8 +213,8 @@ def _of_unfinished(
 
 
 def _is_unconfigured(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether what configures an instance has failed, or is yet to be carried out again, so that to start it again is
-    not enough."""
+    """Whether an operation that configures an instance has failed or has to be repeated, so that a restart is not
+    enough."""
     sequence, record = draft.sequences.making(member.template), member.record
     starts = {entry.key for entry in sequence.start}
     if any(entry.key in record.failed and entry.key not in starts for entry in sequence.configure):
@@ -225,9 +224,9 @@ def _is_unconfigured(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def _overtaken(record: Instance, entries: tuple[SequencedOperation, ...]) -> int:
-    """The place of the first operation that counts as carried out though one before it was at work later: one that has
-    failed, or any, where a job that configured an instance again was cut before that was up again; else their
-    number."""
+    """The place of the first operation that counts as carried out although an earlier one ran after it: a failed one,
+    or any one if a job that reconfigured an instance was interrupted before the instance was up again; else the number
+    of operations."""
     starts = (e for e in entries if e.stage is not None and e.stage.enter == STARTING)
     is_down = record.state in (CONFIGURING, STARTING) or any(e.key not in record.applied for e in starts)
     latest = ""
@@ -245,21 +244,21 @@ def _overtaken(record: Instance, entries: tuple[SequencedOperation, ...]) -> int
 
 
 def differs_at_first(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether what made an instance is wanted in another form."""
+    """Whether what created an instance is wanted in another form."""
     entries = draft.sequences.making(member.template).install
     _, differing, _, _ = _compare(draft, member, entries[:1])
     return bool(differing)
 
 
 def _place_of(draft: Draft, entries: tuple[SequencedOperation, ...], kind: ChangeKind) -> int:
-    """The place of the first operation that a class has carried out again."""
+    """The place of the first operation that a class carries out again."""
     names = {ChangeKind.RECONFIGURE: CONFIGURES, ChangeKind.UPDATE: CONFIGURES, ChangeKind.RESTART: STARTS}.get(kind)
     places = (place for place, e in enumerate(entries) if names and draft.calls.all[e.call].operation in names)
     return next(places, len(entries))
 
 
 def _adopt(draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...], found: Class) -> None:
-    """Have what is recorded of an instance move on to what is wanted, where nothing that is carried out does that."""
+    """Have the record of an instance adopt what is wanted, if no step of the plan does that."""
     record = member.record
     wanted = {entry.key: entry for entry in entries if entry.key in found.adopted}
     own = draft.with_hosts(member)
@@ -275,9 +274,9 @@ def _adopt(draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperat
 def _compare(
     draft: Draft, member: PlannedInstance, entries: tuple[SequencedOperation, ...]
 ) -> tuple[int, tuple[tuple[int, str], ...], tuple[int, ...], bool]:
-    """The place of the last operation that was carried out (-1 for none), those of all that were in another form than
-    is wanted now with their digests, and those that were not carried out and have not failed; and whether one was
-    carried out beside the targets that are required now."""
+    """The place of the last operation that was carried out (-1 for none); the places of all that were carried out in
+    another form than the wanted one, with their digests, and of those that were neither carried out nor have failed;
+    and whether one was carried out with the targets that are required now."""
     calls, record = draft.calls, member.record
     applied, failed = record.applied, record.failed
     own = draft.with_hosts(member) if calls.differ_by_slot else ()
@@ -305,7 +304,7 @@ def _is_kept(draft: Draft, entry: SequencedOperation) -> bool:
 
 
 def is_lacking(record: Instance) -> bool:
-    """Whether an instance does its work without an optional operation that has failed."""
+    """Whether an instance works without an optional operation that has failed."""
     return record.local == DEGRADED and bool(record.failed)
 
 

@@ -1,4 +1,6 @@
-"""What is wanted in another form than it was carried out: which files, values and targets, from what to what."""
+"""The differences between what was carried out and what is wanted: which files, values and targets, and how they
+differ.
+"""
 
 from __future__ import annotations
 
@@ -23,24 +25,21 @@ from ordito.syntax.expressions import as_written, calls
 from ordito.work.plan import Difference, DifferenceKind, OperationCall
 
 MOST_SHOWN = 24
-"""Differences of one operation that are named."""
+"""How many differences of one operation are named."""
 
 
 class ChangedOperation(NamedTuple):
-    """How an operation differs from the one that was carried out: by what counts, which are neither the targets beside
-    which it was, nor what is to be ignored. Of one that is not ``known`` nobody can say how."""
+    """How an operation differs from the one that was carried out, in what counts: neither its targets nor ignored
+    properties. If it is not ``known``, nobody can say how."""
 
     differences: tuple[Difference, ...] = ()
     known: bool = False
 
 
 class Differences:
-    """The differences between what was carried out in some form of the service and what is wanted now, each operation
-    looked at once.
-
-    Of instances in the form that is wanted it is what was deployed last that is compared; that is asked for when the
-    first difference is looked for, and not before.
-    """
+    """The differences between what was carried out in some form of the service and what is wanted now; each operation
+    is compared once. For instances in the wanted form the last deployment is compared, which is read only when the
+    first difference is looked for."""
 
     def __init__(self, forms: FormsOfPlan, options: PlanOptions) -> None:
         self._calls = forms.own.calls
@@ -51,15 +50,15 @@ class Differences:
         self._known: dict[tuple[int, str, str], ChangedOperation] = {}
 
     def of(self, number: int, applied: str, form: Formed) -> ChangedOperation:
-        """How a call differs from the one of digest ``applied`` that was carried out in a form; nothing is known where
-        that is not what the form declares."""
+        """How a call differs from the one with digest ``applied`` that was carried out in a form; unknown if the form
+        declares another one."""
         key = (number, applied, form.name)
         if key not in self._known:
             self._known[key] = self._find(number, applied, form)
         return self._known[key]
 
     def are_alike(self, number: int, applied: str, form: Formed) -> bool:
-        """Whether a call does what was carried out, though it is written otherwise."""
+        """Whether a call does what was carried out, although it is written in another way."""
         found = self.of(number, applied, form)
         return found.known and not found.differences
 
@@ -144,7 +143,7 @@ class DeclaredBefore:
         return self.digests.content(operation, context) if operation and operation.implementation else None
 
     def is_of(self, content: Content | None, applied: str) -> bool:
-        """Whether a digest is that of this content, as far as that is the same for every instance."""
+        """Whether a digest is that of this content, apart from what differs by instance."""
         if self.service is None or self.digests is None:
             return False
         if content is None:
@@ -158,12 +157,12 @@ class DeclaredBefore:
 
 
 def ignored_of(node: NodeTemplate) -> frozenset[str]:
-    """The properties of a node whose changes mean nothing; those of its capabilities as ``capability::property``."""
+    """The properties of a node whose changes have no effect; those of its capabilities as ``capability::property``."""
     return frozenset(name for name, said in said_of_updates(node) if said == IGNORE)
 
 
 def said_of_updates(node: NodeTemplate) -> Iterator[tuple[str, str]]:
-    """What is said of the changes of a node's properties, where anything is."""
+    """What the metadata say of changes of a node's properties, if anything."""
     yield from ((n, s) for n, d in node.definitions.items() if (s := d.metadata.get(UPDATE_SETTING)))
     for capability in node.capabilities.values():
         for name, definition in capability.definitions.items():
@@ -174,7 +173,7 @@ def said_of_updates(node: NodeTemplate) -> Iterator[tuple[str, str]]:
 def _is_ignored(
     name: str, ignored: frozenset[str], call: OperationCall, before: Content | None, now: Content | None
 ) -> bool:
-    """Whether a value differs by nothing but properties whose changes mean nothing."""
+    """Whether a value differs only in properties whose changes have no effect."""
     if call.interface == DELEGATE:
         return name in ignored
     if before is None or now is None or name not in before.values or name not in now.values:
@@ -191,7 +190,7 @@ JOINS = frozenset({"concat", "token", "join"})
 
 
 def reads(call: FunctionCall) -> str:
-    """The property of its own node that a function reads, "" where it reads something else."""
+    """The property of its own node that a function reads, "" if it reads something else."""
     arguments = [str(a) for a in call.arguments]
     if call.function != "get_property" or len(arguments) < 2 or arguments[0] != "SELF":
         return ""
@@ -204,8 +203,8 @@ def _operation(holder: NodeTemplate | Relationship, call: OperationCall) -> Oper
 
 
 def _files(before: Content | None, now: Content | None, call: OperationCall) -> Iterator[Difference]:
-    """What became of the implementation, and of the files it needs. Beside which targets it is carried out is for the
-    requirements to say."""
+    """What has changed in the implementation and in the files that it needs. Changes of targets are reported with the
+    requirements."""
     old, new = ({n: d for n, d in c.files if TARGET not in n} if c is not None else {} for c in (before, now))
     first = next(iter(old), ""), next(iter(new), "")
     if call.interface != DELEGATE and all(first) and _beside(old, first[0]) == _beside(new, first[1]):
@@ -226,7 +225,7 @@ def _files(before: Content | None, now: Content | None, call: OperationCall) -> 
 
 
 def _beside(files: Mapping[str, str], script: str) -> dict[str, str]:
-    """Files by their places as seen from a script; one whose content is not known stays where it is."""
+    """Files by their paths as seen from a script; one whose content is not known keeps its own path."""
     return {seen_from(script, name) if digest else name: digest for name, digest in files.items()}
 
 

@@ -1,7 +1,7 @@
 """Digests of what is carried out: everything that decides what an operation does, as far as the documents say it.
 
 Values that only the running system knows count as they are written. What exists never changes a digest: static values
-are evaluated without any instance, and what differs from slot to slot with nothing but the instance it is for.
+are evaluated without any instance, and what differs by slot with only the instance that it is for.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from ordito.syntax.expressions import Call, Value, as_written, calls
 DIGEST_LENGTH = 32
 
 VERSION, PLACE = "artifact_version", "deploy_path"
-"""What stands among the files of an operation, and is said of its implementation."""
+"""Keys among the files of an operation that say something about its implementation."""
 TARGET = " -> "
-"""What stands between a relationship and its target, among the files of what is carried out."""
+"""The separator of a relationship and its target among the files of a digest."""
 SETTING = "artifact::"
-"""What stands before the names of properties of an implementation, among the inputs of its operation."""
+"""The prefix of the names of implementation properties among the inputs of an operation."""
 OPENS = frozenset({"vault_password"})
-"""Properties of playbooks that open files, and say nothing of what is done with them."""
+"""Properties of playbooks that decrypt files, and do not change what is done with them."""
 
 
 class Content(msgspec.Struct, frozen=True):
-    """What is carried out: files with their digests and targets with their relationship types, values, and the
-    context in which these are evaluated. ``spans`` are the places of values where they are known, ``marks`` say what of
-    them is sensitive."""
+    """What is carried out: files with their digests, targets with their relationship types, values, and the context in
+    which these are evaluated. ``spans`` are the places of values if they are known, ``marks`` say which parts are
+    sensitive."""
 
     files: tuple[tuple[str, str], ...]
     values: Mapping[str, Value]
@@ -63,7 +63,7 @@ class Digests:
         names: Mapping[str, str] | None = None,
         lost: frozenset[str] = frozenset(),
     ) -> None:
-        """``lost`` are nodes that are removed, so that nothing is to be carried out beside them any more."""
+        """``lost`` are nodes that are removed, so that nothing is carried out with them any more."""
         self._service = service
         self._lost = lost
         self._inputs = dict(inputs)
@@ -105,7 +105,7 @@ class Digests:
         return Content(tuple(files), values, Context(), spans, marks)
 
     def _files(self, operation: Operation) -> list[tuple[str, str]]:
-        """The files of an operation with their digests, by the names that they were deployed with."""
+        """The files of an operation with their digests, by the names under which they are deployed."""
         assert operation.implementation is not None
         files = [f.file for f in (operation.implementation, *operation.dependencies)]
         found = [(self._names.get(file, file), self._digests.get(file, "")) for file in files]
@@ -114,20 +114,21 @@ class Digests:
         return found + ([(PLACE, path)] if path and PLACING in operation.implementation.kinds else [])
 
     def of_step(self, config: Mapping[str, Value], context: Context, more: list[object]) -> str:
-        """The digest of a lifecycle step: of its config, and of what ``more`` there is to it."""
+        """The digest of a lifecycle step: of its config, and of ``more``."""
         values = {name: self._stable(value, context, self._everywhere) for name, value in config.items()}
         return self._digest([values, more])
 
     def of_written(self, operation: Operation, values: Mapping[str, Value], more: list[object]) -> str:
-        """The digest of an operation that a workflow calls with inputs of its own: of these as they are written, and of
-        what ``more`` there is to them."""
+        """The digest of an operation that a workflow calls with inputs of its own: of these inputs as written, and of
+        ``more``."""
         assert operation.implementation is not None
         files = self._files(operation)
         everything = {**values, **_settings(operation.implementation)}
         return self._digest([files, {name: as_written(value) for name, value in everything.items()}, more])
 
     def provided(self, node: NodeTemplate) -> Content:
-        """What a provider is asked to make. How many there are to be says nothing of any one of them."""
+        """What a provider is asked to create. The number of instances says nothing about any one of them, and is left
+        out."""
         values = dict(node.properties)
         definitions = dict(node.definitions)
         for capability in node.capabilities.values():
@@ -145,18 +146,18 @@ class Digests:
         return Content(tuple(files), values, Context(node=node.name), marks=marks)
 
     def of_artifact(self, artifact: Artifact) -> str:
-        """What stands for the content of an artifact: its digest where that is known."""
+        """What represents the content of an artifact: its digest if that is known."""
         file = self._names.get(artifact.file, artifact.file)
         return self._digests.get(artifact.file, "") or file or artifact.address
 
     def of(self, content: Content) -> tuple[str, bool]:
-        """The digest of what is carried out for every instance, and whether it differs from slot to slot."""
+        """The digest of what is carried out for every instance, and whether it differs by slot."""
         self._by_slot = False
         values = self.values(content)
         return self._digest([content.files, values]), self._by_slot
 
     def values(self, content: Content) -> dict[str, object]:
-        """The values of what is carried out for every instance: the same as long as they mean the same."""
+        """The values of what is carried out for every instance: equal as long as they mean the same."""
         return self._values(content, content.context, self._everywhere)
 
     def _values(self, content: Content, context: Context, evaluator: Evaluator) -> dict[str, object]:
@@ -166,8 +167,8 @@ class Digests:
         return found
 
     def at(self, content: Content, near: tuple[Instance, ...], far: tuple[Instance, ...]) -> str:
-        """The digest of what is carried out for one instance, or one pair: ``near`` and ``far`` are the instances it
-        is for, each with those that host it."""
+        """The digest of what is carried out for one instance, or one pair: ``near`` and ``far`` are the instances that
+        it is for, each with its hosts."""
         snapshot = Snapshot()
         snapshot.apply(Delta(instances=(*far, *near)))
         context = content.context
@@ -183,7 +184,8 @@ class Digests:
         return self._digest([content.files, self._values(content, context, here)])
 
     def _digest(self, data: object) -> str:
-        """A digest of data, of sensitive values by keyed digests of their own: nobody can find them out by trying."""
+        """A digest of data. Sensitive values are represented by keyed digests, so that nobody can find them by
+        trying."""
         return digest_of(data, self._hidden)
 
     def _hidden(self, value: object) -> object:
@@ -192,7 +194,7 @@ class Digests:
         raise NotImplementedError(f"objects of type {type(value).__name__} have no digest")
 
     def _stable(self, value: Value, context: Context, evaluator: Evaluator) -> object:
-        """The value itself if it is static; else how it is written, with the static parts and the artifacts in it."""
+        """The value itself if it is static; else how it is written, with its static parts and artifacts evaluated."""
         if isinstance(value, str | int | float) or value is None:
             return value
         inner = list(calls(value))
@@ -248,7 +250,7 @@ def _settings(implementation: Artifact) -> dict[str, Value]:
 
 
 def digest_of(data: object, hook: Callable[[object], object] | None = None) -> str:
-    """A digest of data, the same for equal data; ``hook`` makes data of what is none."""
+    """A digest of data, equal for equal data; ``hook`` converts what is not plain data."""
     return hashlib.sha256(msgspec.json.encode(data, enc_hook=hook, order="deterministic")).hexdigest()[:DIGEST_LENGTH]
 
 

@@ -128,7 +128,7 @@ class Draft(StepGraph):
         self._first_hosted: dict[str, dict[str, str]] = {}
 
     def next_stage(self) -> None:
-        """Begin a stage: what was laid so far stays, and nothing is chosen yet of what becomes of any instance."""
+        """Begin a stage: the steps so far stay, and no action is chosen yet for any instance."""
         if self.members:
             self._stages.append(self.members)
         self.members, self.of_node = {}, {}
@@ -138,7 +138,7 @@ class Draft(StepGraph):
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Stages that come before what is planned so far, which then goes on."""
+        """Stages that come before what is planned so far, which then continues."""
         known = self.members, self.of_node, self.redone, self._computes, self._computes_before, self._first_hosted
         self.members, self._is_aside = {}, True
         try:
@@ -149,8 +149,8 @@ class Draft(StepGraph):
             self.members, self.of_node, self.redone, self._computes, self._computes_before, self._first_hosted = known
 
     def end_stages(self) -> None:
-        """Have the members be those of all stages: of an instance of several that of the last one that changes it. What
-        is done in several has an id of its own in each."""
+        """Have the members be those of all stages: an instance of several stages is taken from the last one that
+        changes it. An operation in several stages has an id of its own in each."""
         if not self._stages:
             return
         self.next_stage()
@@ -170,8 +170,8 @@ class Draft(StepGraph):
             known.add(step.id)
 
     def inside(self, is_up: bool) -> dict[str, str]:
-        """The nodes inside of topologies that stand for others, by which their chain up, or down, is decided: each with
-        the node that is stood for."""
+        """The nodes inside substituting topologies that decide the chains of the substituted nodes: each with the node
+        that is substituted."""
         return self._inside[is_up]
 
     def put(self, member: PlannedInstance) -> None:
@@ -183,7 +183,7 @@ class Draft(StepGraph):
         of_node.append(member)
 
     def sort(self, node: str) -> None:
-        """Have the instances of a node in the order of their slots."""
+        """Sort the instances of a node by their slots."""
         self.of_node.setdefault(node, []).sort(key=lambda m: m.record.index)
 
     def with_hosts(self, member: PlannedInstance) -> tuple[Instance, ...]:
@@ -200,11 +200,11 @@ class Draft(StepGraph):
             member = self.host_of(member)
 
     def host_of(self, member: PlannedInstance, *, falls: bool = False) -> PlannedInstance | None:
-        """The instance that hosts another one; with ``falls`` before that moves."""
+        """The instance that hosts another one; with ``falls`` the one before that moves."""
         return self.members.get(member.on(falls=falls))
 
     def contained(self, instance: str) -> list[str]:
-        """An instance with all that is hosted on it, however deep, what is missed there included."""
+        """An instance with everything that is hosted on it, directly or indirectly, including what is missed there."""
         return hosting.contained(self.snapshot, instance, self.missed_on)
 
     def first_hosted(self, node: str, host: str) -> str:
@@ -218,29 +218,29 @@ class Draft(StepGraph):
         return first.get(host, "")
 
     def is_left_out(self, member: PlannedInstance) -> bool:
-        """Whether an instance is no part of what the plan brings to its description, or removes: it stays as it is, in
-        the form in which it is."""
+        """Whether an instance is no part of what the plan deploys or removes: it stays as it is, in its present
+        form."""
         part = self.options.part
         return part is not None and not part.has(member.record)
 
     @property
     def is_partial(self) -> bool:
-        """Whether what is planned is about a part of what exists, and all else stays as it is, its links too."""
+        """Whether the plan is about a part of what exists, and everything else stays as it is, including its links."""
         return self._is_aside or self.options.is_partial
 
     @property
     def is_forming(self) -> bool:
-        """Whether what is planned brings instances into the form that is wanted."""
+        """Whether the plan brings instances into the wanted form."""
         return not self._is_aside and self.workflow.forms
 
     @property
     def heals(self) -> bool:
-        """Whether what is planned heals instances."""
+        """Whether the plan heals instances."""
         return self._is_aside or self.workflow.heals
 
     @property
     def missed_on(self) -> Mapping[str, list[str]]:
-        """The ids of the instances that are not there and are missed, by the host on which they were."""
+        """The ids of the instances that are missed, by the host on which they were."""
         if self._missed_on is None:
             self._missed_on = {}
             for record in self.snapshot.instances.values():
@@ -250,37 +250,37 @@ class Draft(StepGraph):
 
     @property
     def is_change(self) -> bool:
-        """Whether there is something already, so that what is planned changes it."""
+        """Whether something exists already, so that the plan changes it."""
         if self._is_change is None:
             self._is_change = any(i.exists for i in self.snapshot.instances.values())
         return self._is_change
 
     @property
     def is_in_one_form(self) -> bool:
-        """Whether every instance that there is is in the form of the service that is wanted, as nearly always."""
+        """Whether every existing instance is in the wanted form of the service, as is nearly always so."""
         if self._is_in_one_form is None:
             is_in_another = self.forms.has_base or any(i.form for i in self.snapshot.instances.values())
             self._is_in_one_form = not is_in_another
         return self._is_in_one_form
 
     def falling(self, member: PlannedInstance) -> Formed:
-        """The form of the service by which an instance is stopped, unlinked and removed: the one in which it is."""
+        """The form of the service by which an instance is stopped, unlinked and removed: its present one."""
         return self.forms.of(member.record)
 
     def rising(self, member: PlannedInstance) -> Formed:
-        """The form by which an instance is made, started and linked: what is wanted, unless nobody asked for another
-        form of what is only looked after."""
+        """The form by which an instance is created, started and linked: the wanted one, but for a workflow that only
+        maintains instances the present one."""
         return self.forms.own if self.workflow.forms else self.forms.of(member.record)
 
     def move(self, member: PlannedInstance, onto: str) -> None:
-        """Have an instance lie on another host, "" for none, once it is made again."""
+        """Have an instance be hosted on another one, "" for none, once it is created again."""
         member.was_on = member.record.host
         member.record = msgspec.structs.replace(member.record, host=onto)
         self._computes_before = {}
 
     def runs_on(self, where: Where, instance: str, far: str = "", *, falls: bool = False) -> str:
         """The Compute instance on which an operation runs, "" for the orchestrator. What takes an instance down
-        (``falls``) runs where that is before it moves."""
+        (``falls``) runs on its host from before it moves."""
         if where is ORCHESTRATOR:
             return ""
         at = far if where is FAR else instance
@@ -293,8 +293,8 @@ class Draft(StepGraph):
         return hosting.replaceable_host(self.service, self.snapshot, self.snapshot.instances[instance])
 
     def compute_of(self, instance: str, *, falls: bool = False) -> str:
-        """The nearest Compute instance, from an instance up its hosts, itself included; "" where there is none. With
-        ``falls`` the hosts are those from before instances move."""
+        """The nearest Compute instance among an instance and its hosts, "" for none. With ``falls`` the hosts are those
+        from before instances move."""
         before = self._computes_before if falls else None
         known = self._computes if before is None else before
         path: list[str] = []

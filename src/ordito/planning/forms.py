@@ -1,5 +1,6 @@
-"""The forms of the service that a plan has to do with: the one that is wanted, and earlier ones, in which instances are
-that are stopped, unlinked and removed by what was declared then."""
+"""The forms of the service that a plan needs: the wanted one, and the earlier ones of instances that are stopped,
+unlinked and removed as was declared then.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ from ordito.planning.options import Former, PlanOptions
 from ordito.work.plan import OperationCall, Scope
 
 OWN = ""
-"""Stands for the service that the plan is for, where a form is named."""
+"""The name for the service that the plan is for."""
 
 
 class Formed:
-    """One form of the service in a plan: its values, and its calls and sequences. ``name`` is ``OWN`` or the id under
+    """One form of the service in a plan: its values, calls and operation sequences. ``name`` is ``OWN`` or the id under
     which it is known."""
 
     __slots__ = ("calls", "digests", "inputs", "name", "sequences", "service", "static")
@@ -45,8 +46,7 @@ class Formed:
         self.static = static
 
     def linking(self, node: str, relationship: str) -> tuple[PairEntry, ...]:
-        """The operations by which the pairs of a node's relationship are linked; none where the form does not know
-        it."""
+        """The operations that link the pairs of a node's relationship; none if the form does not have it."""
         template = self.service.nodes.get(node)
         every = self.sequences.making(template).link if template is not None else ()
         return tuple(entry for pairs in every if pairs.relationship.key == relationship for entry in pairs.entries)
@@ -63,7 +63,7 @@ class Formed:
 
 
 class FormsOfPlan:
-    """The forms of one plan, each made when it is first asked for; ``own`` is what is wanted."""
+    """The forms of one plan, each made when it is first asked for; ``own`` is the wanted one."""
 
     def __init__(
         self,
@@ -94,11 +94,11 @@ class FormsOfPlan:
 
     @property
     def has_base(self) -> bool:
-        """Whether what names no form is in another one than is wanted."""
+        """Whether instances whose records name no form are in another one than the wanted one."""
         return bool(self._base)
 
     def of(self, record: Instance) -> Formed:
-        """The form in which an instance is: what is wanted where nothing else is known."""
+        """The form of an instance: the wanted one if nothing else is known."""
         if not record.form and not self._base:
             return self.own
         name = self.name_of(record)
@@ -110,12 +110,12 @@ class FormsOfPlan:
         return self.own if is_joined else former
 
     def name_of(self, record: Instance) -> str:
-        """The id of the form in which an instance is by its record, ``OWN`` for the one that is wanted."""
+        """The id of the form of an instance by its record, ``OWN`` for the wanted one."""
         name = record.form or self._base
         return OWN if name == self._options.forms.own else name
 
     def named(self, name: str) -> Formed | None:
-        """The form of an id; None where its files no longer exist."""
+        """The form with an id; None if its files no longer exist."""
         if name == OWN:
             return self.own
         if name not in self._former:
@@ -124,11 +124,11 @@ class FormsOfPlan:
         return self._former[name]
 
     def of_job(self, job: str) -> Formed | None:
-        """The form that a job has deployed, or was to deploy; None where its files no longer exist."""
+        """The form that a job has deployed, or was to deploy; None if its files no longer exist."""
         return self.named(OWN if job == self._options.forms.own else job)
 
     def unheard(self, form: Formed) -> Formed:
-        """A form that is only looked at: what of it could not be carried out is not reported."""
+        """A form that is only compared: what could not be carried out of it is not reported."""
         if form.name not in self._unheard:
             options = self._options
             own = Former(form.service, form.inputs, options.files.contents, options.files.names)
@@ -137,8 +137,9 @@ class FormsOfPlan:
         return self._unheard[form.name]
 
     def unlinking(self, node: str, relationship: str, form: str) -> tuple[Pairs, ...]:
-        """What undoes the pairs of a relationship as a form says, or the one that was deployed last where that does not
-        know it: nothing where neither does. An instance that is hosted on another one does so until it is removed."""
+        """What undoes the pairs of a relationship as a form says, or the one that was deployed last if that form does
+        not have the relationship; nothing if neither has it. An instance that is hosted on another one stays hosted
+        until it is removed."""
         for name in (OWN if form == self._options.forms.own else form, self._base):
             former = self.named(name) if name else None
             if former is not None and former.requires(node, relationship):

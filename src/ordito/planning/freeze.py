@@ -44,7 +44,7 @@ SYMBOLS = {
 
 
 def freeze(draft: Draft) -> Plan:
-    """The plan: steps in order, edges, calls that are still called, and what it all means for each instance."""
+    """The plan: steps in order, edges, the calls that are still needed, and what it means for each instance."""
     places = [0] * len(draft.steps)
     for place, number in enumerate(draft.order):
         places[number] = place
@@ -102,19 +102,19 @@ def freeze(draft: Draft) -> Plan:
 
 
 class _SharedParts:
-    """What the steps of all instances share, each kept once, by its fields in their order."""
+    """What the steps of all instances share, each part once, by its fields in their order."""
 
     def __init__(self) -> None:
         self.flows: dict[tuple[object, ...], StepFlow] = {_fields(NORMAL): NORMAL}
         self.effects: dict[tuple[object, ...], StepEffect] = {_fields(NO_EFFECT): NO_EFFECT}
 
     def new_flow(self, fields: tuple[object, ...]) -> StepFlow:
-        """How a step runs that runs as none before."""
+        """A ``StepFlow`` that is not shared yet."""
         found = self.flows[fields] = StepFlow(*fields)  # type: ignore[arg-type]
         return found
 
     def new_effect(self, fields: tuple[object, ...]) -> StepEffect:
-        """What a step means for the records that means what none before does."""
+        """A ``StepEffect`` that is not shared yet."""
         found = self.effects[fields] = StepEffect(*fields)  # type: ignore[arg-type]
         return found
 
@@ -188,8 +188,8 @@ def _changes(draft: Draft) -> tuple[Change, ...]:
 
 
 def _why_linked(draft: Draft, member: PlannedInstance, first: DraftStep) -> str:
-    """Why an instance that stays is linked, or its links are undone: what becomes of the other end; "" where that
-    stays as well."""
+    """Why an instance that stays is linked, or its links are undone: the action of the other end; "" if that stays as
+    well."""
     undone = "links of a target that leaves or stops are undone" if member.undone else ""
     if not draft.workflow.forms:
         return undone
@@ -213,7 +213,7 @@ def _change(member: PlannedInstance, first_reason: str, declared: str, *, forms:
 
 
 def _capacity(draft: Draft, steps: tuple[Step, ...]) -> dict[str, int]:
-    """How many operations may run at one time on each Compute instance that is used, where its node says so."""
+    """How many operations may run at one time on each Compute instance that is used, if its node limits that."""
     capacity: dict[str, int] = {}
     for instance in dict.fromkeys(step.runs_on for step in steps if step.runs_on):
         places = draft.members[instance].template.settings.concurrency
@@ -223,7 +223,7 @@ def _capacity(draft: Draft, steps: tuple[Step, ...]) -> dict[str, int]:
 
 
 def _makers(draft: Draft, calls: list[int]) -> dict[str, str]:
-    """Who makes the nodes of which instances are made, except those that are this machine."""
+    """The providers of the nodes of which instances are created, except those that are this machine."""
     found: dict[str, str] = {}
     for call in (draft.calls.all[number] for number in calls):
         if call.interface == DELEGATE and call.operation == PROVIDE:
@@ -239,5 +239,6 @@ def _kept(member: PlannedInstance) -> Change:
 
 
 def _loses(member: PlannedInstance) -> bool:
-    """Whether what an instance has become is lost with it: it is removed, or replaced and not only to repair it."""
+    """Whether the state that an instance has built up is lost with it: it is removed, or replaced for another reason
+    than repair."""
     return member.goes or (member.action is InstanceAction.REPLACE and not member.is_broken)

@@ -1,4 +1,4 @@
-"""The lifecycle steps of a plan: which ones there are, in which order, and as steps that are carried out."""
+"""The lifecycle steps of a plan: which there are, in which order, and the steps that carry them out."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ BEFORE, AFTER = Moment.BEFORE, Moment.AFTER
 
 
 class HookSteps:
-    """The lifecycle steps that a plan has, by phase; those that were carried out in an earlier attempt are left out,
-    which the plan's warnings say."""
+    """The lifecycle steps of a plan, by phase. Those that an earlier attempt has carried out are left out, and the
+    plan's warnings say so."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -62,8 +62,8 @@ class HookSteps:
         return self._draft.sequence(found, self._draft.why("lifecycle steps are carried out one after the other"))
 
     def _hook(self, step: LifecycleStep) -> Hook | None:
-        """A step as the plan has it; None where it was carried out already, and where nothing is known of its block,
-        which was reported before."""
+        """A step as the plan has it; None if it was carried out already, or if its block is not known, which was
+        reported before."""
         hooking = self._draft.options.hooking
         block = hooking.blocks.get(step.id)
         if block is None:
@@ -82,7 +82,7 @@ class HookSteps:
 
 
 def hook_of(draft: Draft, step: LifecycleStep, block: Block, files: Mapping[str, str]) -> Hook:
-    """A lifecycle step with all that the plan knows of it."""
+    """A lifecycle step with everything that the plan knows of it."""
     transition, _, moment = step.phase.partition(".")
     said: list[object] = [step.phase, step.component, step.fqn, block.version, block.digest, step.condition]
     said.append(dict(files))
@@ -104,7 +104,7 @@ def hook_of(draft: Draft, step: LifecycleStep, block: Block, files: Mapping[str,
 
 
 def _steps(draft: Draft, hook: Hook, step: LifecycleStep) -> list[DraftStep]:
-    """What carries out a lifecycle step: one step, or for one that runs an operation of a component several."""
+    """What carries out a lifecycle step: one step, or several for one that runs an operation of a component."""
     whole = hook_step(draft, hook)
     if not hook.block.is_operation:
         return [whole]
@@ -117,7 +117,7 @@ def _steps(draft: Draft, hook: Hook, step: LifecycleStep) -> list[DraftStep]:
 
 
 def hook_step(draft: Draft, hook: Hook) -> DraftStep:
-    """What carries out a lifecycle step. One that may fail holds nothing up."""
+    """The step that carries out a lifecycle step. One that may fail does not hold up others."""
     draft.hooks.append(hook)
     may_fail = hook.on_failure == "continue"
     said = f": {' '.join(hook.description.split())}" if hook.description else ""
@@ -133,7 +133,7 @@ def hook_step(draft: Draft, hook: Hook) -> DraftStep:
 
 
 def call_of(hook: Hook, interface: str, script: BlockScript | None) -> OperationCall:
-    """What runs a script of a lifecycle step's block, or nothing; once, however often operations are tried."""
+    """What runs a script of a lifecycle step's block, or nothing; once, whatever the job's number of attempts."""
     return OperationCall(
         owner=hook.component,
         side="",
@@ -148,8 +148,8 @@ def call_of(hook: Hook, interface: str, script: BlockScript | None) -> Operation
 
 
 def requirements_first(service: Service) -> Iterator[str]:
-    """The components, nodes that topologies stand for included, each after all that it requires; of those that may come
-    next the one that stands first in the template does."""
+    """The components, including substituted nodes, each after everything that it requires; otherwise in the order of
+    the template."""
     names = [*service.nodes, *service.substituted]
     place = {name: number for number, name in enumerate(names)}
     needs = {name: {r.target for r in node.requirements} for name, node in service.nodes.items()}
@@ -177,11 +177,9 @@ STAY = frozenset({InstanceAction.KEEP, InstanceAction.LOOK})
 
 
 def transitions(draft: Draft) -> Mapping[str, Transition]:
-    """The transition of each component that has one, and of the module where any has; none where nothing changes.
-
-    A component is a node template, all its instances together: it is installed where none of them was there before,
-    removed where none stays, and upgraded where anything else happens to one of them.
-    """
+    """The transition of each component that has one, and of the module if any component has; none if nothing changes. A
+    component is a node template with all its instances: it is installed if none of them existed before, removed if none
+    stays, and upgraded if anything else happens to one of them."""
     hooking = draft.options.hooking
     if hooking.transition is NONE or hooking.which == "none":
         return {}
@@ -206,7 +204,8 @@ def transitions(draft: Draft) -> Mapping[str, Transition]:
 
 
 def _gone(draft: Draft, since: str) -> set[str]:
-    """The components that an earlier attempt has removed: steps that were to come after that may still be missing."""
+    """The components that an earlier attempt has removed: steps that come after the removal may still have to be
+    run."""
     records = draft.snapshot.instances.values()
     gone = {r.node for r in records if not r.exists and r.last_config_change >= since and not draft.of_node.get(r.node)}
     return gone & draft.service.nodes.keys()
@@ -225,7 +224,7 @@ def _of(members: list[PlannedInstance], hooking: Hooking, *, is_forced: bool) ->
 
 
 def _is_new(member: PlannedInstance, since: str) -> bool:
-    """Whether an instance was not there before the first attempt at the revision."""
+    """Whether an instance did not exist before the first attempt at the revision."""
     return (
         member.action is InstanceAction.NEW
         or not member.record.created
@@ -234,8 +233,8 @@ def _is_new(member: PlannedInstance, since: str) -> bool:
 
 
 def _is_changed(member: PlannedInstance, since: str, *, is_forced: bool) -> bool:
-    """Whether an instance that stays is to be another, or became so in an earlier attempt at the revision. One that is
-    only repaired, or stopped for as long as what it requires is replaced, stays what it is; what is forced does not."""
+    """Whether an instance that stays is changed, or was by an earlier attempt at the revision. A repair is no change,
+    nor is a stop while something that it requires is replaced; a forced change is one."""
     if since and member.record.last_config_change >= since:
         return True
     if member.action in STAY or member.is_conditional:

@@ -1,9 +1,9 @@
-"""Transforms: workflows that somebody wrote, as steps of a plan (§7.3).
+"""Transforms: imperative workflows of a template, as steps of a plan (§7.3).
 
-Each workflow step is an entrance, its activities, and an end. A step waits for the ends of all that name it as what
-follows their success; one that is named as what follows a failure begins as soon as one of these has failed, and is
-left out where none has. A workflow ends with all its steps that nothing follows. What is inlined stands as a whole
-between two activities.
+Each workflow step is an entrance, its activities, and an end. A step waits for the ends of all steps that name it in
+``on_success``; one that is named in ``on_failure`` begins as soon as one of those steps has failed, and is left out if
+none has. A workflow ends with all its steps that nothing follows. An inlined workflow is run as a whole between two
+activities.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from ordito.work.activities import of_output, of_precondition, of_step, of_trigg
 from ordito.work.plan import PROCESSES, SCRIPTS, WORKFLOW, Action, Gate, OperationCall, Scope
 
 MOST_DEPTH = 50
-"""Workflows may inline each other so deep."""
+"""How deep workflows may inline each other."""
 MOST_STEPS = 1_000_000
-"""So many steps a plan may have that inlining makes: a few lines can ask for more than there is room for."""
+"""How many steps inlining may add to a plan: a few lines can ask for more than memory holds."""
 
 NEVER_FAIL = frozenset({Action.SET_STATE, Action.FILTER})
-"""What is there for a failure need not wait for these."""
+"""Steps that cannot fail, so that what handles failures need not wait for them."""
 
 
 def there_are(draft: Draft) -> None:
-    """Transform: every instance that exists, and stays as it is but for what the workflow does to it."""
+    """Transform: put every existing instance; each stays as it is apart from what the workflow does to it."""
     for node in draft.ordered:
         for record in draft.snapshot.records_of(node.name):
             if record.exists:
@@ -45,7 +45,7 @@ def there_are(draft: Draft) -> None:
 
 
 def stay(draft: Draft) -> None:
-    """Transform: what a deployment that somebody wrote has no use for stays: nothing in it removes instances."""
+    """Transform: keep the instances that a deployment workflow of the template does not use: it removes none."""
     for members in draft.of_node.values():
         surplus = [m for m in members if m.goes]
         for member in surplus:
@@ -61,7 +61,8 @@ def stay(draft: Draft) -> None:
 
 
 def preconditions(draft: Draft) -> None:
-    """Transform: what the workflow asks for must hold, of every instance of every target, before anything runs."""
+    """Transform: the preconditions of the workflow must hold for every instance of every target before anything
+    runs."""
     workflow = draft.service.workflows[draft.options.written.name]
     conditions: ConditionEvaluator | None = None
     for precondition in workflow.preconditions:
@@ -78,7 +79,7 @@ def preconditions(draft: Draft) -> None:
 
 
 def _conditions(draft: Draft) -> ConditionEvaluator:
-    """Conditions on what there will be when the workflow begins: what exists, and what it is to make."""
+    """Conditions on what there will be when the workflow begins: what exists, and what the workflow is to create."""
     snapshot = draft.snapshot
     if draft.created:
         snapshot = Snapshot()
@@ -127,9 +128,9 @@ def weave_actions(
     activities: Sequence[Activity],
     targets: Callable[[Activity], Sequence[str]],
 ) -> None:
-    """Weave a list of activities that belongs to no workflow: the actions of a trigger, each on its ``targets`` (what
-    inlines a workflow has none), and begun when the one before has ended at all of them. The draft's members must be
-    there (``there_are``); its plan halts at a failure."""
+    """Weave a list of activities that belongs to no workflow: the actions of a trigger. Each is carried out on its
+    ``targets`` (an inlined workflow has none), and begins when the one before has ended at all of them. The draft's
+    members must be there (``there_are``); the plan stops at a failure."""
     draft.overlaps, draft.halts = True, True
     begin = draft.join(f"{setting.name}.begin", draft.why(setting.reason))
     weaver = _Weaving(draft).weaver
@@ -158,9 +159,9 @@ def weave_target(
     *,
     after_failure: bool = False,
 ) -> Woven:
-    """Weave what an operation of a node is mapped to that a topology stands for, after a step of a plan: a workflow,
-    which is ``given`` these inputs, or an operation inside (node, interface, operation). ``name`` begins the ids of its
-    steps; with ``after_failure`` what follows a failure in it runs too."""
+    """Weave what an operation of a substituted node is mapped to, after a step of a plan: a workflow, which is
+    ``given`` these inputs, or an operation inside (node, interface, operation). ``name`` begins the ids of its steps;
+    with ``after_failure`` what follows a failure in it runs too."""
     setting = ActivitySetting(name, (), reason=reason, after_failure=after_failure)
     if isinstance(target, tuple):
         node, interface, operation = target
@@ -184,7 +185,7 @@ class _Weaving:
     def workflow(
         self, workflow: Workflow, around: ActivitySetting, begin: int, filters: Mapping[str, Sequence[int]]
     ) -> Woven:
-        """The steps of a workflow. Of ``around`` the name goes before those of the steps, and the scope is theirs."""
+        """The steps of a workflow. The ids of its steps begin with the name of ``around``, and its scope is theirs."""
         if workflow.implementation is not None:
             return self._external(workflow, around, begin)
         draft, steps = self._draft, workflow.steps
@@ -296,7 +297,7 @@ class _Weaving:
         return either
 
     def _sealed(self, name: str, end: int, begin: int, setting: ActivitySetting) -> int:
-        """An end that is left out with the beginning."""
+        """An end that is left out together with the beginning."""
         if not setting.may_be_left_out or end == begin:
             return end
         draft = self._draft
@@ -315,8 +316,8 @@ class _Weaving:
         begin: int,
         filters: Mapping[str, Sequence[int]],
     ) -> Woven:
-        """A workflow as a whole, with inputs of its own; its preconditions say where its operations happen
-        (R-7.3.5-1)."""
+        """An inlined workflow as a whole, with inputs of its own; its preconditions decide where its operations are
+        carried out (R-7.3.5-1)."""
         draft, workflow = self._draft, self._draft.service.workflows[activity.name]
         if setting.depth >= MOST_DEPTH or len(draft.steps) > MOST_STEPS:
             what = f"{MOST_DEPTH} workflows deep" if setting.depth >= MOST_DEPTH else f"to more than {MOST_STEPS} steps"
@@ -353,8 +354,7 @@ class _Weaving:
     def _preconditions(
         self, workflow: Workflow, setting: ActivitySetting, begin: int, found: dict[str, list[int]]
     ) -> list[int]:
-        """The steps that look at the preconditions of a workflow that is inlined; by whom they count is added to
-        ``found``."""
+        """The steps that evaluate the preconditions of an inlined workflow; the filters are added to ``found``."""
         looked: list[int] = []
         for place, precondition in enumerate(workflow.preconditions):
             if precondition.condition is None:
@@ -377,7 +377,7 @@ class _Weaving:
         return looked
 
     def _looked(self, setting: ActivitySetting, looked: list[int], begin: int) -> int:
-        """The beginning of a workflow whose preconditions were looked at: what it does first may change them."""
+        """The beginning of a workflow after its preconditions were evaluated: its first operations may change them."""
         draft = self._draft
         why = draft.why("preconditions are looked at before a workflow begins")
         join = draft.join(f"{setting.name}.looked", why, after_failure=setting.after_failure)
@@ -387,7 +387,7 @@ class _Weaving:
 
 
 class _Followed:
-    """Which steps stand before each step, by how it is named there, and an order in which these come first."""
+    """The steps before each step, by how they name it, and an order in which these come first."""
 
     def __init__(self, steps: Mapping[str, Step]) -> None:
         self.success: dict[str, list[str]] = {name: [] for name in steps}
@@ -413,7 +413,7 @@ def _reason(workflow: Workflow, name: str, after: _Followed) -> str:
 
 
 def _entered(name: str, after: _Followed) -> str:
-    """Why the first activity of a step waits for what comes before the step, "" where that is no step."""
+    """Why the first activity of a step waits for what comes before the step, "" if that is not a step."""
     if after.success[name] and after.failure[name]:
         return _either(name)
     if after.failure[name]:
@@ -434,7 +434,7 @@ def _either(name: str) -> str:
 
 
 def _named(names: Sequence[str], word: str = "and") -> str:
-    """Steps as one text, the first few of many."""
+    """The names of steps as one text, the first few of many."""
     shown = [f'"{name}"' for name in names[:3]]
     shown[3:] = [f"{len(names) - 3} more"] if len(names) > 3 else []
     return f" {word} ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
@@ -458,8 +458,8 @@ def actions(draft: Draft) -> None:
 
 
 def _targets(draft: Draft, policy: Policy, activity: Activity) -> Iterator[str]:
-    """The nodes at whose instances an activity happens: those that the policy names, members of groups included. Where
-    it names none it is about all of the topology, of which not every node has every operation."""
+    """The nodes at whose instances an activity is carried out: those that the policy names, including members of
+    groups. If it names none, the whole topology is meant, of which not every node has every operation."""
     for name in policy.nodes:
         node = draft.service.nodes.get(name)
         if node is not None and (policy.targets or activity.kind != "call_operation" or _has(node, activity)):
@@ -478,8 +478,8 @@ Accepts = Callable[[Sequence[str]], bool]
 
 
 def processor_of(artifact: Artifact, accepts: Accepts) -> str:
-    """What is asked to carry out a workflow: a processor of workflows for the nearest type of its artifact, else what
-    runs scripts; "" where nobody can."""
+    """What carries out a workflow: a processor of workflows for the nearest type of its artifact, else what runs
+    scripts; "" for none."""
     named = (f"{PROCESSES}{kind}" for kind in artifact.kinds)
     scripts = (kind for kind in artifact.kinds if kind in SCRIPTS)
     return next((kind for kind in (*named, *scripts) if accepts((kind,))), "")
@@ -488,7 +488,7 @@ def processor_of(artifact: Artifact, accepts: Accepts) -> str:
 def external(
     draft: Draft, workflow: Workflow, name: str, scope: int, reason: int, *, after_failure: bool = False
 ) -> int:
-    """Add the step that carries out a workflow as a whole; gives its number."""
+    """Add the step that carries out a workflow as a whole; returns its number."""
     artifact = workflow.implementation
     assert artifact is not None
     processor = processor_of(artifact, draft.options.abilities.accepts)

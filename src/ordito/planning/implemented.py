@@ -1,4 +1,4 @@
-"""What a template implements of the operations that the lifecycle table speaks of, and where that runs."""
+"""Which operations of the lifecycle table a template implements, and where they run."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Implemented = dict[tuple[str, str], list[tuple[str, Operation]]]
 NONE: list[tuple[str, Operation]] = []
 
 WOVEN = frozenset(placed.row.interface for placed in (*INSTALL, *UNINSTALL)) - {DELEGATE}
-"""The interface types that the table speaks of."""
+"""The interface types of the table."""
 
 
 class Implementations:
-    """What templates implement, found out once: those of one type that change nothing share its interfaces, which live
+    """What templates implement, each found once: templates of one type without changes share its interfaces, which live
     as long as the service."""
 
     def __init__(self) -> None:
@@ -51,13 +51,13 @@ class Implementations:
 
 
 def is_own(row: LifecycleRow, every: Implemented) -> bool:
-    """Whether an operation is a template's own business though a provider makes the node: it is none of those that
-    make it, or implemented beside the image from which it is made."""
+    """Whether an operation is implemented by the template although a provider creates the node: it is not one that
+    creates the node, or it is implemented beside the image from which the node is created."""
     return not row.is_delegated or (row.interface, row.operation) in every
 
 
 def implementations(interfaces: Mapping[str, Interface]) -> Implemented:
-    """What of the table's operations is implemented: by interface type and name, with the names of the interfaces."""
+    """Which operations of the table are implemented: by interface type and name, with the names of the interfaces."""
     found: Implemented = {}
     for interface in interfaces.values():
         for kind in interface.kinds:
@@ -78,7 +78,7 @@ def of_row(every: Implemented, row: LifecycleRow) -> Operation | None:
 
 def where_run(operation: Operation, node: NodeTemplate, side: Side, *, lifecycle: bool) -> Where:
     """Where an operation runs: as its ``operation_host`` says, else on the Compute of the instance; only the lifecycle
-    of a Compute itself is the orchestrator's business."""
+    of a Compute itself runs on the orchestrator."""
     asked = operation.operation_host.upper()
     if asked == "ORCHESTRATOR":
         return ORCHESTRATOR

@@ -1,8 +1,9 @@
-"""Transform: what is changed in place comes after what it requires, and after those of its node whose turn is before.
+"""Transform: what is changed in place comes after what it requires, and after the instances of its node whose turn is
+earlier.
 
-An instance that nothing takes down for the sake of what it requires stays up until that has been changed, and goes down
-only if that is up again. The steps that take instances down go on past failures of each other; what they have to wait
-for here has to end well, so that it is held up at a join that all of them wait for.
+An instance that nothing takes down because of what it requires stays up until that has been changed, and goes down only
+if that is up again. The steps that take instances down continue after failures of each other, but what they wait for
+here has to end well: so it is held at a join that all of them wait for.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from ordito.planning.second_pass import whether
 from ordito.work.plan import Action, Gate, Outage
 
 STAYS_UP = frozenset({InstanceAction.KEEP, InstanceAction.UPDATE})
-"""What does not go down, and is linked again with what does."""
+"""The actions of instances that do not go down, and are linked again with those that do."""
 
 MADE = frozenset({InstanceAction.NEW, InstanceAction.CONTINUE})
-"""What comes up and is not changed."""
+"""The actions of instances that come up and are not changed."""
 
 FREE = frozenset({InstanceAction.RESTART, InstanceAction.RECONFIGURE, InstanceAction.REPLACE})
-"""What goes down and comes up again, and need not do so for the sake of others."""
+"""The actions of instances that go down and come up again for reasons of their own."""
 
 
 def is_free(draft: Draft, member: PlannedInstance) -> bool:
@@ -33,7 +34,7 @@ def is_free(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def in_turn(draft: Draft) -> None:
-    """Hold up what has to wait for others that are changed."""
+    """Hold what has to wait for other changed instances."""
     if not draft.workflow.forms:
         return
     free = [m for m in draft.members.values() if m.turn or (m.action in FREE and is_free(draft, m))]
@@ -64,9 +65,9 @@ def takes_turns(draft: Draft) -> bool:
 
 
 def outages(draft: Draft) -> tuple[Outage, ...]:
-    """The nodes of which all instances that are up go down before any of them is up again. What leaves for good is
-    missed by nobody, where nothing is run to stop an instance it goes on, and what goes down only if it is found not to
-    be ok does not count as up."""
+    """The nodes of which all instances that are up go down before any of them is up again. Instances that are removed
+    for good do not count; those without an operation that stops them stay up; and those that go down only if they are
+    found not to be ok do not count as up."""
     found: list[Outage] = []
     for node in draft.ordered if draft.workflow.interrupts else ():
         up = [m for m in draft.of_node.get(node.name, ()) if m.was_up]
@@ -82,8 +83,8 @@ def outages(draft: Draft) -> tuple[Outage, ...]:
 
 
 def _why_together(draft: Draft, member: PlannedInstance) -> str:
-    """Why an instance goes down with all of its node: for what it needs that is replaced, before any cause of its
-    own."""
+    """Why an instance goes down together with its whole node: because of something it needs that is replaced, rather
+    than for a cause of its own."""
     if member.is_nested:
         for relationship in member.template.requirements:
             at = (member.record.host,) if relationship.is_hosting else ()
@@ -94,7 +95,7 @@ def _why_together(draft: Draft, member: PlannedInstance) -> str:
 
 
 def _is_stopped(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether anything is run, or asked of a provider, that stops or removes an instance."""
+    """Whether anything that stops or removes an instance is run, or asked of a provider."""
     for number in member.down.steps if member.down is not None else ():
         step = draft.steps[number]
         if not step.link and (step.action is Action.DELEGATE or draft.calls.all[step.call].artifact):
@@ -130,8 +131,9 @@ def _moving(draft: Draft) -> set[str]:
 
 
 class _Turns:
-    """The ends of the turns of each node, each a join of all that are changed in it, and of the links with these of
-    what stays: who works with a node has those of one turn again before it loses those of the next."""
+    """The ends of the turns of each node: each a join of all instances that are changed in it and of the links between
+    these and what stays. So whoever uses a node has the instances of one turn back before it loses those of the next.
+    """
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -160,7 +162,7 @@ class _Turns:
         return found
 
     def _node(self, member: PlannedInstance) -> str:
-        """The node whose turns an instance takes: that of its outermost host which does so."""
+        """The node whose turns an instance takes: that of its outermost host that takes turns."""
         found = member
         for found in self._draft.chain(member):
             if not found.is_nested:
@@ -188,7 +190,7 @@ class _Turns:
 
 
 class _Holds:
-    """Steps that wait for a join to end well, whatever else they go on past."""
+    """Steps that wait for a join to end well, although they continue after other failures."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -205,7 +207,7 @@ class _Holds:
         self._linked = _other_ends(draft, kept) if draft.observed else {}
 
     def hold(self, member: PlannedInstance, barrier: int, filtered: int = -1) -> None:
-        """Hold an instance, and what is undone of links with it, where there is a filter behind that."""
+        """Hold an instance, and what undoes its links, if there is a filter after that."""
         down = member.down
         if filtered >= 0:
             self._draft.edge(barrier, filtered, self._draft.why(AFTER))
@@ -222,9 +224,8 @@ class _Holds:
                 self._begins[member.up.begin] = barrier
 
     def leave_out(self, filters: Mapping[str, int]) -> None:
-        """Have what is done with instances, and with links of theirs, be left out with their filters. A pair of which
-        both ends have one is made again where either is, and one of which the other end goes down in any case always
-        is."""
+        """Have what is done with instances, and with their links, be left out by their filters. A pair both of whose
+        ends have one is made again if either is; a pair whose other end goes down in any case always is."""
         for name, filtered in filters.items():
             member = self._draft.members[name]
             down = member.down.steps if member.down is not None else []
@@ -243,7 +244,7 @@ class _Holds:
             self._follow(number, filtered)
 
     def _follow(self, number: int, filtered: int) -> None:
-        """Have a step be left out with a filter, and with nothing else that is."""
+        """Have a step be left out with a filter, and with nothing else."""
         self._draft.steps[number].gate = Gate.ALL
         if number in self._held:
             self._held[number] = filtered
@@ -251,7 +252,7 @@ class _Holds:
             self._filtered[number] = filtered
 
     def _either(self, one: int, other: int) -> int:
-        """A join that is left out only with both of two filters."""
+        """A join that is left out only together with both of two filters."""
         key = (one, other)
         if key not in self._joined:
             draft, reason = self._draft, self._draft.why("either end of the pair is configured again")
@@ -261,7 +262,8 @@ class _Holds:
         return self._joined[key]
 
     def write(self) -> None:
-        """Lead what instances wait for to their joins, and all else past these, whatever has failed."""
+        """Route what instances wait for through their joins; everything else continues after these, whatever has
+        failed."""
         draft = self._draft
         before = len(draft.befores)
         passed: dict[int, int] = {}

@@ -1,5 +1,5 @@
-"""What is not removed unless somebody says so: what is protected, what this ensemble has not created, and everything
-that either of them depends on. Undeploying leaves it alone, and so does an upgrade, though the template lost it.
+"""What is removed only if that is asked for: what is protected, what this ensemble has not created, and everything that
+either of these depends on. Undeploying leaves it alone, and so does an upgrade to a template that no longer has it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from ordito.planning.planned_instances import Chain, InstanceAction, PlannedInst
 from ordito.work.plan import ChangeCause
 
 REASONS = {ChangeCause.PROTECTED: "protected", ChangeCause.UNMANAGED: "not created by this ensemble"}
-"""Why an instance is kept for itself, in words."""
+"""Why an instance itself is kept, in words."""
 
 
 def keep(draft: Draft) -> None:
-    """Transform: keep instances, and let the wanted numbers be those that are kept."""
+    """Transform: keep instances, and have the wanted numbers be those of the kept ones."""
     waiting = deque(_kept_for_itself(draft))
     while waiting:
         member, cause, reason = waiting.popleft()
@@ -48,7 +48,7 @@ def why_kept(draft: Draft, member: PlannedInstance) -> ChangeCause:
 
 
 def _needed(draft: Draft, member: PlannedInstance) -> Iterator[PlannedInstance]:
-    """The instances that an instance depends on: its host, and those of what else it requires."""
+    """The instances that an instance depends on: its host, and those of its other requirements."""
     host = draft.host_of(member)
     if host is not None:
         yield host
@@ -58,7 +58,7 @@ def _needed(draft: Draft, member: PlannedInstance) -> Iterator[PlannedInstance]:
 
 
 def kept_behind(service: Service, snapshot: Snapshot, left_behind: frozenset[str]) -> frozenset[str]:
-    """The nodes that the template has lost and that are not removed for that; ``service`` still holds them."""
+    """The nodes that are no longer in the template and are kept nevertheless; ``service`` still has them."""
     waiting = [name for name in left_behind if _is_kept(service, snapshot, name)]
     found: set[str] = set()
     while waiting:
@@ -74,7 +74,7 @@ def _is_kept(service: Service, snapshot: Snapshot, name: str) -> bool:
 
 
 def refuse_replaced(draft: Draft) -> None:
-    """Transform: what is not removed is not replaced either, unless somebody has said of the node that it is to be."""
+    """Transform: what is removed only on request is replaced only on request, too: if its node is named."""
     if not draft.workflow.describes:
         return
     for member in draft.members.values():

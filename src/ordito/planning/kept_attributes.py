@@ -1,7 +1,7 @@
-"""Transform: say which attributes keep a value that no operation of the service gives any more.
+"""Transform: warn of attributes that keep a value although no operation of the service sets them any more.
 
 What an operation found out stays true of an instance for which nothing is carried out. So a value stays until an
-operation gives another one, or the instance is replaced; and whoever goes back finds what there was.
+operation sets another one or the instance is replaced, and a rollback finds what there was.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_NAMED = 4
 
 
 def warn_of_kept_attributes(draft: Draft) -> None:
-    """Warn, once for a node and its attribute, of values that stay though nothing gives them any more."""
+    """Warn, once for a node and its attribute, of values that stay although nothing sets them."""
     if draft.is_in_one_form:
         return
     lost = _Lost(draft)
@@ -46,8 +46,8 @@ def warn_of_kept_attributes(draft: Draft) -> None:
 
 
 class _Lost:
-    """The attributes that operations of a node give in an earlier form of the service, and none does as it is wanted;
-    each looked for once for a node in a form."""
+    """The attributes that operations of a node set in an earlier form of the service, and no operation sets in the
+    wanted one; found once for a node in a form."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -55,7 +55,7 @@ class _Lost:
         self._required: dict[str, list[Mapping[str, Interface]]] | None = None
 
     def of(self, member: PlannedInstance) -> Mapping[str, str]:
-        """The attributes of an instance, each with the operation that has given it."""
+        """The attributes of an instance, each with the operation that has set it."""
         form = self._draft.forms.of(member.record)
         key = (member.template.name, form.name)
         if key not in self._known:
@@ -73,7 +73,7 @@ class _Lost:
         return {key: giver for key, giver in given.items() if key not in still}
 
     def _still(self, node: NodeTemplate) -> frozenset[str]:
-        """The attributes of a node that any operation gives, its own or one of a relationship."""
+        """The attributes of a node that any operation sets, its own or one of a relationship."""
         found = [*_given(node, node.interfaces.values(), SELF)]
         for relationship in node.requirements:
             found += _given(node, relationship.interfaces.values(), SOURCE)
@@ -92,7 +92,8 @@ class _Lost:
 
 
 def _given(node: NodeTemplate, interfaces: Iterable[Interface], entity: str) -> Iterator[tuple[str, str]]:
-    """The attributes of a node to which outputs are mapped, by the names under which they are recorded, and by what."""
+    """The attributes of a node to which outputs are mapped, by the names under which they are recorded, each with the
+    operation."""
     for interface in interfaces:
         every: Iterable[Mapped] = (
             *(o for o in interface.operations.values() if o.implementation is not None),

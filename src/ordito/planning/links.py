@@ -1,11 +1,10 @@
-"""Transforms: the operations of pairs: what links the instances of a relationship, and what undoes it (§5.8.5).
+"""Transforms: the operations of pairs: what links the instances of a relationship, and what undoes that (§5.8.5).
 
-The pairs of an instance that is made or removed belong to its own chain, requirement by requirement in declared order,
-on removal reversed; inside a requirement in the order of the numbers of the instances at the other end. Where the
-source stays and only the target comes or goes, the pair is linked when the target's whole chain up has ended, its own
-links and its monitoring included, and undone before the target goes down; one such pair that fails does not hold the
-others up. A pair of which an end is taken down and up again is
-undone and linked again.
+The pairs of an instance that is created or removed belong to its own chain, requirement by requirement in declared
+order, reversed on removal; inside a requirement in the order of the numbers of the instances at the other end. If the
+source stays and only the target comes or goes, the pair is linked when the target's whole chain up has ended, including
+its own links and its monitoring, and undone before the target goes down; one such pair that fails does not hold up the
+others. A pair with an end that is taken down and up again is undone and linked again.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def links(draft: Draft) -> None:
 
 
 def unlinks(draft: Draft) -> None:
-    """Undo every pair that was begun and of which an end leaves or is stopped, if only to be taken up again."""
+    """Undo every pair that was begun and one of whose ends is removed or stopped, even if it comes up again."""
     pairing, linking = Pairing(draft), _Linking(draft)
     for node in draft.ordered:
         wanted = draft.sequences.removing(node).unlink
@@ -82,15 +81,15 @@ def unlinks(draft: Draft) -> None:
 
 
 class _Linking:
-    """By which operations, and in which form of them, pairs are linked as forms of the service say."""
+    """The operations that link pairs, and their digests, by the forms of the service."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._alike: dict[tuple[str, str], Mapping[str, str]] = {}
 
     def otherwise(self, source: PlannedInstance, link: Link, forms: Iterable[Formed]) -> Iterator[str]:
-        """The changes that began a pair otherwise than forms say: by another operation, or by another form of it. A
-        change by itself does not tell that: a job that has failed and gone back has linked pairs in two forms."""
+        """The changes that began a pair in another way than the forms say: by another operation, or by another version
+        of it. Changes alone do not tell: a job that has failed and was rolled back has linked pairs in two forms."""
         target = self._draft.members.get(link.target)
         applied, failed = dict(link.applied), dict(link.failed)
         if target is None:
@@ -108,7 +107,7 @@ class _Linking:
     def _known(
         self, form: Formed, source: PlannedInstance, target: PlannedInstance, relationship: str
     ) -> Mapping[str, str]:
-        """The keys of what links a pair, each with its digest: nearly always they are those of all its pairs."""
+        """The keys of what links a pair, each with its digest: nearly always the same for all of its pairs."""
         known = self._alike.get((form.name, relationship))
         if known is not None:
             return known
@@ -124,8 +123,8 @@ class _Linking:
 
 
 def _of_no_form(draft: Draft, source: PlannedInstance, falling: Formed, linking: _Linking) -> tuple[Pairs, ...]:
-    """What undoes those pairs of a source that neither the form in which it is knows nor the one that is wanted: a job
-    that failed has begun them, and they are undone as its form says."""
+    """What undoes the pairs of a source that neither its present form nor the wanted one has: a failed job has begun
+    them, and they are undone as its form says."""
     if not (draft.is_forming or source.goes) or (draft.is_left_out(source) and not source.goes):
         return ()
     # What leaves is not linked as it is wanted: of it all is undone that its own form does not know.
@@ -154,8 +153,7 @@ def _drop(source: PlannedInstance, unlink: tuple[Pairs, ...]) -> None:
 
 
 def _forget(source: PlannedInstance, relationships: set[str]) -> None:
-    """Have it known no more, whether or not anything undoes it, that a job that failed has begun relationships which
-    are not wanted."""
+    """Forget, whether or not anything undoes them, the unwanted relationships that a failed job has begun."""
     source.dropped |= relationships
     if relationships and source.kind is ChangeKind.UNCHANGED:
         source.kind, source.reason = ChangeKind.ADOPT, "what a job that failed has linked is not required"
@@ -166,7 +164,7 @@ def _turns(draft: Draft, unlink: tuple[Pairs, ...]) -> Turns:
 
 
 def _weave(draft: Draft, node: NodeTemplate, sequence: Making) -> None:
-    """Put the links of a node's instances where they belong in their chains."""
+    """Put the links of a node's instances at their places in the chains."""
     then = 0
     if sequence.reached_by:
         then = draft.why(f"{node.name} gets its address by its link with {sequence.reached_by}")
@@ -178,8 +176,8 @@ def _weave(draft: Draft, node: NodeTemplate, sequence: Making) -> None:
 def _asked(
     draft: Draft, source: PlannedInstance, relationship: Relationship, pairing: Pairing
 ) -> list[PlannedInstance]:
-    """The instances that a source which stays is to be linked with. Nobody has asked a partial plan for the links of
-    what stays as it is, except where the one instance that it was linked with leaves."""
+    """The instances that a source which stays is to be linked with. A partial plan does not make links of what stays as
+    it is, unless the one instance that it was linked with is removed."""
     targets = pairing.wanted(source, relationship)
     if draft.is_left_out(source):
         # What is new about it is left out with it.
@@ -193,8 +191,8 @@ def _asked(
 def _once_linked(
     draft: Draft, source: PlannedInstance, targets: list[PlannedInstance], pairs: Pairs, is_lost: bool
 ) -> list[PlannedInstance]:
-    """Of what the template has lost those targets with which the source was linked before: what was taken down is
-    linked again, and nothing further."""
+    """For a relationship that is no longer in the template, the targets with which the source was linked before: what
+    was taken down is linked again, and nothing else."""
     if not is_lost:
         return targets
     key, node = pairs.relationship.key, pairs.relationship.source
@@ -202,14 +200,14 @@ def _once_linked(
 
 
 def _is_of(pairs: Pairs, whole: bool) -> bool:
-    """Whether operations of pairs belong to a way of their source: to the whole of it, or to the part that only starts
-    or stops."""
+    """Whether operations of pairs belong to a chain of their source: to the whole of it, or to the part that only
+    starts or stops."""
     return whole or pairs.is_link
 
 
 class _LinkTurns:
-    """Whose turn it is at the target's side: operations of one relationship that run on the same target follow each
-    other in the order of the sources, whatever becomes of those before."""
+    """The order at the target's side: operations of one relationship that run on the same target follow each other in
+    the order of the sources, whether or not those before succeed."""
 
     def __init__(self, draft: Draft, relationship: Relationship) -> None:
         self._draft = draft
@@ -217,7 +215,7 @@ class _LinkTurns:
         self._reason = draft.why(f"links of {relationship.key} at one target, in order")
 
     def take(self, number: int) -> None:
-        """A step takes its turn on the instance it runs on."""
+        """Have a step take its turn on the instance on which it runs."""
         step = self._draft.steps[number]
         before = self._last.get(step.instance)
         if before is not None:
@@ -226,14 +224,14 @@ class _LinkTurns:
 
 
 class _OfTurns:
-    """The last step so far with the links between one source and the targets of one turn: such steps follow each other,
-    and wait for those of no other turn, which may be held up until these are done."""
+    """The last step so far for the links between one source and the targets of one turn: such steps follow each other,
+    and wait for those of no other turn, which may be held until these are done."""
 
     def __init__(self) -> None:
         self._last: dict[tuple[str, str, int], int] = {}
 
     def put(self, source: PlannedInstance, target: PlannedInstance, last: int) -> int:
-        """Have a step be the last one; gives the one before, -1 for none."""
+        """Make a step the last one; returns the one before, -1 for none."""
         key = (source.id, target.template.name, target.turn if target.falls else -1)
         before = self._last.get(key, -1)
         self._last[key] = last
@@ -245,7 +243,7 @@ Turns = dict[int, _LinkTurns]
 
 
 def _after(draft: Draft, before: int, after: int, reason: int) -> None:
-    """Hand on the order only: between steps one of which does not need the other stands a join that bears failures."""
+    """Keep only the order: if one step does not need the other, a join between them continues after failures."""
     if not draft.steps[after].after_failure:
         turn = draft.join(f"{draft.steps[after].instance}.turn", reason, after_failure=True)
         draft.edge(before, turn, reason)
@@ -275,8 +273,8 @@ def _link_kept(
     turns: _LinkTurns,
     ordered: _OfTurns,
 ) -> None:
-    """Link a source that stays with targets that are new to it, or are again. Where these take turns the source loses
-    no more of them at one time: it is linked with those of one turn before the next begins, and before it is updated
+    """Link a source that stays with targets that are new or are created again. If these take turns, the source loses no
+    more of them at one time: it is linked with those of one turn before the next begins, and before it is updated
     itself, which comes after all of them."""
     chain = _up(source)
     rolls = any(t.turn for t in targets)
@@ -308,8 +306,8 @@ def _link_kept(
 def _new_pair_step(
     draft: Draft, source: PlannedInstance, target: PlannedInstance, relationship: Relationship, entry: PairEntry
 ) -> int:
-    """Add an operation of a pair that was not carried out yet. What repairs a target links it as well, where that is
-    stopped and started, or replaced."""
+    """Add an operation of a pair that was not carried out yet. If the target is repaired by a restart or a replacement,
+    that links the pair as well."""
     number = pair_step(draft, source, target, relationship, entry, reason=f"a new pair with {target.id}")
     draft.linked.add(draft.steps[number].link)
     if target.repaired is not None:
@@ -319,8 +317,8 @@ def _new_pair_step(
 
 
 def _unlinked(draft: Draft, source: PlannedInstance, target: PlannedInstance, pairs: Pairs) -> list[PairEntry]:
-    """The operations of a pair that were not carried out yet, or all of them where they are wanted in another form:
-    then the pair is undone before."""
+    """The operations of a pair that were not carried out yet, or all of them if they are wanted in another form: then
+    the pair is undone before."""
     relationship = pairs.relationship
     link = draft.snapshot.links.get(link_id(relationship.key, relationship.source, source.id, target.id))
     down = DOWN_UP[target.action].down
@@ -345,7 +343,8 @@ def _unlinked(draft: Draft, source: PlannedInstance, target: PlannedInstance, pa
 
 
 def _count_alike(draft: Draft, source: PlannedInstance, link: str, alike: dict[str, Applied]) -> None:
-    """Operations of a pair do what they did, from another place in the service: they count as they are wanted now."""
+    """Have operations of a pair count as carried out if they do what was done, declared at another place of the
+    service."""
     draft.adopted_links.setdefault(link, {}).update(alike)
     draft.linked_alike.add(source.id)
     if source.kind is ChangeKind.UNCHANGED:
@@ -353,7 +352,7 @@ def _count_alike(draft: Draft, source: PlannedInstance, link: str, alike: dict[s
 
 
 def _unlink(draft: Draft, source: PlannedInstance, unlink: tuple[Pairs, ...], turns: Turns, pairing: Pairing) -> None:
-    """The pairs of a source that goes down are undone in its chain down."""
+    """Undo the pairs of a source that goes down, in its chain down."""
     chain = _down(source)
     first = draft.why("links are undone before the instance stops")
     last = draft.why("what linked it is undone once the instance has stopped")
@@ -391,7 +390,7 @@ def _undo(
 def _unlink_kept(
     draft: Draft, source: PlannedInstance, unlink: tuple[Pairs, ...], turns: Turns, pairing: Pairing
 ) -> None:
-    """The pairs of a source that does not go down are undone before their targets do."""
+    """Undo the pairs of a source that does not go down, before their targets do."""
     before = draft.why("links are undone before the target stops")
     order = draft.why("links are undone one after the other")
     ordered = _OfTurns()
@@ -436,7 +435,7 @@ def _unlink_kept(
 
 
 def _before_linked_again(draft: Draft, source: PlannedInstance, chain: Chain) -> None:
-    """Have each pair of a source be undone before it is made again; whatever becomes of its other pairs."""
+    """Have each pair of a source be undone before it is made again, whether or not its other pairs succeed."""
     undone = {draft.steps[number].link: number for number in source.undone}
     again: set[str] = set()
     for number in chain.steps:
@@ -468,7 +467,7 @@ def _link_has_failed(
 
 
 def _is_left(draft: Draft, source: PlannedInstance, target: PlannedInstance, unlink: list[Pairs]) -> bool:
-    """Whether a pair of which an end was stopped is still to be undone: an operation that does it has failed."""
+    """Whether a pair with a stopped end is still to be undone: an operation that does so has failed."""
     if not ((target.is_meant and not target.is_up) or (source.is_meant and not source.is_up)):
         return False
     relationship = unlink[0].relationship
@@ -477,15 +476,15 @@ def _is_left(draft: Draft, source: PlannedInstance, target: PlannedInstance, unl
 
 
 def _stays_linked(draft: Draft, member: PlannedInstance, other: PlannedInstance) -> bool:
-    """Whether a pair is not undone, because an instance is healed and the other one, which stays, is not up."""
+    """Whether a pair is not undone, because an instance is healed and the other end, which stays, is not up."""
     is_healed = member.action is InstanceAction.REPLACE or (member.action is InstanceAction.RESTART and draft.heals)
     return is_healed and other.action is InstanceAction.KEEP and not other.is_up
 
 
 def was_begun(draft: Draft, source: PlannedInstance, target: PlannedInstance, pairs: Pairs) -> bool:
     """Whether an operation that begins a pair was started for it (R-5.8.5-10): one of the pair, or one of its source
-    for all pairs that there were, which says nothing of a target that was made later; or may be, by a stage before this
-    one, which is found out when the pair is to be undone."""
+    for all pairs that existed then, which says nothing of a target that was created later. Also True if an earlier
+    stage of the plan may begin it, which is found out when the pair is to be undone."""
     return _was_begun(draft, source, target, pairs) or _id(source, target, pairs.relationship) in draft.linked_before
 
 
@@ -512,7 +511,7 @@ def pair_step(
     reason: str = "",
     after_failure: bool = False,
 ) -> int:
-    """Add an operation of one pair, for the ``reason`` that its source has where it has none; gives its number."""
+    """Add an operation of one pair, with its source's ``reason`` unless it has one; returns its number."""
     near, far = (source, target) if entry.side is Side.SOURCE else (target, source)
     link = link_id(relationship.key, relationship.source, source.id, target.id)
     step = DraftStep(

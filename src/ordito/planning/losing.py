@@ -1,5 +1,6 @@
-"""Whose data a plan loses: of the instances that keep any, those that it removes, and those that it makes where they
-were made before."""
+"""Whose data a plan loses: of the instances that hold data, those that it removes, and those that it creates although
+they were created before.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ordito.planning.planned_instances import DOWN_UP, GOING, Down, InstanceActi
 
 
 def losing(draft: Draft) -> tuple[str, ...]:
-    """The instances whose data a plan loses, what is missed on hosts that it removes included."""
+    """The instances whose data a plan loses, including what is missed on hosts that it removes."""
     found = [member.id for member in draft.members.values() if _is_lost(draft, member) and holds_data(draft, member)]
     for host, missed in draft.missed_on.items():
         if _goes(draft, host):
@@ -21,9 +22,9 @@ def losing(draft: Draft) -> tuple[str, ...]:
 
 
 def holds_data(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether an instance holds data that are lost when it is removed, or made once more. One that was never begun has
-    none, nor one that was removed on purpose. Of one that was found to be absent nobody knows: it may come back, as
-    with a volume that is mounted again."""
+    """Whether an instance holds data that are lost when it is removed, or created again. One that was never begun holds
+    none, nor does one that was removed on purpose. One that was found to be absent may come back, as with a volume that
+    is mounted again."""
     record = draft.snapshot.instances.get(member.id)
     if record is None or not member.template.keeps_data:
         return False
@@ -32,15 +33,15 @@ def holds_data(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def at_stake(draft: Draft, members: Iterable[PlannedInstance]) -> Iterator[PlannedInstance]:
-    """Those of some instances whose data are lost when they are removed, or made once more, and of which nobody has
-    said that they may be."""
+    """Those of some instances whose data are lost when they are removed, or created again, and for which nobody has
+    allowed that."""
     may = draft.options.data_loss.permitted
     return (m for m in members if holds_data(draft, m) and may.isdisjoint((m.id, m.template.name)))
 
 
 def lost_if(draft: Draft, names: Iterable[str]) -> dict[str, str]:
-    """On what it depends whether the data of instances are lost, for people; nothing of those of which they are lost in
-    any case."""
+    """The condition under which the data of instances are lost, for people; none for those that are lost in any
+    case."""
     found: dict[str, str] = {}
     for name in names:
         member = draft.members.get(name)
@@ -59,7 +60,7 @@ IF_NOT_OK = "if it is not found to be ok before"
 
 
 def _is_lost(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether what an instance holds is lost by what becomes of it."""
+    """Whether what an instance holds is lost by its action."""
     is_made = member.action is InstanceAction.NEW or (member.action is InstanceAction.CONTINUE and draft.options.force)
     return is_made or member.id in draft.once_more or DOWN_UP[member.action].down is Down.REMOVE
 
@@ -72,13 +73,13 @@ def _keeps(draft: Draft, name: str) -> bool:
 
 
 def may_come_back(snapshot: Snapshot, record: Instance) -> bool:
-    """Whether an instance was found to be absent, and nothing that it is hosted on was removed on purpose."""
+    """Whether an instance was found to be absent, and none of its hosts was removed on purpose."""
     return record.was_lost and all(host.exists or host.was_lost for host in chain(snapshot, record.host))
 
 
 def left_absent(draft: Draft) -> frozenset[str]:
-    """The instances that are not made once more where nobody can be asked: what was found to be absent and may hold
-    data, and the hosts that were found to be absent under what does."""
+    """The instances that are not created again if nobody can be asked: those that were found to be absent and may hold
+    data, and hosts that were found to be absent under such instances."""
     snapshot, found = draft.snapshot, set[str]()
     for record in snapshot.instances.values():
         node = draft.service.nodes.get(record.node)
@@ -89,6 +90,6 @@ def left_absent(draft: Draft) -> frozenset[str]:
 
 
 def _goes(draft: Draft, host: str) -> bool:
-    """Whether an instance is removed, or one that it is hosted on."""
+    """Whether an instance, or one of its hosts, is removed."""
     members = (draft.members.get(above.id) for above in chain(draft.snapshot, host))
     return any(member is not None and DOWN_UP[member.action].down is Down.REMOVE for member in members)

@@ -1,4 +1,4 @@
-"""Warnings about lifecycle steps that would roll a job back over what cannot be undone."""
+"""Warnings about lifecycle steps whose rollback would pass steps that cannot be undone."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ EITHER = f"an upgrade makes them again, without what they held; of undeploying {
 
 
 def check_lossy(draft: Draft) -> None:
-    """Transform: report steps of the plan that roll back over others that have no undo; an error where that is
-    asked for."""
+    """Transform: report the lifecycle steps that ask for a rollback although steps before them have no undo; an error
+    in strict mode."""
     steps = [draft.service.hooks[hook.id] for hook in draft.hooks]
     gone = NOT_MADE_AGAIN if draft.options.hooking.transition is Transition.DELETE else MADE_AGAIN
     report_lossy(steps, draft.diagnostics, strict=draft.options.hooking.strict, gone=gone)
@@ -41,8 +41,8 @@ def check_lossy(draft: Draft) -> None:
 
 
 def with_lossy_replace(plan: Plan) -> Plan:
-    """The plan of a job that takes itself back when it fails, with a warning where that would lead over what it makes
-    again."""
+    """The plan of a job that is rolled back if it fails, with a warning if the rollback would have to restore what the
+    plan replaces."""
     replaced = [change.instance for change in plan.changes if change.kind == ChangeKind.REPLACE]
     if not replaced or any("[lossy-replace]" in warning for warning in plan.summary.warnings):
         return plan
@@ -68,7 +68,7 @@ def _is_before(step: LifecycleStep) -> bool:
 
 
 def check_service(service: Service, diagnostics: Diagnostics) -> None:
-    """The same for a service that is only looked at, as far as it can be told without knowing what there is."""
+    """The same for a service that is only validated, as far as that can be told without knowing what exists."""
     if not service.hooks:
         return
     names = list(requirements_first(service))
@@ -91,8 +91,8 @@ def check_service(service: Service, diagnostics: Diagnostics) -> None:
 def report_lossy(
     steps: Sequence[LifecycleStep], diagnostics: Diagnostics, *, strict: bool = False, gone: str = EITHER
 ) -> None:
-    """Report each of some steps, in the order in which they are carried out, that rolls back over what has no undo, or
-    over resources that are gone, of which ``gone`` says what becomes."""
+    """Report each of some steps, in the order in which they are carried out, whose rollback would pass what has no
+    undo, or removed resources, of which ``gone`` tells."""
     lossy: list[str] = []
     for step in steps:
         if step.on_failure == ROLLBACK and lossy:
@@ -115,7 +115,7 @@ def _report(step: LifecycleStep, why: str, hint: str, diagnostics: Diagnostics, 
 
 
 def can_be_undone(step: LifecycleStep) -> bool:
-    """Whether something undoes what a step does; of a block that is not known that is not asked."""
+    """Whether something undoes what a step does; not asked for a block that is not known."""
     if step.fqn == OPERATION:
         return step.config.get(UNDO_OPERATION) is not None
     return step.block is None or step.block.undo is not None

@@ -1,9 +1,9 @@
-"""Transform: operations of a node that a topology stands for, and that its substitution mappings map (§3.8.12).
+"""Transform: operations of a substituted node that the substitution mappings map (§3.8.12).
 
-Where an operation of the lifecycle is mapped to a workflow, or to an operation inside, that runs in the place of this
-operation of all nodes inside; what is not mapped is carried out inside as ever. The chains of the instances inside are
-cut at every mapped operation: what comes before it has ended at all of them before what stands for it begins, and they
-go on when that has ended. Between two cuts they wait for each other as they require each other.
+If an operation of the lifecycle is mapped to a workflow, or to an operation inside, that runs instead of this operation
+of all nodes inside; what is not mapped is carried out inside as usual. The chains of the instances inside are cut at
+every mapped operation: what comes before it has ended at all of them before the mapping's target begins, and they
+continue when that has ended. Between two cuts they wait for each other as their requirements say.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ DOWN: Mapping[Down, tuple[str, ...]] = {
     Down.REMOVE: _in_order(UNINSTALL, STOPS | DELETES),
     Down.STOP: _in_order(UNINSTALL, STOPS),
 }
-"""The operations of the normative lifecycle on each way of an instance."""
+"""The operations of the normative lifecycle for each chain of an instance."""
 
 Target = str | tuple[str, str, str]
 
 
 class _Way(msgspec.Struct, frozen=True):
-    """One way, up or down, of the instances inside: the chain of each member, the operations on it, and those of them
-    that are mapped."""
+    """One direction, up or down, of the instances inside: the chain of each instance, the operations in it, and which
+    of them are mapped."""
 
     chains: tuple[tuple[PlannedInstance, Chain], ...]
     operations: tuple[str, ...]
@@ -57,7 +57,7 @@ class _Way(msgspec.Struct, frozen=True):
 
 
 def mapped(draft: Draft) -> None:
-    """Have mapped operations carried out by what they are mapped to."""
+    """Replace mapped operations by what they are mapped to."""
     # What stands for a node decides for all that is inside, however deep.
     for name in sorted(draft.service.substituted, key=lambda n: n.count("/")):
         substituted = draft.service.substituted[name]
@@ -99,14 +99,14 @@ def _ways(draft: Draft, substituted: Substituted, targets: Mapping[str, Target])
 
 
 def _is_concerned(member: PlannedInstance, *, is_up: bool) -> bool:
-    """Whether an instance will be there in the end, or, while it goes down, whether it was there."""
+    """Whether an instance will exist in the end or, for the chains down, whether it existed before."""
     if member.action is InstanceAction.DROP:
         return False
     return not member.goes if is_up else member.action is not InstanceAction.NEW
 
 
 class _Mapping:
-    """One way of all instances inside of one node."""
+    """One direction of all instances inside one node."""
 
     def __init__(self, draft: Draft, substituted: Substituted, way: _Way) -> None:
         self._draft = draft
@@ -116,7 +116,7 @@ class _Mapping:
         self._silent: dict[int, int] = {}
 
     def weave(self) -> None:
-        """Cut the chains, and put in between what mapped operations are mapped to."""
+        """Cut the chains, and insert what mapped operations are mapped to."""
         draft, way = self._draft, self._way
         cuts = {member.id: self._cuts(member, chain) for member, chain in way.chains}
         draft.inside(way.is_up).update({m.template.name: self._name for m, _ in way.chains})
@@ -145,8 +145,8 @@ class _Mapping:
         return found
 
     def _pieces(self, member: PlannedInstance, chain: Chain, cuts: Sequence[int]) -> list[list[int]]:
-        """The steps of a chain between its cuts; a step is put before them that begins it, so that what comes first
-        may be something that is mapped."""
+        """The steps of a chain between its cuts; a join is put before them, so that a mapped operation may come
+        first."""
         draft = self._draft
         bounds = [0, *cuts, len(chain.steps)]
         pieces = [chain.steps[a:b] for a, b in pairwise(bounds)]
@@ -166,8 +166,8 @@ class _Mapping:
         return pieces
 
     def _silence(self, member: PlannedInstance, chain: Chain) -> None:
-        """Have the mapped operations of an instance do nothing: they were carried out by something else. So are, where
-        all operations are mapped, those of relationships inside."""
+        """Have the mapped operations of an instance do nothing, since something else carries them out; and, if all
+        operations are mapped, those of relationships inside."""
         draft, way = self._draft, self._way
         whole = len(way.mapped) == len(way.operations)
         for number in chain.steps:
@@ -187,7 +187,7 @@ class _Mapping:
         return found
 
     def _operation(self, member: PlannedInstance, number: int) -> str:
-        """The operation of the normative lifecycle that a step stands for, "" for none."""
+        """The operation of the normative lifecycle that a step belongs to, "" for none."""
         call = self._draft.calls.all[self._draft.steps[number].call]
         interface = member.template.interfaces.get(call.interface)
         is_own = not call.side and interface is not None and STANDARD in interface.kinds
@@ -197,7 +197,7 @@ class _Mapping:
         return any(self._is_made(number) for number in chain.steps)
 
     def _is_made(self, number: int) -> bool:
-        """Whether a step makes or removes a whole instance."""
+        """Whether a step creates or removes a whole instance."""
         step = self._draft.steps[number]
         return step.action is Action.DELEGATE and self._draft.calls.all[step.call].operation in (PROVIDE, UNPROVIDE)
 
@@ -207,7 +207,7 @@ class _Mapping:
         return any(r.target in nodes for r in found)
 
     def _of(self, operation: str) -> Iterable[int]:
-        """The steps of an operation at all instances; what a provider does is all of them."""
+        """The steps of an operation at all instances; what a provider does counts as all operations."""
         for member, chain in self._way.chains:
             for number in chain.steps:
                 if self._operation(member, number) == operation or self._is_made(number):
@@ -216,7 +216,7 @@ class _Mapping:
     # -------------------------------------------------------------------------------------------------- the order
 
     def _in_order(self, pieces: Mapping[str, Sequence[int]]) -> None:
-        """Have the instances wait for each other between two cuts as they require each other."""
+        """Have the instances wait for each other between two cuts as their requirements say."""
         draft, members = self._draft, {m.id: m for m, _ in self._way.chains}
         by_node: dict[str, list[PlannedInstance]] = {}
         for name in pieces:

@@ -1,4 +1,4 @@
-"""The inputs of what an operation is mapped to, of a node that a topology stands for (§3.8.12)."""
+"""The inputs of the workflow or operation to which an operation of a substituted node is mapped (§3.8.12)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def workflow_inputs(
     workflow: str,
     later: Mapping[str, Value] = NO_INPUTS,
 ) -> dict[str, object]:
-    """The inputs of a workflow that an operation is mapped to: those of the operation that have its names, else
+    """The inputs of a workflow that an operation is mapped to: the operation's inputs with the same names, else
     defaults. ``later`` are evaluated when the workflow begins, and come before these."""
     given: dict[str, object] = {}
     found = interface.operations.get(operation) if interface is not None else None
@@ -51,7 +51,7 @@ def workflow_inputs(
 
 
 def warn_of_unused(draft: Draft, activity: Activity, node: str, workflow: str) -> None:
-    """Say which inputs of a call the workflow does not take that is carried out instead."""
+    """Warn of inputs of a call that the workflow carried out instead does not take."""
     takes = draft.service.workflows[workflow].inputs
     unused = [f'"{name}"' for name in activity.inputs if name not in takes]
     if unused:
@@ -61,7 +61,7 @@ def warn_of_unused(draft: Draft, activity: Activity, node: str, workflow: str) -
 
 
 def refuse_of_caller(draft: Draft, activity: Activity, node: str, instead: str) -> None:
-    """Refuse inputs of a call that would mean another node in the operation that is carried out instead."""
+    """Refuse inputs of a call that would refer to another node in the operation that is carried out instead."""
     for name, value in activity.inputs.items():
         if _is_of_caller(value):
             draft.diagnostics.error(

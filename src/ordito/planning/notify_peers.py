@@ -1,10 +1,10 @@
-"""Transform: what tells an instance that the other end of a relationship has changed: ``target_changed`` on a source,
-and where a type declares it ``source_changed`` on a target (§5.8.5).
+"""Transform: notify an instance that the other end of a relationship has changed: ``target_changed`` on a source and,
+if a type declares it, ``source_changed`` on a target (§5.8.5).
 
-An instance is told at most once per relationship, when all other steps at its far instances have ended. Whether there
-is something to tell is known only then: the steps have a condition. They are in the plan where something may come of
-them: where a step may change what is known of a linked far instance, or where that has changed already. Nothing waits
-for them, so that they close no circle, save others of them at the next relationship.
+An instance is notified at most once per relationship, when all other steps at its far instances have ended. Only then
+is it known whether there is something to tell, so the steps have a condition. They are in the plan if a step may change
+what the instance knows of a linked far instance, or if that has changed already. Nothing waits for them, so that they
+close no cycle, except others of them at the next relationship.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ordito.work.probes import CHECK, is_probe
 
 
 class Told(msgspec.Struct, frozen=True):
-    """Who is told of changes by which operation: the instances at one side of a relationship."""
+    """Who is notified of changes by which operation: the instances at one side of a relationship."""
 
     relationship: Relationship
     side: Side
@@ -40,22 +40,22 @@ class Told(msgspec.Struct, frozen=True):
 
     @property
     def near(self) -> str:
-        """The node whose instances are told."""
+        """The node whose instances are notified."""
         return self.relationship.source if self.side is Side.SOURCE else self.relationship.target
 
     @property
     def far(self) -> str:
-        """The node of whose instances they are told."""
+        """The node whose changes they are notified of."""
         return self.relationship.target if self.side is Side.SOURCE else self.relationship.source
 
     @property
     def key(self) -> str:
-        """What the record of an instance remembers it by."""
+        """The key in the record of a notified instance."""
         return f"{self.relationship.key}/{self.operation.interface}.{self.operation.name}"
 
 
 def notify_peers(draft: Draft) -> None:
-    """Plan what tells of changes, for the relationships that have operations for it."""
+    """Plan the notifications for the relationships that have operations for them."""
     evaluator = Evaluator(draft.service, draft.snapshot, draft.static.inputs)
     knowledge = PeerKnowledge(draft.service, draft.snapshot, evaluator, draft.options.files.key)
     concerned = [r for node in draft.ordered for r in node.requirements if knowledge.operations(r)]
@@ -72,7 +72,7 @@ def notify_peers(draft: Draft) -> None:
 
 
 class _Plans:
-    """The plan so far, seen from who is to be told of what it changes."""
+    """The plan so far, and who is to be notified of what it changes."""
 
     def __init__(self, draft: Draft, knowledge: PeerKnowledge) -> None:
         self._draft = draft
@@ -87,7 +87,7 @@ class _Plans:
                 self._note(number, step)
 
     def tell(self, told: Told) -> None:
-        """Plan what tells the instances at one side of a relationship."""
+        """Plan the notifications of the instances at one side of a relationship."""
         draft, pairs = self._draft, 0
         through = self._through(told)
         joins: dict[str, list[int]] = {}
@@ -118,7 +118,7 @@ class _Plans:
                 self._changes.setdefault(step.far, []).append(number)
 
     def _through(self, told: Told) -> list[int]:
-        """The steps that may change values which attributes of the far node take from elsewhere."""
+        """The steps that may change values that attributes of the far node take from elsewhere."""
         draft = self._draft
         node = draft.service.nodes[told.far]
         found: dict[str, None] = dict.fromkeys(_read_through(told.operation, node))
@@ -134,7 +134,7 @@ class _Plans:
 
     def _linked(self, told: Told, record: Instance, there: Iterable[Instance]) -> list[tuple[str, Noted]]:
         """The far instances of an instance's pairs that were linked and stay so, each with what the instance knows of
-        it: nothing of one that is replaced, where no operation links it."""
+        it: nothing for a replaced one that no operation links."""
         draft, relationship = self._draft, told.relationship
         found: list[tuple[str, Noted]] = []
         for far in there:
@@ -159,7 +159,7 @@ class _Plans:
     # ------------------------------------------------------------------------------------------------- the steps
 
     def _step(self, told: Told, record: Instance, far: str) -> int:
-        """The step that tells an instance; -1 where the plan has it anyway."""
+        """The step that notifies an instance; -1 if the plan has it already."""
         draft, template = self._draft, self._draft.service.nodes[record.node]
         call = draft.calls.that_tells(told.relationship, told.side, told.operation)
         if any(draft.steps[number].call == call for number in self._at.get(record.id, ())):
@@ -191,7 +191,8 @@ class _Plans:
         joins: dict[str, list[int]],
         every: str | None,
     ) -> None:
-        """Have a step wait for others, well or not; what all instances of a node wait for is one join."""
+        """Have a step wait for others, whether or not they succeed; what all instances of a node wait for is one
+        join."""
         draft = self._draft
         own = draft.why("what an instance does itself comes before it is told of others")
         for before in self._at.get(record.id, ()):
@@ -223,21 +224,21 @@ class _Plans:
 
 
 def _is_up(record: Instance, member: PlannedInstance | None) -> bool:
-    """Whether an instance that is there already will be started when it could be told, and was not replaced."""
+    """Whether an existing instance will be started when it could be notified, and was not replaced."""
     if member is None or member.action in {InstanceAction.KEEP, InstanceAction.LOOK}:
         return record.state == STARTED
     return DOWN_UP[member.action].down is not Down.REMOVE and (member.rises or not member.falls)
 
 
 def _far(draft: Draft, told: Told, record: Instance) -> Iterable[Instance]:
-    """The instances with which one makes pairs."""
+    """The instances with which an instance has pairs."""
     records = draft.snapshot.instances
     ends = far_ends(draft.snapshot, told.relationship, told.side, record)
     return [records[i] for i in ends if i in records]
 
 
 def _read_through(operation: Operation, node: NodeTemplate) -> Iterator[str]:
-    """The nodes that an operation reads by way of requirements of the far node, and of its hosts."""
+    """The nodes that an operation reads through requirements of the far node, and of its hosts."""
     required = {r.requirement: r.target for r in node.requirements}
     for declared in operation.inputs.values():
         for call in _calls(declared.value):
@@ -267,7 +268,7 @@ def _calls(value: Value) -> Iterator[Call]:
 
 
 def _member(draft: Draft, record: Instance) -> PlannedInstance:
-    """An instance in the draft, with those that host it."""
+    """An instance in the draft, with its hosts."""
     for above in chain(draft.snapshot, record.id):
         if above.id in draft.members:
             break
@@ -276,8 +277,8 @@ def _member(draft: Draft, record: Instance) -> PlannedInstance:
 
 
 def _settle_by(draft: Draft, member: PlannedInstance, key: str) -> None:
-    """An instance that is in error only because it could not be told is not looked at besides: it is repaired when it
-    has been."""
+    """Do not check an instance separately that is in error only because a notification failed: notifying it repairs
+    it."""
     steps = member.up.steps if member.up is not None else []
     if [*member.record.failed] != [key] or not steps:
         return

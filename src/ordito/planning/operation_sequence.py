@@ -1,6 +1,5 @@
-"""A sequence: the operations by which instances of one node template are made, linked, unlinked and removed, in order.
-
-It is made once per template (``operation_sequences.py``) and shared by all its instances.
+"""The operation sequence of a node template: the operations by which its instances are created, linked, unlinked and
+removed, in order. It is made once per template (``operation_sequences.py``) and shared by all instances.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from ordito.model.service import Relationship
 
 
 class Where(StrEnum):
-    """On whose Compute an operation runs: none at all, that of the instance itself, of its host, of the peer."""
+    """The Compute on which an operation runs: none, that of the instance, of its host, or of the peer."""
 
     ORCHESTRATOR = "orchestrator"
     OWN = "own"
@@ -23,9 +22,9 @@ class Where(StrEnum):
 
 
 class SequencedOperation(msgspec.Struct, frozen=True):
-    """One operation of every instance of a node. ``key`` is what the record remembers it by, ``name`` the rest of its
-    steps' ids; ``relationship`` and ``side`` are given for operations once per (relationship, near instance). Where
-    there is ``evidence`` it is called only if the record has one of these keys: what was never begun is not undone."""
+    """One operation of every instance of a node. ``key`` is its key in the record, ``name`` the rest of its steps' ids;
+    ``relationship`` and ``side`` are given for operations that run once per relationship and near instance. With
+    ``evidence`` it is called only if the record has one of these keys: what was never begun is not undone."""
 
     call: int
     key: str
@@ -39,7 +38,7 @@ class SequencedOperation(msgspec.Struct, frozen=True):
 
 
 class PairEntry(msgspec.Struct, frozen=True):
-    """One operation of every pair of a relationship; ``key`` is what the link's record remembers it by."""
+    """One operation of every pair of a relationship; ``key`` is its key in the link's record."""
 
     call: int
     key: str
@@ -50,9 +49,9 @@ class PairEntry(msgspec.Struct, frozen=True):
 
 class Pairs(msgspec.Struct, frozen=True):
     """The operations of the pairs of one relationship at one place in the chain of the source: after so many of its
-    entries. ``is_link`` says that they link pairs of what is up, or undo that; all others belong to the source's being
-    made and removed alone. ``evidence`` are keys in the source's record, each of which shows that its pairs were
-    begun; where other operations ``begin_each`` pair, it shows nothing of pairs with what was made later."""
+    entries. ``is_link`` says that they link pairs of what is up, or undo that; all others belong to the creation and
+    removal of the source. ``evidence`` are keys in the source's record, each of which shows that its pairs were begun;
+    if other operations ``begin_each`` pair, this shows nothing of pairs with what was created later."""
 
     relationship: Relationship
     entries: tuple[PairEntry, ...]
@@ -63,9 +62,9 @@ class Pairs(msgspec.Struct, frozen=True):
 
 
 class Making(msgspec.Struct, frozen=True):
-    """What is done to make an instance of a node, and to link it; ``start`` is what of it is done with one that is only
-    stopped, ``configure`` with one that is configured again before it is started. ``reached_by`` is the node by
-    the link with which a host gets its address, "" for none: what is done on it comes after that."""
+    """The operations that create an instance of a node and link it; ``start`` is the part for one that is only stopped,
+    ``configure`` the part for one that is configured again before it is started. ``reached_by`` is the node whose link
+    gives a host its address, "" for none: operations on the host come after that."""
 
     install: tuple[SequencedOperation, ...]
     link: tuple[Pairs, ...]
@@ -75,8 +74,8 @@ class Making(msgspec.Struct, frozen=True):
 
 
 class Removing(msgspec.Struct, frozen=True):
-    """What is done to unlink an instance of a node, in the order of removal, and to remove it; ``drop`` is the call
-    that stands for the removal of one that was never started, ``stop`` what is done to one that is only stopped."""
+    """The operations that unlink an instance of a node and remove it, in order; ``drop`` is the call for one that was
+    never started, ``stop`` the part for one that is only stopped."""
 
     unlink: tuple[Pairs, ...]
     uninstall: tuple[SequencedOperation, ...]

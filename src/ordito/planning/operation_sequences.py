@@ -1,5 +1,6 @@
-"""What the lifecycle table means for a node template: the operations of each of its instances, in order. It is made
-once per template and shared by all its instances."""
+"""How operation sequences are made from the lifecycle table and a node template, once per template for all its
+instances.
+"""
 
 from __future__ import annotations
 
@@ -64,12 +65,12 @@ NO_IMAGE = (
 )
 
 VIRTUAL_IP = "cloudify.nodes.VirtualIP"
-"""A host that requires a node of this type has its address by the link with it."""
+"""A host that requires a node of this type gets its address from the link with it."""
 
 
 class Laid(msgspec.Struct, frozen=True):
-    """A table as it is for one node: its entries, and the places in it of the operations of pairs, by the state that
-    the chain has reached there."""
+    """The table for one node: its entries, and the places among them of the operations of pairs, by the state that the
+    chain has reached there."""
 
     entries: tuple[SequencedOperation, ...]
     places: dict[str, int]
@@ -87,7 +88,7 @@ class OperationSequences:
         diagnostics: Diagnostics,
         lost: frozenset[str] = frozenset(),
     ) -> None:
-        """``lost`` are nodes that are removed, so that nothing is made with them any more."""
+        """``lost`` are nodes that are removed, so that nothing is created with them any more."""
         self._lost = lost
         self._service = service
         self._calls = calls
@@ -101,7 +102,7 @@ class OperationSequences:
         self._protocols: dict[str, str] = {}
 
     def making(self, node: NodeTemplate) -> Making:
-        """How instances of a node template are made."""
+        """How instances of a node template are created."""
         sequence = self._making.get(node.name)
         if sequence is None:
             reached_by = self._reached_by(node)
@@ -132,8 +133,9 @@ class OperationSequences:
         return sequence
 
     def is_delegated(self, node: NodeTemplate) -> bool:
-        """Whether a provider makes the node: it does not exist yet, one can, and the template implements none of the
-        operations that would, or has an image that the provider takes in the place of a ``create``."""
+        """Whether a provider creates the node: it does not exist yet, a provider can create it, and the template
+        implements none of the operations that would, or has an image that the provider takes instead of a ``create``.
+        """
         if node.existing or not self._options.abilities.provides(node.name, node.kinds):
             return False
         every = self._implemented.of(node.interfaces)
@@ -144,7 +146,7 @@ class OperationSequences:
         return any(image is not None and takes(node.name, node.kinds, image.kinds) for image in images)
 
     def _check_image(self, node: NodeTemplate) -> None:
-        """Refuse an application in a container of which nobody knows from which image it is to be made."""
+        """Refuse an application in a container whose image is not known."""
         images = images_of(node) if APPLICATION in node.kinds else ()
         if APPLICATION in node.kinds and len(images) != 1:
             names = ", ".join(f'"{image.name}"' for image in images)
@@ -156,14 +158,15 @@ class OperationSequences:
             )
 
     def _reached_by(self, node: NodeTemplate) -> str:
-        """The node by the link with which a host gets its address, "" for none."""
+        """The node whose link gives a host its address, "" for none."""
         targets = (r.target for r in node.requirements if node.is_compute)
         return next((t for t in targets if VIRTUAL_IP in self._service.nodes[t].kinds), "")
 
     # ------------------------------------------------------------------------------------------------- instances
 
     def _beside(self, node: NodeTemplate, lost: frozenset[str]) -> dict[Side, list[Relationship]]:
-        """The relationships of a node that have operations, by its side of them, except those with what is lost."""
+        """The relationships of a node that have operations, by the node's side of them, except those with removed
+        nodes."""
         every = {SOURCE: node.requirements, TARGET: self._service.incoming.get(node.name, ())}
         return {
             side: [r for r in those if self._implemented.of(r.interfaces) and lost.isdisjoint((r.source, r.target))]
@@ -171,8 +174,8 @@ class OperationSequences:
         }
 
     def _lay(self, node: NodeTemplate, table: tuple[PlacedRow, ...], delegated: Stage | None) -> Laid:
-        """The table as it is for a node. What a provider does stands at the beginning, or at the end where it removes:
-        what belongs to pairs comes before that."""
+        """The table for a node. What a provider does is at the beginning, or at the end if it removes: operations of
+        pairs come before that."""
         found: list[SequencedOperation] = []
         places: dict[str, int] = {}
         every = self._implemented.of(node.interfaces)
@@ -201,7 +204,7 @@ class OperationSequences:
         return SequencedOperation(call, key, key, stage, ORCHESTRATOR, delegated=True)
 
     def _of_reaching(self, node: NodeTemplate) -> tuple[SequencedOperation, ...]:
-        """The step of waiting for a host that is not this machine."""
+        """The step that waits for a host that is not this machine."""
         if not node.is_compute or not self.protocol(node):
             return ()
         call = self._calls.of_reaching(node)
@@ -209,7 +212,7 @@ class OperationSequences:
         return (SequencedOperation(call, key, key, None, ORCHESTRATOR, delegated=True),)
 
     def protocol(self, node: NodeTemplate) -> str:
-        """By which protocol the instances of a Compute will be reached, "" where they are this machine."""
+        """The protocol by which the instances of a Compute will be reached, "" if they are this machine."""
         known = self._protocols.get(node.name)
         if known is None:
             known = self._protocols[node.name] = self._protocol(node)
@@ -230,7 +233,7 @@ class OperationSequences:
         return SSH if said == SSH else ""
 
     def _start(self, node: NodeTemplate, install: tuple[SequencedOperation, ...]) -> tuple[SequencedOperation, ...]:
-        """The part of an installation that starts. What a provider has made it starts again, if it can do that: else
+        """The part of an installation that starts. A provider starts again what it has created, if it can; otherwise
         only the state changes."""
         if install and install[0].delegated and install[0].stage is not None:
             starts = (msgspec.structs.replace(e, stage=START_STAGE) for e in install[1:] if self._is_called(e, STARTS))
@@ -238,7 +241,7 @@ class OperationSequences:
         return tuple(dropwhile(lambda e: e.stage is None or e.stage.enter != STARTING, install))
 
     def _configure(self, node: NodeTemplate, install: tuple[SequencedOperation, ...]) -> tuple[SequencedOperation, ...]:
-        """The part of an installation that configures and starts. What a provider has made is configured once that
+        """The part of an installation that configures and starts. What a provider has created is configured once it
         runs again."""
         if install and install[0].delegated and install[0].stage is not None:
             again = (e for e in install[1:] if e.stage is not None and not self._is_called(e, CREATES))
@@ -296,7 +299,7 @@ class OperationSequences:
         return found
 
     def _is_of_host(self, node: NodeTemplate, operation: Operation) -> bool:
-        """Whether an operation of a component is the image of a machine that its host is made from (§11.1.3)."""
+        """Whether an operation of a component is the image of a machine from which its host is created (§11.1.3)."""
         host = self._service.nodes.get(node.host.target) if node.host is not None and is_image(operation) else None
         kinds = operation.implementation.kinds if operation.implementation is not None else ()
         if host is None or not host.is_compute or MACHINE_IMAGE not in kinds or not self.is_delegated(host):
@@ -310,7 +313,7 @@ class OperationSequences:
         return is_deployed(node, operation, self._calls, self._diagnostics, taken=taken)
 
     def _begun_by(self, node: NodeTemplate, row: LifecycleRow, interface: str) -> tuple[str, ...]:
-        """The keys of the operations that a row undoes, where they are implemented: that of the same interface, else
+        """The keys of the operations that a row undoes, if they are implemented: that of the same interface, else
         all."""
         (operation,) = row.undoes
         if operation in node.interfaces[interface].operations:
@@ -328,9 +331,9 @@ class OperationSequences:
 def is_deployed(
     node: NodeTemplate, operation: Operation, calls: Calls, diagnostics: Diagnostics, *, taken: bool
 ) -> bool:
-    """Whether an artifact of a node is deployed by an operation of its own. It is not where the provider of the node
-    has ``taken`` it, nor where no processor takes it and an operation of the template does; where nobody does, that is
-    an error."""
+    """Whether an artifact of a node is deployed by an operation of its own. It is not if the provider of the node has
+    ``taken`` it, nor if no processor takes it and an operation of the template does; if nothing does, that is an error.
+    """
     artifact = operation.implementation
     assert artifact is not None
     if taken and not node.is_compute:
@@ -351,8 +354,7 @@ def is_deployed(
 
 
 def is_used(node: NodeTemplate, artifact: Artifact) -> bool:
-    """Whether an operation of a node does something with an artifact of it: ``create``, whose business it is, or one
-    that names it."""
+    """Whether an operation of a node uses an artifact of it: ``create``, which is meant to, or one that names it."""
     own = (interface for interface in node.interfaces.values() if ARTIFACT not in interface.kinds)
     return any(
         operation.name == "create" or _names(operation, artifact)
@@ -377,11 +379,11 @@ SOURCE = Side.SOURCE
 NEAR, PAIR = Per.NEAR, Per.PAIR
 
 LINKING = frozenset({STARTED, STOPPING})
-"""The states in which pairs are linked, and unlinked, of what is up."""
+"""The states in which pairs of what is up are linked, and unlinked."""
 
 
 class PairSequences:
-    """The sequences of pairs. ``is_delegated`` says whether a provider makes a node."""
+    """The operation sequences of pairs. ``is_delegated`` says whether a provider creates a node."""
 
     def __init__(
         self,
@@ -419,7 +421,7 @@ class PairSequences:
         return found
 
     def check_moments(self, node: NodeTemplate, link: tuple[Pairs, ...]) -> None:
-        """Refuse what would have to be done with pairs while a provider makes their source."""
+        """Refuse operations of pairs that would have to run while a provider creates their source."""
         for pairs in link:
             for entry in pairs.entries if not pairs.is_link else ():
                 call = self._calls.all[entry.call]
@@ -439,7 +441,7 @@ class PairSequences:
     def of_node(
         self, node: NodeTemplate, table: tuple[PlacedRow, ...], stage: Stage | None, places: dict[str, int]
     ) -> tuple[Pairs, ...]:
-        """What is done with the pairs of each relationship, at each place where something is."""
+        """The operations of the pairs of each relationship, at each place that has any."""
         found: list[Pairs] = []
         for relationship in node.requirements:
             every = self._implemented.of(relationship.interfaces)
@@ -473,8 +475,8 @@ class PairSequences:
         return any(self._implemented.operation(relationship, row) is not None for row in rows)
 
     def _evidence(self, node: NodeTemplate, relationship: Relationship) -> tuple[str, ...]:
-        """Keys in the source's record that show that pairs were begun: those of near operations that begin them, or
-        where no operation begins them, of the start of the source."""
+        """Keys in the source's record that show that pairs were begun: those of near operations that begin them or, if
+        no operation begins them, of the start of the source."""
         rows = [p.row for p in INSTALL if p.row.begins]
         begun = [r for r in rows if self._implemented.operation(relationship, r) is not None]
         if begun:
@@ -490,7 +492,7 @@ class PairSequences:
 
 
 def in_reverse(pairs: tuple[Pairs, ...]) -> tuple[Pairs, ...]:
-    """The pairs of a node with its relationships the other way round; what is done with each keeps its order."""
+    """The pairs of a node with its relationships in reverse order; the operations of each keep their order."""
     by_relationship: dict[str, list[Pairs]] = {}
     for one in pairs:
         by_relationship.setdefault(one.relationship.key, []).append(one)

@@ -1,5 +1,6 @@
 """Lifecycle steps that run an operation of a component: one step for each of its instances, one after the other, and
-one that stands for the whole, which ends well when all of them have."""
+one for the whole, which succeeds when all of them have.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ class CalledOperation(msgspec.Struct, frozen=True):
 
 
 def run_steps(draft: Draft, hook: Hook, step: LifecycleStep, number: int) -> list[DraftStep]:
-    """The steps that run the operation which a lifecycle step names, on each instance that is there then; ``number`` is
-    that of the lifecycle step in the plan. What is wrong with the config is reported."""
+    """The steps that run the operation that a lifecycle step names, on each instance that exists then; ``number`` is
+    that of the lifecycle step in the plan. Mistakes in the config are reported."""
     config = _static(draft, step)
     check_operation(draft.service, step, config, draft.diagnostics)
     node = draft.service.nodes.get(str(config.get(COMPONENT) or step.component))
@@ -70,7 +71,7 @@ def run_steps(draft: Draft, hook: Hook, step: LifecycleStep, number: int) -> lis
 def check_operation(
     service: Service, step: LifecycleStep, config: Mapping[str, object], diagnostics: Diagnostics
 ) -> None:
-    """Report what a lifecycle step names that is not there. ``config`` is what is known of its config."""
+    """Report names in a lifecycle step that do not exist. ``config`` is what is known of its config."""
     if COMPONENT in step.config and COMPONENT not in config:
         return
     name = str(config.get(COMPONENT) or step.component)
@@ -102,9 +103,9 @@ def check_operation(
 def undo_steps(
     draft: Draft, done: DoneHook, undoing: tuple[Formed, CalledOperation], name: str, *, is_first: bool
 ) -> list[DraftStep]:
-    """The steps that run the operation which undoes one that was run, with the inputs of that, the last instance first;
-    ``undoing`` is what ``undoing`` gives, ``name`` what the undo is called in the plan, which has it already, and
-    ``is_first`` whether that comes before what is done to the resources."""
+    """The steps that run the operation that undoes another one, with that one's inputs, the last instance first;
+    ``undoing`` is the result of the function ``undoing``, ``name`` the name of the undo in the plan, which has it
+    already, and ``is_first`` says whether it comes before what is done to the resources."""
     form, found = undoing
     given, limit = _mapping(done.result.config.get(INPUTS)), max(1, math.ceil(done.hook.timeout))
     call = form.calls.of_node(found.node, found.interface, found.operation.name, found.operation)
@@ -131,7 +132,7 @@ def undo_steps(
 
 def undoing(draft: Draft, done: DoneHook) -> tuple[Formed, CalledOperation] | None:
     """The operation that undoes one that was run, in the form of the service that ran it: the one to which a rollback
-    leads need not have it. What that has removed is known by the latter. None where neither has it."""
+    leads need not have it, but has what that form removed. None if neither has it."""
     config = done.result.config
     name = str(config.get(COMPONENT) or done.hook.component)
     form = draft.forms.of_job(done.job)
@@ -143,7 +144,7 @@ def undoing(draft: Draft, done: DoneHook) -> tuple[Formed, CalledOperation] | No
 
 
 def is_undone(draft: Draft, done: DoneHook) -> bool:
-    """Whether what undoes a lifecycle step is known, or there is nothing any more on which that could run."""
+    """Whether it is known what undoes a lifecycle step, or nothing is left on which that could run."""
     if not can_be_undone(done):
         return False
     if not done.hook.block.is_operation or undoing(draft, done) is not None:
@@ -153,7 +154,7 @@ def is_undone(draft: Draft, done: DoneHook) -> bool:
 
 
 def there_in_the_end(draft: Draft, component: str) -> list[PlannedInstance]:
-    """The instances of a component that stay, or are made: of the nodes inside of one that a topology stands for."""
+    """The instances of a component that stay, or are created; for a substituted node those of the nodes inside."""
     stand_in = draft.service.substituted.get(component)
     nodes = stand_in.nodes if stand_in is not None else (component,)
     return [m for node in nodes for m in draft.of_node.get(node, ()) if not m.goes]
@@ -167,7 +168,7 @@ def can_be_undone(done: DoneHook) -> bool:
 
 
 def _there(draft: Draft, hook: Hook, node: NodeTemplate) -> list[PlannedInstance]:
-    """The instances that there are when a lifecycle step begins."""
+    """The instances that exist when a lifecycle step begins."""
     members = draft.of_node.get(node.name, [])
     is_later = hook.moment is Moment.AFTER or (not hook.component and hook.transition is not Transition.DELETE)
     if is_later:

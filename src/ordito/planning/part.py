@@ -1,8 +1,8 @@
-"""A part of a service that is brought to its description, or removed, while all else stays as it is.
+"""A part of a service that is deployed or removed while everything else stays as it is.
 
-What is named is part of it, and what that needs as far as it is not up. What a plan takes down besides, since it
-requires or is hosted on what is replaced, is part of it too. What is left out stays in the form in which it is: the
-ensemble remembers that, and the next plan for everything goes on with it.
+What is named is part of it, and so is what that needs if it is not up, and what a plan has to take down because it
+requires, or is hosted on, what is replaced. What is left out stays in its present form: the ensemble remembers that,
+and the next plan for everything continues with it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ MOST_NAMED = 6
 
 
 def with_needed(part: ServicePart, service: Service, snapshot: Snapshot) -> ServicePart:
-    """The part with all that it needs, in turn: a node of which there is no instance yet, and instances that are not
-    up. What is there and up is left as it is."""
+    """The part with everything that it needs, directly or indirectly: nodes without any instance yet, and instances
+    that are not up. What is up is left as it is."""
     nodes, instances = set(part.nodes), set(part.instances)
     known = set(part.nodes)
     waiting = deque([*part.nodes, *(snapshot.instances[i].node for i in part.instances)])
@@ -62,14 +62,14 @@ def with_needed(part: ServicePart, service: Service, snapshot: Snapshot) -> Serv
 
 
 def taken_along(draft: Draft) -> frozenset[str]:
-    """The instances that a plan changes though they are no part of what it is about: with these it is to be made
-    again, so that they are changed as they are wanted."""
+    """The instances that a plan changes although they are not named: they have to be created again together with the
+    part, and so are changed to what is wanted."""
     return frozenset(m.id for m in draft.members.values() if m.action in CHANGED and draft.is_left_out(m))
 
 
 def all_of_part(draft: Draft) -> None:
-    """Transform: what is part of a removal leaves, and nothing else does: where that would be without what it needs,
-    it is refused."""
+    """Transform: what is part of a removal is removed, and nothing else; if something else would be left without what
+    it needs, that is refused."""
     all_instances(draft)
     _forget_missed(draft)
     part = draft.options.part
@@ -83,7 +83,8 @@ def all_of_part(draft: Draft) -> None:
 
 
 def _forget_missed(draft: Draft) -> None:
-    """What is missed, and not there, is removed on purpose with all else: from then on nobody misses it."""
+    """Have instances that are missed count as removed on purpose like the rest, so that they are not missed any
+    more."""
     for node in draft.ordered:
         for record in draft.snapshot.records_of(node.name):
             if record.is_missed and not record.exists:
@@ -94,8 +95,7 @@ MISSED = "it is not there, and is not missed any more"
 
 
 def _refuse_needed(draft: Draft) -> None:
-    """Refuse to remove what hosts something that stays, or is required by it, where nothing else stays up in its
-    place."""
+    """Refuse to remove what hosts, or is required by, something that stays, if nothing else can take its place."""
     lost = _without_need(draft)
     if not lost:
         return
@@ -111,8 +111,8 @@ def _refuse_needed(draft: Draft) -> None:
 
 
 def _without_need(draft: Draft) -> dict[str, str]:
-    """The instances that stay and lose what they need, each with what that is; also those that lose it only when these
-    are removed too, in turn."""
+    """The instances that stay and lose something that they need, each with what that is; also those that would lose it
+    only if these were removed as well."""
     hosted: dict[str, list[PlannedInstance]] = defaultdict(list)
     staying = Counter(member.template.name for member in draft.members.values() if not member.goes)
     for member in draft.members.values():
@@ -142,7 +142,7 @@ def _without_need(draft: Draft) -> dict[str, str]:
 
 
 def _requiring(draft: Draft) -> dict[str, list[tuple[str, str]]]:
-    """By node, which others require it so that they cannot do without, each with its requirement."""
+    """By node, the nodes that require it and cannot do without, each with the requirement."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for name in draft.of_node:
         for relationship in draft.service.nodes[name].requirements:
@@ -153,7 +153,7 @@ def _requiring(draft: Draft) -> dict[str, list[tuple[str, str]]]:
 
 
 def _removing(draft: Draft, lost: Collection[str]) -> tuple[str, ...]:
-    """The words of a command that name instances: by their node where it has no others that stay."""
+    """The words of a command that name instances: by their node if no others of it stay."""
     words: dict[tuple[str, str], None] = {}
     for name in lost:
         node = draft.members[name].template.name
@@ -163,7 +163,7 @@ def _removing(draft: Draft, lost: Collection[str]) -> tuple[str, ...]:
 
 
 def check_part(draft: Draft) -> None:
-    """Transform: what comes up in a plan that makes nothing new has what it requires."""
+    """Transform: what comes up in a plan without new instances has what it requires."""
     part = draft.options.part
     if part is None or not part.skip_new:
         return

@@ -27,13 +27,13 @@ from ordito.work.plan import Action, StepCondition
 
 """When what leaves is removed: when all else is done."""
 MOST_NAMED = 8
-"""Steps that are named where there may be many."""
+"""How many steps are named at most."""
 
 INSTALL, UPGRADE, DELETE = Transition.INSTALL, Transition.UPGRADE, Transition.DELETE
 
 
 def phases(draft: Draft) -> None:
-    """Lay out the phases of what deploys or upgrades."""
+    """Lay out the phases of a deployment or upgrade."""
     parts, hooks = _parts(draft), HookSteps(draft)
     before = hooks.of_components(BEFORE, INSTALL, UPGRADE)
     main, pruned = parts
@@ -55,7 +55,7 @@ def phases(draft: Draft) -> None:
 
 
 def _warn_of_early(draft: Draft, main: Sequence[int]) -> None:
-    """Warn of what is removed before all else is done, though what leaves is to go last."""
+    """Warn of what is removed before everything else is done although removals are to come last."""
     leaving = [m for m in draft.members.values() if m.goes and m.down is not None and not m.is_lost]
     if not leaving:
         return
@@ -73,7 +73,7 @@ def _warn_of_early(draft: Draft, main: Sequence[int]) -> None:
 
 
 def removal_phases(draft: Draft) -> None:
-    """Lay out the phases of what removes everything."""
+    """Lay out the phases of a removal of everything."""
     main, hooks = list(range(len(draft.steps))), HookSteps(draft)
     module = hooks.of_module() if draft.options.part is None else []
     before = hooks.of_components(BEFORE, DELETE, last_first=True)
@@ -84,7 +84,7 @@ def removal_phases(draft: Draft) -> None:
 
 
 def without_steps(draft: Draft) -> None:
-    """Transform: a workflow that somebody wrote does what it says; that it carries out no lifecycle steps is said."""
+    """Transform: a workflow of the template carries out no lifecycle steps, which is reported."""
     hooking = draft.options.hooking
     left_out = [
         step
@@ -102,7 +102,7 @@ def without_steps(draft: Draft) -> None:
 
 
 def _lay(draft: Draft, until_ready: list[Sequence[int]], then: list[Sequence[int]]) -> None:
-    """Phases with the wait for all that has changed between them, where there is something to come after it."""
+    """The phases, with the wait for everything that has changed between them if something comes after it."""
     comes = any(does_work(draft, number) for phase in then for number in phase)
     ready = ready_steps(draft) if comes else []
     barriers(draft, [*until_ready, ready, *then])
@@ -117,8 +117,8 @@ def _follow(draft: Draft, first: Sequence[int], then: Sequence[int]) -> None:
 
 
 def _parts(draft: Draft) -> tuple[list[int], list[int]]:
-    """The steps of the draft in two parts: what is done to what stays, and what removes instances, as far as that can
-    be put off, or brought forward: what others wait for, or what waits for others, stays among these."""
+    """The steps of the draft in two parts: those for what stays, and those that remove instances, as far as these can
+    be put off or brought forward: steps that others wait for, or that wait for others, are among the former."""
     count, leaves = len(draft.steps), _leaving(draft) if draft.options.prunes else frozenset[int]()
     if not leaves:
         return list(range(count)), []
@@ -152,18 +152,18 @@ def _leaving(draft: Draft) -> set[int]:
 
 
 def _is_bound(draft: Draft, number: int) -> bool:
-    """Whether a step is one of what stays by itself. What tells of changes goes with what it waits for."""
+    """Whether a step itself is for what stays. A notification goes with what it waits for."""
     return does_work(draft, number) and draft.steps[number].condition is not StepCondition.IF_CHANGED
 
 
 def does_work(draft: Draft, number: int) -> bool:
-    """Whether anything is done by a step: it is no join, and was not carried out before."""
+    """Whether a step does anything: it is no join, and was not carried out before."""
     step = draft.steps[number]
     return step.action is not Action.JOIN and not step.done
 
 
 def _reached(first: Iterable[int], links: Sequence[Sequence[int]]) -> bytearray:
-    """All that links lead to from some steps, these included: a flag for each."""
+    """All steps that edges lead to from some steps, including these: a flag for each."""
     found = bytearray(len(links))
     waiting = list(first)
     for number in waiting:
@@ -180,7 +180,7 @@ def _reached(first: Iterable[int], links: Sequence[Sequence[int]]) -> bytearray:
 
 
 def barriers(draft: Draft, laid: Sequence[Sequence[int]]) -> None:
-    """Have each phase that does something begin when the one before has ended, and well."""
+    """Have each phase with steps begin when the one before has succeeded."""
     phases_of = [phase for phase in laid if any(does_work(draft, number) for number in phase)]
     if len(phases_of) < 2:
         return

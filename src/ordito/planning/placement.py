@@ -1,10 +1,10 @@
-"""Placement policies: which host is chosen for a new instance where several can be, and whether the policies are met
+"""Placement policies: which host is chosen for a new instance if several are possible, and whether the policies are met
 (chapter 12, R-12-10, R-12-11).
 
 A policy is about containers of a type: the instances of nodes of that type that its targets are, or that carry them,
-directly or in turn. With `affinity` its targets are together: where one of them is, an instance of each of the others
-is too. With `anti_affinity` no two instances of them share a container; with `container_number` they are spread over so
-many containers at least, and over those that `containers` names only.
+directly or indirectly. With `affinity` its targets are together: where one of them is, an instance of each of the
+others is too. With `anti_affinity` no two instances of them share a container; with `container_number` they are spread
+over at least so many containers, and only over those that `containers` names.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 def container_type(service: Service, policy: Policy) -> str:
-    """The node type that a placement policy calls its containers, as it is written; "" where the policy says nothing
-    that is understood here, or where no node is of that type."""
+    """The node type that a placement policy calls its containers, as written; "" if the policy says nothing that is
+    supported here, or if no node is of that type."""
     if PLACEMENT not in policy.kinds:
         return ""
     written = policy.properties
@@ -56,7 +56,7 @@ def container_type(service: Service, policy: Policy) -> str:
 
 
 def check_placement(draft: Draft) -> None:
-    """Transform: every placement policy is met where instances come or go; what it cannot be is refused."""
+    """Transform: every placement policy is met when instances come or go; one that cannot be met is refused."""
     for policy in draft.service.policies.values():
         rule = rule_of(draft, policy)
         if rule is not None:
@@ -64,7 +64,7 @@ def check_placement(draft: Draft) -> None:
 
 
 def rule_of(draft: Draft, policy: Policy) -> Rule | None:
-    """What a policy asks for, None for nothing that is understood here."""
+    """What a policy asks for, None for nothing that is supported here."""
     container = container_type(draft.service, policy)
     if not container:
         return None
@@ -80,12 +80,9 @@ def rule_of(draft: Draft, policy: Policy) -> Rule | None:
 
 
 class PlacedTargets:
-    """Where the targets of one policy are, of the nodes that were placed so far: nodes are placed in the order in which
-    they are planned, hosts first.
-
-    ``used`` is how many instances there are in each container, ``holding`` of how many nodes each container has some,
-    ``nodes`` how many nodes have any.
-    """
+    """Where the targets of one policy are, for the nodes that were placed so far: nodes are placed in the order in
+    which they are planned, hosts first. ``used`` is how many instances there are in each container, ``holding`` of how
+    many nodes each container has some, ``nodes`` how many nodes have any."""
 
     def __init__(self, draft: Draft, rule: Rule) -> None:
         self._draft = draft
@@ -111,7 +108,7 @@ class PlacedTargets:
 
 class NodePlacement:
     """The placement policies that are about one node, for the choice of hosts for new instances of it. ``hosts`` are
-    those that can be chosen at all."""
+    the possible ones."""
 
     def __init__(self, draft: Draft, node: NodeTemplate, hosts: Iterable[str]) -> None:
         self._draft = draft
@@ -126,7 +123,7 @@ class NodePlacement:
             self._own.append(_places(draft, placed.rule, node.name))
 
     def allowed(self) -> list[str]:
-        """The hosts that no policy forbids; reported where there is none."""
+        """The hosts that no policy forbids; it is reported if there is none."""
         left = self._hosts
         for placed in self._placed:
             left, before = [h for h in left if self._fits(placed, h)], left
@@ -135,7 +132,7 @@ class NodePlacement:
         return left
 
     def crowd(self, host: str) -> int:
-        """How many instances that are to be apart are there already, where a host is."""
+        """How many instances that are to be kept apart are in a host's container already."""
         if not self._placed:
             return 0
         found = 0
@@ -146,7 +143,8 @@ class NodePlacement:
         return found
 
     def is_open(self, host: str) -> bool:
-        """Whether a further instance may go to a host: whether all that are to be together can be, where it is."""
+        """Whether a further instance may go to a host: whether all targets that are to be together can be together
+        there."""
         for placed, own in zip(self._placed, self._own, strict=True):
             container = container_of(self._draft, placed.rule, host)
             if placed.rule.together and container not in own and len(own) >= placed.most:
@@ -179,7 +177,7 @@ class NodePlacement:
 
 
 def _placed(draft: Draft, policy: Policy) -> PlacedTargets | None:
-    """Where the targets of a policy are, found once for a draft; None where nothing of it is understood."""
+    """Where the targets of a policy are, found once for a draft; None if nothing of it is supported."""
     known = draft.placed.get(policy.name)
     if known is None and policy.name not in draft.placed:
         rule = rule_of(draft, policy)
@@ -188,7 +186,7 @@ def _placed(draft: Draft, policy: Policy) -> PlacedTargets | None:
 
 
 def _number(draft: Draft, node: str) -> int:
-    """How many instances of a node there will be, or where that is not known yet, are."""
+    """How many instances of a node there will be or, if that is not known yet, are."""
     known = draft.counts.get(node)
     return len(draft.snapshot.ids_of(node)) if known is None else known
 
@@ -242,7 +240,7 @@ def _problem_apart(draft: Draft, rule: Rule, places: dict[str, Counter[str]]) ->
 
 
 def _places(draft: Draft, rule: Rule, node: str) -> Counter[str]:
-    """How many instances of a node there are in each container, those that leave left out."""
+    """How many instances of a node there are in each container, without those that are removed."""
     staying: Iterable[PlannedInstance] = (m for m in draft.of_node.get(node, ()) if not m.goes)
     found = Counter(container_of(draft, rule, m.id) for m in staying)
     del found[""]

@@ -1,4 +1,4 @@
-"""The instances in the draft of a plan: what becomes of each, and its chains of steps."""
+"""The instances in the draft of a plan: the action for each, and its chains of steps."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Up(StrEnum):
 
 
 class DownUp(NamedTuple):
-    """The two chains that an instance can have in one plan; the one up begins when the one down has ended, well or
-    not."""
+    """The two chains that an instance can have in one plan; the one up begins when the one down has ended, whether or
+    not it succeeded."""
 
     down: Down
     up: Up
@@ -78,7 +78,7 @@ DOWN_UP: Mapping[InstanceAction, DownUp] = {
 """What each action means for an instance's chains."""
 
 CHANGED = frozenset({InstanceAction.RESTART, InstanceAction.RECONFIGURE, InstanceAction.UPDATE, InstanceAction.REPLACE})
-"""What becomes of instances that are there, stay, and are changed."""
+"""The actions of existing instances that stay and are changed."""
 
 GOING = frozenset({InstanceAction.LEAVE, InstanceAction.DROP})
 FALLING = frozenset(action for action, ways in DOWN_UP.items() if ways.down)
@@ -86,8 +86,8 @@ RISING = frozenset(action for action, ways in DOWN_UP.items() if ways.up)
 
 
 class DraftStep(msgspec.Struct, gc=False):
-    """A step that may still change. ``owner`` is the instance whose chain it belongs to, ``key`` what the record
-    remembers it by; ``done`` says that the record shows it as carried out, so that it only stands for its order."""
+    """A step that may still change. ``owner`` is the instance whose chain it belongs to, ``key`` its key in the record;
+    ``done`` says that the record shows it as carried out, so that it only keeps the order."""
 
     id: str
     action: Action
@@ -119,13 +119,9 @@ class DraftStep(msgspec.Struct, gc=False):
 
 class Chain:
     """The steps of one instance: ``begin`` is the first, ``end`` the last; ``steps`` are all of them that work, in
-    order.
-
-    It was made with ``made`` steps, of which the first ``offset`` places of its sequence are missing. What is to come
-    between them is gathered in ``between``, by its place among them, as steps with the reasons why each waits for the
-    one before; ``Draft.weave`` puts it there. ``first_edge`` is the place of the edge from the first of them to the
-    second.
-    """
+    order. It was made with ``made`` steps, without the first ``offset`` places of its sequence. What is to come between
+    them is gathered in ``between``, by its place among them, as steps with the reasons why each waits for the one
+    before; ``Draft.weave`` inserts it. ``first_edge`` is the place of the edge from the first of them to the second."""
 
     __slots__ = ("begin", "between", "end", "first_edge", "made", "offset", "steps")
 
@@ -146,7 +142,7 @@ NO_NAMES: frozenset[str] = frozenset()
 
 
 class PlannedInstance:
-    """One instance in the draft: its record, as it is or as it will be made, and what becomes of it and why."""
+    """One instance in the draft: its record, as it is or will be made, and its action with the reason."""
 
     __slots__ = (
         "action",
@@ -232,27 +228,27 @@ class PlannedInstance:
         return self.record.id
 
     def on(self, *, falls: bool = False) -> str:
-        """The id of its host, "" for none; what takes it down (``falls``) is done where it lies before it moves."""
+        """The id of its host, "" for none; what takes it down (``falls``) is done on its host from before it moves."""
         return self.was_on if falls and self.was_on is not None else self.record.host
 
     @property
     def goes(self) -> bool:
-        """Whether it will not be there any more."""
+        """Whether it will not exist any more."""
         return self.action in GOING
 
     @property
     def falls(self) -> bool:
-        """Whether it is stopped or removed, its links being undone before that."""
+        """Whether it is stopped or removed, after its links are undone."""
         return self.action in FALLING
 
     @property
     def rises(self) -> bool:
-        """Whether it is made or started."""
+        """Whether it is created or started."""
         return self.action in RISING
 
     @property
     def is_up(self) -> bool:
-        """Whether it does its work in the end, if all goes well; of one that stays as it is, whether it was started and
+        """Whether it works in the end, if everything succeeds; for one that stays as it is, whether it was started and
         nothing worse is known."""
         if self.rises or self.falls:
             return self.rises
@@ -260,12 +256,12 @@ class PlannedInstance:
 
     @property
     def is_looked_at(self) -> bool:
-        """Whether it is there, and something is done about it only if a look finds it not to be ok."""
+        """Whether it exists, and is changed only if a check finds it not to be ok."""
         return self.is_conditional and self.was_up and self.action in (InstanceAction.RESTART, InstanceAction.REPLACE)
 
     @property
     def is_down_already(self) -> bool:
-        """Whether it is there and not up, and goes on with what brings it up."""
+        """Whether it exists, is not up, and is continued by what brings it up."""
         return self.action is InstanceAction.CONTINUE and self.record.exists and not self.was_up
 
     @property

@@ -1,5 +1,6 @@
-"""Which policies of a family apply to each node: those of a type derived from it that name the node, a group of which
-it is a member, or nothing at all (§3.8.6, R-12-2)."""
+"""Which policies of a family apply to each node: those of a derived type that name the node, a group of which it is a
+member, or nothing at all (§3.8.6, R-12-2).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ Targeted = Mapping[str, tuple[Policy, ...]]
 
 
 def policies_by_node(service: Service, family: str) -> Targeted:
-    """The policies of a family, by node. A scaling policy that is about a node and about what contains it is about the
+    """The policies of a family, by node. A scaling policy that names both a node and what contains it applies to the
     latter: what a node contains is scaled with it (R-12-13)."""
     found: dict[str, list[Policy]] = {}
     for policy in service.policies.values():

@@ -11,16 +11,16 @@ from ordito.work.hooks import Hook
 from ordito.work.plan import Action, Change, Gate, Outage, Plan, Step
 
 MODULE = "module"
-"""What lifecycle steps are shown with that are about the whole."""
+"""What lifecycle steps of the module are shown with."""
 
 AFTER_FAILURE = "only if something fails that it is there for"
-"""The condition of what a workflow has for its failures, and of what only follows that."""
+"""The condition of steps that handle a failure of the workflow, and of what follows only these."""
 
 
 class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """One operation as it is shown. ``operation`` is ``Interface.operation``; ``far`` the other end of a link,
-    ``condition`` when it is needed where only the job finds that out. ``hook`` is the lifecycle step that it carries
-    out, or is a part of, and ``phase`` that step's; then ``instance`` is its component, "module" for the whole."""
+    ``condition`` when it is needed, if only the job finds that out. ``hook`` is the lifecycle step that it carries out,
+    or is part of, and ``phase`` that step's; then ``instance`` is its component, "module" for the whole."""
 
     id: str
     instance: str
@@ -38,9 +38,9 @@ class PreviewStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """How many instances are made, continued or changed, replaced, removed, looked at, and left alone; how many
-    operations have something to run, are delegated to a provider, and do nothing; and how many waves have something
-    that is run or delegated."""
+    """How many instances are created, continued or changed, replaced, removed, checked, and left alone; how many
+    operations run something, are delegated to a provider, and do nothing; and how many waves run or delegate something.
+    """
 
     made: int = 0
     changed: int = 0
@@ -56,16 +56,16 @@ class Totals(msgspec.Struct, frozen=True):
 
 class Delays(msgspec.Struct, frozen=True):
     """What makes a plan longer: ``hosts`` are those on which operations wait for each other, with the number of those
-    that may run there at one time; were there no such limit it would have so many waves (``otherwise``)."""
+    that may run there at one time; without any such limit it would have ``otherwise`` waves."""
 
     hosts: dict[str, int]
     otherwise: int
 
 
 class Preview(msgspec.Struct, frozen=True):
-    """What a plan would do. All steps of a wave can run at once, be it on one host; a step waits for steps of earlier
-    waves only. ``held`` says what makes it longer than it need be, None for nothing.
-    ``origins`` says where counts come from, where that is more than the usual."""
+    """What a plan would do. All steps of a wave can run at once, even on one host; a step waits only for steps of
+    earlier waves. ``held`` says what makes it longer than necessary, None for nothing. ``origins`` says where numbers
+    of instances come from, unless it is the usual place."""
 
     workflow: str
     changes: tuple[Change, ...]
@@ -79,9 +79,9 @@ class Preview(msgspec.Struct, frozen=True):
 
 
 def preview(plan: Plan, existing: Collection[str] = (), on_host: int = 1) -> Preview:
-    """The preview of a plan; ``existing`` are the ids of all instances that there are before it, ``on_host`` is the
-    number of operations that may run at one time on a host of which the plan says nothing. Joins are left out: they are
-    nothing but order."""
+    """The preview of a plan; ``existing`` are the ids of all instances that exist before it, ``on_host`` is the number
+    of operations that may run at one time on a host for which the plan says nothing. Joins are left out, since they
+    only keep order."""
     found: list[list[PreviewStep]] = []
     handling, placed = _handling(plan), waves(plan, on_host)
     for number, (step, wave) in enumerate(zip(plan.steps, placed.of_steps, strict=True)):
@@ -117,7 +117,7 @@ def preview(plan: Plan, existing: Collection[str] = (), on_host: int = 1) -> Pre
 
 
 def _held(plan: Plan, placed: Waves, count: int) -> Delays | None:
-    """What makes the plan longer than it would be if any number of operations could run on one host."""
+    """What makes the plan longer than if any number of operations could run on one host."""
     if not placed.held:
         return None
     free = waves(plan, 0).of_steps
@@ -153,7 +153,7 @@ def hook_of(plan: Plan, step: Step) -> Hook | None:
 
 
 def _handling(plan: Plan) -> set[int]:
-    """The steps that run after a failure only."""
+    """The steps that run only after a failure."""
     found = {number for number, step in enumerate(plan.steps) if step.flow.gate is Gate.FAILED}
     plain: set[int] = set()
     # All that lead to a step stand before those that lead on from it.
@@ -177,8 +177,8 @@ JOIN = Action.JOIN
 
 
 class Waves(msgspec.Struct, frozen=True):
-    """The wave of each step, from 0. ``held`` are the hosts on which steps come later than they would because others
-    run there, with the number of those that may run there at one time."""
+    """The wave of each step, from 0. ``held`` are the hosts on which steps come later because others run there, with
+    the number of those that may run there at one time."""
 
     of_steps: Sequence[int]
     held: dict[str, int]
@@ -190,8 +190,8 @@ def runs(plan: Plan, step: Step) -> bool:
 
 
 def waves(plan: Plan, on_host: int = 1, *, joins: int = 0) -> Waves:
-    """The waves of a plan. ``on_host`` operations run at one time on a host of which the plan says nothing, 0 for any
-    number, whatever the plan says; ``joins`` is how many waves a step takes that only joins others."""
+    """The waves of a plan. ``on_host`` operations run at one time on a host for which the plan says nothing, 0 for any
+    number, whatever the plan says; ``joins`` is how many waves a join takes."""
     found = array("i", bytes(4 * len(plan.steps)))
     ended = array("i", bytes(4 * len(plan.steps)))
     held: dict[str, int] = {}

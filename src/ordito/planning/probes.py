@@ -1,5 +1,5 @@
 """Transforms: operations that only look at instances: those of the workflows `check` and `discover`, and the check of
-an instance of which nothing is known before a deployment or a removal goes on with it.
+an instance of unknown status before a deployment or a removal continues with it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def existing(draft: Draft) -> None:
 
 
 def looking(name: str) -> Callable[[Draft], None]:
-    """The transform that looks at every instance that is asked for and can be, those first that others require: what
-    is found of them may be what others are looked at with."""
+    """The transform that looks at every instance that is asked for and can be looked at, those first that others
+    require: what is found of them may be needed to look at the others."""
 
     def look(draft: Draft) -> None:
         chosen = draft.options.instances
@@ -48,9 +48,10 @@ def looking(name: str) -> Callable[[Draft], None]:
 
 
 def ask_first(draft: Draft) -> None:
-    """Transform: an instance of which nothing is known is checked first, where it has a check; the steps that follow
-    are all there, and each is carried out or not by what the check says. So is one that is in error although
-    everything was carried out: only a check can say that it is not any more. What is forced is not asked."""
+    """Transform: an instance of unknown status is checked first, if it has a check. All steps that follow are in the
+    plan, and the check decides whether each is carried out. The same goes for an instance that is in error although
+    everything was carried out, since only a check can find out that it no longer is. With ``force`` nothing is checked.
+    """
     for member in draft.members.values() if not draft.options.force else ():
         if not _is_doubtful(draft, member):
             continue
@@ -93,8 +94,8 @@ def _ask(
 
 
 def _not_once_more(draft: Draft, member: PlannedInstance) -> int:
-    """The step that fails where what keeps data was found to be absent: it is made once more only by a plan that says
-    so before anything runs."""
+    """The step that fails if an instance that holds data is found to be absent: it is created again only by a plan that
+    says so before anything runs."""
     call = draft.calls.nothing(member.template, "ordito", "there")
     step = DraftStep(f"{member.id}.ordito.there", Action.CALL, member.id, member.id, call=call)
     step.condition, step.reason = (
@@ -113,7 +114,7 @@ def _install_condition(step: DraftStep) -> StepCondition:
 
 
 def probe(draft: Draft, member: PlannedInstance, name: str, reason: str) -> int | None:
-    """The step of an operation by which an instance is looked at, or looked after; None where it has none."""
+    """The step of an operation that looks at an instance, or repairs it; None if it has none."""
     operation = maintaining(member.template, name)
     if operation is None:
         return look_at(draft, member, reason) if name in PROBES and can_be_looked_at(draft, member) else None
@@ -134,8 +135,8 @@ def probe(draft: Draft, member: PlannedInstance, name: str, reason: str) -> int 
 
 
 def can_be_looked_at(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether somebody can say how an instance is of which no operation does: the provider that has made it, or who
-    reaches hosts."""
+    """Whether an instance without an operation for it can be looked at: by the provider that has created it, or by
+    whatever reaches hosts."""
     node = member.template
     if HOST in draft.snapshot.attributes.get(member.id, {}):
         return True
@@ -145,7 +146,7 @@ def can_be_looked_at(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def look_at(draft: Draft, member: PlannedInstance, reason: str) -> int:
-    """The step that asks who has made an instance, or who reaches hosts, how it is."""
+    """The step that asks the provider of an instance, or whatever reaches hosts, for its status."""
     call = draft.calls.of_looking(member.template)
     return draft.add(
         DraftStep(

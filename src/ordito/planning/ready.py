@@ -1,8 +1,8 @@
-"""The wait for all that has changed to be ready, before what comes after it begins.
+"""The wait for everything that has changed to be ready, before what comes after it begins.
 
-An instance is ready when its check says ok, or when who has made it says so; of one that nobody can ask it is enough
-that its operations have ended well. What depends on an instance that has changed is asked as well. Each is asked again
-and again, until it is ready or its time is over (``ordito.ready``).
+An instance is ready when its check says ok, or its provider does; for one that neither can tell of, it is enough that
+its operations have succeeded. What depends on a changed instance is asked as well. Each is asked again and again, until
+it is ready or its time is over (``ordito.ready``).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ordito.work.plan import ChangeKind, StepCondition
 from ordito.work.probes import CHECK, maintaining
 
 WITHIN = 300.0
-"""Seconds within which an instance is to be ready, where its node says nothing."""
+"""Seconds within which an instance has to be ready, unless its node says otherwise."""
 
 READY, AGAIN, TURN = "ready", "again", "turn"
 """How the ids of the steps end."""
 
 
 def ready_steps(draft: Draft, among: Collection[str] = ()) -> list[int]:
-    """Add a step for each instance that can be asked and has changed, or depends on one that has; where nodes are
-    named, for the instances of these alone, which are asked once more in the end."""
+    """Add a step for each instance that can be asked and has changed, or depends on one that has; if nodes are named,
+    only for their instances, which are asked once more at the end."""
     found: list[int] = []
     for node in (n for n in draft.ordered if n.name in among) if among else _concerned(draft):
         for member in draft.of_node.get(node.name, ()):
@@ -42,8 +42,8 @@ def ready_steps(draft: Draft, among: Collection[str] = ()) -> list[int]:
 
 
 def ask_until_ready(draft: Draft, member: PlannedInstance, reason: str, within: float, ending: str = READY) -> int:
-    """Add the step that asks an instance until it is ready, ``within`` so many seconds where its node says nothing; -1
-    where nobody can be asked. ``ending`` is how its id ends."""
+    """Add the step that asks an instance until it is ready, for ``within`` seconds unless its node says otherwise; -1
+    if nothing can be asked. ``ending`` is the end of its id."""
     number = probe(draft, member, CHECK, reason)
     if number is None:
         return -1
@@ -59,7 +59,8 @@ def ask_until_ready(draft: Draft, member: PlannedInstance, reason: str, within: 
 
 
 def can_be_asked(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether there is somebody to ask how an instance is. That a host can be reached was seen to when it was made."""
+    """Whether anything can tell the status of an instance. That a host can be reached was ensured when it was
+    created."""
     node = member.template
     if maintaining(node, CHECK) is not None:
         return True
@@ -67,7 +68,7 @@ def can_be_asked(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def _changes(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether something happens to an instance, or has happened since the revision was begun."""
+    """Whether something is done to an instance, or was done since the revision was begun."""
     if member.action is not InstanceAction.KEEP or member.kind is ChangeKind.RELINK:
         return True
     hooking = draft.options.hooking
