@@ -21,19 +21,19 @@ def _nobody(_: Sequence[str]) -> bool:
 
 
 class Maker(msgspec.Struct, frozen=True):
-    """Who makes a node."""
+    """What creates the instances of a node."""
 
     name: str = ""
     """The provider, "" for none."""
 
     protocol: str = ""
-    """The protocol that reaches a Compute that it makes, "" where that is this machine."""
+    """The protocol that reaches a Compute that it creates, "" if that is this machine."""
 
     looks: bool = False
-    """It can find out how an instance is that it has made."""
+    """It can find out the status of an instance that it has created."""
 
     starts: bool = False
-    """It stops and starts what it has made."""
+    """It stops and starts what it has created."""
 
 
 NOBODY = Maker()
@@ -56,7 +56,7 @@ def _takes_all(_: str, __: Sequence[str], ___: Sequence[str]) -> bool:
 
 
 def _nothing() -> None:
-    """What was deployed last, where nothing ever was."""
+    """The last deployment if there was none."""
 
 
 def _nothing_lacking(_: str, __: str) -> str:
@@ -64,7 +64,7 @@ def _nothing_lacking(_: str, __: str) -> str:
 
 
 def _no_form(_: str) -> Former | None:
-    """Nothing is known of any other form."""
+    """Finds no other form."""
     return None
 
 
@@ -92,29 +92,29 @@ class Former(msgspec.Struct, frozen=True):
     """The content digests of its files."""
 
     names: Mapping[str, str] = {}
-    """What the files of its own orphans were called, as in ``FileDigests``."""
+    """The names of the files of its own orphans, as in ``FileDigests``."""
 
 
 class Forms(msgspec.Struct, frozen=True):
-    """The forms that a plan has to do with, by the ids of the jobs that deployed them."""
+    """The forms that a plan needs, by the ids of the jobs that deployed them."""
 
     former: Callable[[str], Former | None] = _no_form
-    """Gives a form that is not the service of the plan; None where its files no longer exist, and then instances in it
-    are taken to be in the wanted one."""
+    """Returns a form other than the service of the plan; None if its files no longer exist, and then its instances
+    count as in the wanted form."""
 
     base: str = ""
-    """The form of the instances whose record names none; "" where that is the service of the plan, or where nothing was
+    """The form of the instances whose record names none; "" if that is the service of the plan, or if nothing was
     deployed."""
 
     own: str = ""
-    """What calls of the plan's own service are marked with: "" except in a rollback, which leads to an earlier form."""
+    """The mark of the calls of the plan's own service: "" except in a rollback, which leads to an earlier form."""
 
 
 class Hooking(msgspec.Struct, frozen=True):
     """Which lifecycle steps a plan has."""
 
     which: str = "changed"
-    """The steps of what changes, of ``all``, or ``none``."""
+    """``changed`` for the steps of what changes, ``all``, or ``none``."""
 
     transition: Transition = Transition.NONE
     """The transition of the module."""
@@ -129,14 +129,14 @@ class Hooking(msgspec.Struct, frozen=True):
     """The steps that earlier attempts at the revision have carried out, in that order."""
 
     undoes: bool = False
-    """It is a rollback, which undoes these."""
+    """It is a rollback, which undoes these steps."""
 
     since: str = ""
-    """The first changeId of these attempts, "" where there was none: what has changed since then counts as changed by
-    this plan, even if nothing is left to do for it."""
+    """The first changeId of these attempts, "" if there was none: what has changed since then counts as changed by this
+    plan, even if nothing is left to do for it."""
 
     strict: bool = False
-    """A step that would roll back over what cannot be undone is an error."""
+    """A step whose rollback would pass what cannot be undone is an error."""
 
 
 class RolledBack(msgspec.Struct, frozen=True):
@@ -173,7 +173,7 @@ class OfStandIn(msgspec.Struct, frozen=True):
 
 
 class OperationRun(msgspec.Struct, frozen=True):
-    """An operation that somebody asked for."""
+    """An operation that a command asks for."""
 
     operation: str = ""
 
@@ -181,10 +181,10 @@ class OperationRun(msgspec.Struct, frozen=True):
     """The nodes on whose chosen instances it runs."""
 
     in_order: bool = False
-    """An instance waits for all that it depends on, also over instances that are not chosen."""
+    """An instance waits for everything that it depends on, also through instances that are not chosen."""
 
     stand_ins: Mapping[str, OfStandIn] = {}
-    """The nodes that topologies substitute."""
+    """The substituted nodes."""
 
 
 NO_RUN = OperationRun()
@@ -198,14 +198,14 @@ class Goal(msgspec.Struct, frozen=True):
     count: int | None = None
 
     delta: int | None = None
-    """So many more than it has. None for both: as many more as a scaling policy adds at one time, one without a
+    """How many more it is to have. None for both: as many more as the increment of a scaling policy, one without a
     policy."""
 
     why: str = ""
     """Why this node is the one that is scaled, as the end of a sentence about it."""
 
     instead: str = ""
-    """The command that scales the node that was named."""
+    """The command that scales the named node instead."""
 
 
 class Scaling(msgspec.Struct, frozen=True):
@@ -214,13 +214,13 @@ class Scaling(msgspec.Struct, frozen=True):
     goals: tuple[Goal, ...] = ()
 
     removed: frozenset[str] = frozenset()
-    """The instances that are to leave, where they are named."""
+    """The instances to remove, if they are named."""
 
     begun: tuple[str, ...] = ()
-    """The instances that an earlier job has begun to make, in order; they are continued."""
+    """The instances that an earlier job has begun to create, in order; they are continued."""
 
     unsettled: tuple[str, ...] = ()
-    """The instances that stay and of which an earlier job failed to make or undo a pair; they are continued where what
+    """The instances that stay and for which an earlier job failed to link or unlink a pair; they are continued if what
     they require is up."""
 
 
@@ -237,7 +237,7 @@ class ServicePart(msgspec.Struct, frozen=True):
     """Instances of other nodes."""
 
     skip_new: bool = False
-    """No instance is made of a node of which there is nothing yet."""
+    """No instances are created of nodes without any."""
 
     def has(self, record: Instance) -> bool:
         """Whether an instance is part of it."""
@@ -245,7 +245,7 @@ class ServicePart(msgspec.Struct, frozen=True):
 
 
 class Acting(msgspec.Struct, frozen=True):
-    """Those actions of a trigger that are planned: from ``first`` on, up to ``last``."""
+    """The actions of a trigger that are planned: from ``first`` to ``last``, which is excluded."""
 
     policy: str = ""
     trigger: str = ""
@@ -257,7 +257,7 @@ NOT_ACTING = Acting()
 
 
 class Abilities(msgspec.Struct, frozen=True):
-    """What can be carried out with the executors and the providers that there are."""
+    """What the executors and providers at hand can carry out."""
 
     accepts: Callable[[Sequence[str]], bool] = _nobody
     """Whether some executor processes an artifact of these types (the type and its ancestors)."""
@@ -266,40 +266,40 @@ class Abilities(msgspec.Struct, frozen=True):
     """Whether one does so on hosts that are reached by a protocol."""
 
     takes: Callable[[str, Sequence[str], Sequence[str]], bool] = _takes_all
-    """Whether the provider of a node template, given its name, its type and the ancestors, does something with an
-    artifact of such and such types."""
+    """Whether the provider of a node template, given its name, its type and the ancestors, uses an artifact of these
+    types."""
 
     provides: Callable[[str, Sequence[str]], bool] = _no_provider
-    """Whether some provider makes a node template, given its name, its type and the ancestors."""
+    """Whether some provider creates a node template, given its name, its type and the ancestors."""
 
     maker: Callable[[str, Sequence[str]], Maker] = _no_maker
-    """Who that is."""
+    """That provider."""
 
     lacking: Callable[[str, str], str] = _nothing_lacking
-    """Why this machine has no interpreter for a kind of script in a version, "" where it has."""
+    """Why this machine has no interpreter for a kind of script in a version, "" if it has one."""
 
 
 class FileDigests(msgspec.Struct, frozen=True):
-    """The contents of the files of the service, and by which digests are made."""
+    """The contents of the files of the service, and what makes their digests."""
 
     contents: Mapping[str, str] = {}
     """The content digest of each artifact file, by ``Artifact.file``."""
 
     names: Mapping[str, str] = {}
-    """What files of what the template has lost were called when it was deployed."""
+    """The names that files of removed nodes had when they were deployed."""
 
     key: Callable[[], bytes] = bytes
-    """Gives the key of digests of sensitive values."""
+    """Returns the key for digests of sensitive values."""
 
 
 class Orphans(msgspec.Struct, frozen=True):
-    """The nodes that the template has lost and whose instances exist, and what these require and of which nothing
-    exists any more: they are part of the service as they were deployed, and deploying leaves them alone."""
+    """The nodes that are no longer in the template and still have instances, and what these require although nothing of
+    it exists any more: they are part of the service as they were deployed, and a deployment leaves them alone."""
 
     nodes: frozenset[str] = frozenset()
 
     kept: frozenset[str] = frozenset()
-    """Those of them that are not removed in any case."""
+    """Those of them that are never removed."""
 
 
 class Healing(msgspec.Struct, frozen=True):
@@ -313,17 +313,17 @@ class Healing(msgspec.Struct, frozen=True):
 
 
 class DataLoss(msgspec.Struct, frozen=True):
-    """What becomes of instances that keep data."""
+    """What may become of instances that hold data."""
 
     permitted: frozenset[str] = frozenset()
     """The instances, and nodes, whose data may be lost."""
 
     leaves_absent: bool = False
-    """What was found to be absent is not made once more, and nobody is asked about it."""
+    """What was found to be absent is not created again, since nobody can be asked about it."""
 
 
 class RemovalOptions(msgspec.Struct, frozen=True):
-    """What undeploying includes that it keeps else."""
+    """What undeploying removes in addition to what it usually does."""
 
     protected: bool = False
 
@@ -341,22 +341,22 @@ class WrittenWorkflow(msgspec.Struct, frozen=True):
     """As ``get_input`` finds them."""
 
     carried: Carried = NOTHING_CARRIED
-    """What an earlier job has carried out of it."""
+    """What earlier jobs have carried out of it."""
 
 
 class Turns(msgspec.Struct, frozen=True):
-    """Whether what is changed goes down some at a time."""
+    """Whether changed instances go down some at a time."""
 
     by_itself: bool = True
-    """Nodes of which all instances would be down at once take turns, though nobody has said so."""
+    """Instances of a node take turns, even if nothing says so, if all of them would be down at once."""
 
     never: bool = False
-    """All that is changed goes down before any of it comes up, in any case."""
+    """Everything that is changed goes down before any of it comes up, in any case."""
 
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What planning is told by its caller."""
+    """What the caller tells planning."""
 
     abilities: Abilities = field(default_factory=Abilities)
 
@@ -366,8 +366,8 @@ class PlanOptions:
     """The earlier forms of the service."""
 
     deployed: Callable[[], Deployed | None] = _nothing
-    """Gives what was deployed last, None for nothing; it is asked at most once, and only where what is wanted differs
-    from that."""
+    """Returns the last deployment, None for none; it is called at most once, and only if something wanted differs from
+    it."""
 
     orphans: Orphans = field(default_factory=Orphans)
 
@@ -375,13 +375,13 @@ class PlanOptions:
     """The numbers of instances that were set by scaling, by node."""
 
     instances: frozenset[str] | None = None
-    """Those that a workflow is about which is not about all, None for all."""
+    """The instances that a workflow is about, None for all."""
 
     part: ServicePart | None = None
-    """What of the service is deployed, upgraded or undeployed, None for all of it."""
+    """Which part of the service is deployed, upgraded or undeployed, None for all of it."""
 
     changes: ChangeOptions = field(default_factory=ChangeOptions)
-    """How what runs is changed, with what becomes of what the template has lost said."""
+    """How what runs is changed, and what becomes of nodes that are no longer in the template."""
 
     turns: Turns = field(default_factory=Turns)
 
@@ -409,7 +409,7 @@ class PlanOptions:
     """For `run`."""
 
     written: WrittenWorkflow = field(default_factory=WrittenWorkflow)
-    """For `workflow run`, and for a workflow that the template has in the place of one that is made."""
+    """For `workflow run`, and for a workflow of the template that replaces a normative one."""
 
     acting: Acting = NOT_ACTING
     """The trigger whose actions are planned."""
@@ -419,26 +419,27 @@ class PlanOptions:
 
     @property
     def prunes(self) -> bool:
-        """Whether what the template has lost is removed."""
+        """Whether what is no longer in the template is removed."""
         return self.changes.prune in {LAST, EARLY}
 
     @property
     def pruned(self) -> frozenset[str]:
-        """The nodes that the template has lost and whose instances are removed."""
+        """The nodes that are no longer in the template and whose instances are removed."""
         if not self.prunes:
             return frozenset()
         lost = self.orphans.nodes - self.orphans.kept
         return lost if self.part is None else lost & self.part.nodes
 
     def unavailable(self, node: NodeTemplate) -> Portion:
-        """How many instances of a node may be down at one time; all of them where nothing is said."""
+        """How many instances of a node may be down at one time; all of them if nothing says otherwise."""
         return node.settings.max_unavailable or self.changes.max_unavailable
 
     @property
     def is_partial(self) -> bool:
-        """Whether a workflow is about a part of what exists, and all else stays as it is, its links too."""
+        """Whether a workflow is about a part of what exists, and everything else stays as it is, including its
+        links."""
         return self.instances is not None or self.scaling != NOT_SCALED
 
 
 MOST_PAIRS = 100_000
-"""So many link operations of one requirement are planned without being asked for."""
+"""How many link operations of one requirement are planned without permission."""

@@ -1,8 +1,8 @@
 """The order of transforms: what each needs of the draft, and what it gives to it.
 
-A transform comes after those that give what it needs. Where several give a part of the draft, one that also needs it
-goes on with what the others began, and comes after them. The table is for who adds a transform, for the documentation
-and for the tests, which see that all workflows keep to it, and that nothing more depends on the order.
+A transform comes after those that give what it needs. If several give a part of the draft, one that also needs it
+continues what the others began, and comes after them. The table is for those who add a transform, for the
+documentation, and for the tests, which check that all workflows keep to it and that nothing else depends on the order.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class DraftPart(StrEnum):
 
 
 class TransformPlace(msgspec.Struct, frozen=True):
-    """Where a transform stands among others."""
+    """The place of a transform among others."""
 
     needs: frozenset[DraftPart] = frozenset()
     """What has to be given before it."""
     after: frozenset[DraftPart] = frozenset()
-    """What comes before it where it is given at all."""
+    """What comes before it if it is given at all."""
     gives: frozenset[DraftPart] = frozenset()
     """What it gives."""
 
@@ -128,13 +128,13 @@ PLACES: dict[str, TransformPlace] = {
 
 
 def name_of(transform: Callable[..., object]) -> str:
-    """What the table calls a transform."""
+    """The name of a transform in the table."""
     made = transform.__qualname__.split(".")
     return made[0] if "<locals>" in made else made[-1]
 
 
 def out_of_order(transforms: Sequence[Callable[..., object]]) -> Iterator[str]:
-    """What is wrong with the order of some transforms, in words; nothing where it is right."""
+    """What is wrong with the order of some transforms, in words; nothing if it is right."""
     names = [name_of(transform) for transform in transforms]
     for place, name in enumerate(names):
         own = PLACES[name]

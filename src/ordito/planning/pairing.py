@@ -1,5 +1,6 @@
-"""Which instances of two nodes are pairs of a relationship: an instance and its host; else all of one node with all of
-the other, or each of the source with one of the target, as Cloudify's ``connection_type`` says."""
+"""Which instances of two nodes are pairs of a relationship: an instance and its host; otherwise all of one node with
+all of the other, or each of the source with one of the target, as Cloudify's ``connection_type`` says.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +52,8 @@ class Pairing:
     def targets(
         self, source: PlannedInstance, relationship: Relationship, *, falls: bool = False
     ) -> list[PlannedInstance]:
-        """The instances that a source has pairs with, or would have, whatever becomes of them: with ``falls`` those
-        that it has before it moves to another host."""
+        """The instances that a source has pairs with, or would have, whatever becomes of them; with ``falls`` those
+        from before it moves to another host."""
         if relationship.is_hosting:
             host = self._draft.host_of(source, falls=falls)
             return [host] if host is not None else []
@@ -62,8 +63,8 @@ class Pairing:
         return self._linked(source, relationship) or targets[:1]
 
     def wanted(self, source: PlannedInstance, relationship: Relationship) -> list[PlannedInstance]:
-        """The instances that a source is to have pairs with: those that are up in the end. One that was chosen is kept
-        for as long as it is there; else the one with the lowest number is."""
+        """The instances that a source is to have pairs with: those that are up in the end. A target that was chosen
+        before is kept as long as it exists; otherwise the one with the lowest number is chosen."""
         if relationship.is_hosting or not self.is_to_one(relationship):
             return [t for t in self.targets(source, relationship) if t.is_up]
         linked = [t for t in self._linked(source, relationship) if not t.goes]
@@ -72,11 +73,11 @@ class Pairing:
         return [t for t in self.of_node(relationship.target) if t.is_up][:1]
 
     def loses(self, source: PlannedInstance, relationship: Relationship) -> bool:
-        """Whether the one instance that a source has a pair with leaves, so that another takes its place."""
+        """Whether the one instance that a source has a pair with is removed, so that another takes its place."""
         return self.is_to_one(relationship) and any(t.goes for t in self._linked(source, relationship))
 
     def _linked(self, source: PlannedInstance, relationship: Relationship) -> list[PlannedInstance]:
-        """The one instance that a source has a pair with already, if it has."""
+        """The one instance that a source has a pair with already, if any."""
         snapshot, members = self._draft.snapshot, self._draft.members
         links = (snapshot.links[name] for name in snapshot.links_of(source.id))
         found = [k.target for k in links if k.relationship == relationship.key and k.source == source.id]
@@ -90,8 +91,8 @@ MOST_NAMED = 3
 
 
 def warn_of_left_out(draft: Draft, relationship: Relationship, pairing: Pairing) -> None:
-    """Warn of the pairs of a relationship of which one end comes up and the other is not up. A source that is stopped
-    needs no word: it is linked once it is started."""
+    """Warn of the pairs of a relationship with one end that comes up and another that is not up. A stopped source is
+    not mentioned: it is linked once it is started."""
     if relationship.is_hosting:
         return
     sources, targets = pairing.of_node(relationship.source), pairing.of_node(relationship.target)
@@ -116,7 +117,7 @@ def warn_of_left_out(draft: Draft, relationship: Relationship, pairing: Pairing)
 def _left_out(
     sources: list[PlannedInstance], relationship: Relationship, pairing: Pairing
 ) -> Iterator[tuple[PlannedInstance, PlannedInstance, PlannedInstance]]:
-    """The pairs that are left out, each with that end which is the reason."""
+    """The pairs that are left out, each with the end that is the reason."""
     for source in sources:
         is_down = _is_missed(source) and source.record.state != CONFIGURED
         for target in pairing.targets(source, relationship) if source.rises or is_down else ():

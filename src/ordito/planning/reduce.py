@@ -1,8 +1,8 @@
 """Transform: drop every step that does nothing, and hand its edges on.
 
-A step that was done already, and a join, only stand for an order. Where one of them has at most one predecessor, or at
-most one successor, its edges can be joined without becoming more; the others stay as joins. What nothing follows any
-more, or nothing precedes, falls away. What is left is put into an order that satisfies all edges.
+Steps that were done already, and joins, only keep an order. If such a step has at most one predecessor, or at most one
+successor, its edges can be joined without becoming more; the others stay as joins. Joins that nothing follows any more,
+or nothing precedes, are dropped. What is left is put into an order that satisfies all edges.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def reduce(draft: Draft) -> None:
 
 
 class _Graph:
-    """The edges from each step, by their places in the draft: what very many steps make up is kept in flat lists."""
+    """The edges from each step, by their places in the draft, in flat lists, since there may be very many."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -45,7 +45,7 @@ class _Graph:
             self._out[before].append(place)
 
     def in_order(self) -> list[int]:
-        """The steps in an order that satisfies all edges, the earlier made first; of a cycle none."""
+        """The steps in an order that satisfies all edges, those that were added earlier first; none of a cycle."""
         waits = [0] * len(self._out)
         afters = self._draft.afters
         for after in afters:
@@ -66,10 +66,8 @@ class _Graph:
 
 
 class _Edges:
-    """The edges that are left: those among steps that work as they were, and those that steps which do nothing hand on.
-
-    ``gone`` are steps that others have been joined around.
-    """
+    """The edges that are left: those among steps that work, unchanged, and those that steps without work hand on.
+    ``gone`` are steps that others have been joined around."""
 
     def __init__(self, draft: Draft, graph: _Graph, works: bytearray, useful: bytearray) -> None:
         self._draft = draft
@@ -85,7 +83,7 @@ class _Edges:
                 self._add(before, after, reason)
 
     def settle(self, number: int) -> None:
-        """Hand on the edges of a step that does nothing, those before it having been settled; or let it stay."""
+        """Hand on the edges of a step that does nothing, after the steps before it were handled; or keep it."""
         draft, own = self._draft, self._into.pop(number, {})
         step = draft.steps[number]
         follow = [(after, reason) for after, reason in self._graph.after(number) if self._useful[after]]
@@ -123,12 +121,9 @@ class _Edges:
 
 
 def _may_go(draft: Draft, step: DraftStep, own: dict[int, int], follow: list[tuple[int, int]]) -> bool:
-    """Whether a step that does nothing can be replaced by edges, no more of them, that mean the same.
-
-    What has a gate asks of each step before it how it ended, and several are another thing than one that joins them. A
-    step that runs after failures makes what follows it indifferent to these, so it stays where what follows is not
-    so itself.
-    """
+    """Whether a step that does nothing can be replaced by edges, no more of them, that mean the same. A gate asks each
+    step before it how it ended, and several steps are not the same as one that joins them. A step that runs after
+    failures makes what follows it run after them, so it stays if what follows would not."""
     if not own:
         return True
     if any(draft.steps[after].gate for after, _ in follow):

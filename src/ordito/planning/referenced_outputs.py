@@ -1,4 +1,4 @@
-"""Which outputs of operations somebody refers to, so that executors know what to hand back (§4.6.1)."""
+"""Which outputs of operations are referred to, so that executors know what to return (§4.6.1)."""
 
 from __future__ import annotations
 

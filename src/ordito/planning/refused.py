@@ -9,14 +9,12 @@ from ordito.work.plan import Change
 
 
 class PlanRefused(Exception):
-    """There is no plan: every reason that was found, each with what to do about it. Nothing was touched.
+    """There is no plan: every reason that was found, each with what to do about it. Nothing was changed.
 
-    ``changes`` are those that were wanted, what is refused among them, where it came so far that they are known.
-    Where it ``is_of_deployed`` it is the service as it is deployed that stands against it: what is repaired in its
-    files counts once it is deployed. Where there are ``more_words`` the same command with these is not refused, and
-    does what
-    ``purpose`` says. ``public_inputs`` are the inputs of the command of which it is known that their values
-    are no secrets.
+    ``changes`` are the wanted ones, including what is refused, if planning came that far. If it ``is_of_deployed``, the
+    deployed service is the reason: what is corrected in its files counts once it is deployed. With ``more_words`` the
+    same command is not refused, and does what ``purpose`` says. ``public_inputs`` are the inputs of the command whose
+    values are known to be no secrets.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
 """Transform: a deployment repairs what is known to be broken although everything was carried out, before anything else
-that needs it: as healing does it, as far as to replace it where it is, and never further. Where it is to check, it
-asks what is to stay as it is as well, and repairs what it finds not to be ok.
+that needs it: as healing does, up to replacing it on its host, and never further.
 
-Instances are taken node by node, those first that others require: so each stage is about instances that are no pairs of
-each other, and each of them goes as far as it has to by itself.
+With ``--check`` it also checks what is to stay as it is, and repairs what it finds not to be ok. Instances are repaired
+node by node, those first that others require: so each stage is about instances that are no pairs of each other, and
+each goes only as far as it has to.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ordito.work.plan import Action, ChangeKind, StepCondition
 from ordito.work.probes import CHECK, maintaining
 
 STAYS = frozenset({InstanceAction.KEEP, InstanceAction.NEW, InstanceAction.CONTINUE})
-"""The actions of what may be around an instance that is repaired."""
+"""The actions of instances that may be around a repaired one."""
 
 
 def repairing(laying: Laying) -> Callable[[Draft], None]:
@@ -54,7 +54,7 @@ def repairing(laying: Laying) -> Callable[[Draft], None]:
 def _widen(
     draft: Draft, laying: Laying, broken: Mapping[str, PlannedInstance], why: Mapping[str, str], looks: AskedHosts
 ) -> None:
-    """Lay the stages of all that is repaired, node by node."""
+    """Lay the stages of everything that is repaired, node by node."""
     by_node: dict[str, list[str]] = {}
     for name, member in broken.items():
         by_node.setdefault(member.template.name, []).append(name)
@@ -71,8 +71,8 @@ def _widen(
 
 
 class _Around:
-    """What the plan does around instances that may be repaired: the nodes of which something is changed or goes, and
-    the instances that contain something of the kind, or are it. What is made or begun only comes up."""
+    """What the plan does around instances that may be repaired: the nodes of which something is changed or removed, and
+    the instances that are, or contain, something of the kind. What is created or continued only comes up."""
 
     def __init__(self, draft: Draft) -> None:
         self._nodes: set[str] = set()
@@ -87,21 +87,21 @@ class _Around:
                 self._over.add(above.id)
 
     def comes_up(self, draft: Draft, member: PlannedInstance) -> bool:
-        """Whether all that requires an instance or is hosted on it stays, or comes up."""
+        """Whether everything that requires an instance or is hosted on it stays, or comes up."""
         sources = draft.service.incoming.get(member.template.name, ())
         return member.id not in self._over and not any(r.source in self._nodes for r in sources if not r.is_hosting)
 
 
 def _changing(draft: Draft, broken: Mapping[str, PlannedInstance]) -> set[str]:
-    """The nodes of which the plan changes anything but what is repaired."""
+    """The nodes of which the plan changes anything besides what is repaired."""
     return {
         m.template.name for m in draft.members.values() if m.action is not InstanceAction.KEEP and m.id not in broken
     }
 
 
 def _standing_alone(draft: Draft, broken: dict[str, PlannedInstance], around: _Around) -> dict[str, PlannedInstance]:
-    """Those of the broken instances around which the plan does nothing else to what they require, nor to what requires
-    them or is hosted on them, but that this comes up. One that is none of these changes what requires it."""
+    """Those of the broken instances around which the plan does nothing to what they require, and only brings up what
+    requires them or is hosted on them. A broken instance that is not among these changes what requires it."""
     changing = _changing(draft, broken)
     hosted: dict[str, list[PlannedInstance]] = {}
     of_node: dict[str, list[PlannedInstance]] = {}
@@ -129,14 +129,14 @@ def _standing_alone(draft: Draft, broken: dict[str, PlannedInstance], around: _A
 
 
 def _requiring(draft: Draft, node: str, of_node: Mapping[str, list[PlannedInstance]]) -> Iterator[PlannedInstance]:
-    """The broken instances that require a node, and are not on it."""
+    """The broken instances that require a node, and are not hosted on it."""
     sources = {r.source for r in draft.service.incoming.get(node, ()) if not r.is_hosting}
     return (member for source in sources for member in of_node.get(source, ()))
 
 
 def _asked(draft: Draft, broken: Mapping[str, PlannedInstance], around: _Around) -> dict[str, PlannedInstance]:
-    """The instances that are up, and stay as they are, and can be asked whether they are ok; of the others it is said
-    why they are not asked."""
+    """The instances that are up, stay as they are, and can be checked; for the others the reason is noted why they are
+    not checked."""
     changing = _changing(draft, broken)
     found: dict[str, PlannedInstance] = {}
     for member in draft.members.values():
@@ -172,8 +172,8 @@ def _say_unasked(draft: Draft, member: PlannedInstance, reason: str) -> None:
 
 
 def _ask_hosts(draft: Draft, hosts: Iterable[PlannedInstance], looks: AskedHosts) -> None:
-    """Ask hosts how they are that nobody has asked yet. None is replaced: where one is not ok that has failed, and
-    nothing is done that needs it."""
+    """Check the hosts that nothing has checked yet. None is replaced: if one is not ok, that has failed, and nothing is
+    done that needs it."""
     reason = draft.why("whether it is ok in the end")
     for host in hosts:
         number = looks.fit.get(host.id)
@@ -190,8 +190,8 @@ def _ask_hosts(draft: Draft, hosts: Iterable[PlannedInstance], looks: AskedHosts
 
 
 def _is_broken(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether an instance is known not to be ok, or nothing is known of it, although all that makes it was carried out
-    as it is wanted, and nothing of that has failed."""
+    """Whether the status of an instance is not ok, or unknown, although everything that creates it was carried out as
+    it is wanted, and none of that has failed."""
     record = member.record
     if member.action is not InstanceAction.CONTINUE or draft.options.force or draft.is_left_out(member):
         return False
@@ -216,7 +216,7 @@ class Hindrance(StrEnum):
 
 
 def _hindrance(draft: Draft, member: PlannedInstance) -> Hindrance | None:
-    """What is so of an instance by itself that it is not repaired."""
+    """Why an instance is not repaired, for reasons of its own."""
     record = member.record
     links = (draft.snapshot.links[name] for name in draft.snapshot.links_of(record.id))
     made = draft.sequences.making(member.template).install
@@ -233,7 +233,7 @@ def _hindrance(draft: Draft, member: PlannedInstance) -> Hindrance | None:
 
 def say_unrepaired(draft: Draft) -> None:
     """Transform: warn of what is not ok and not repaired although nothing is left to be carried out, so that the job
-    fails unless that is found to be ok."""
+    fails unless it is found to be ok."""
     found: dict[tuple[str, Hindrance], list[PlannedInstance]] = {}
     for member in draft.members.values():
         if member.action is not InstanceAction.CONTINUE or member.up is None:

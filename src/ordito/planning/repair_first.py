@@ -1,7 +1,7 @@
-"""Transform: before anything is replaced, it is asked whether that is needed, and tried to repair it in place.
+"""Transform: before anything is replaced, check whether that is needed, and try to repair in place.
 
-Of each instance that is asked for: its ``check``; unless that says ok its ``heal``, and its check once more. Everything
-else of the plan comes after a look at how it was found to be, and is left out where that is good.
+For each instance that is asked for: its ``check``; unless that says ok its ``heal``, and its check once more.
+Everything else in the plan comes after a filter on the result, and is left out if that is ok.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from ordito.work.plan import Action, Gate, StepCondition
 from ordito.work.probes import CHECK, HEAL, maintaining
 
 WHETHER = "whether"
-"""The name of the step that looks whether an instance has to be replaced."""
+"""The name of the step that decides whether an instance has to be replaced."""
 
 KNOWN = "known"
-"""The name of the step that looks whether it was found out how a host is."""
+"""The name of the step that decides whether the status of a host could be found out."""
 
 
 def repair_first(draft: Draft) -> None:
-    """Ask and repair first, where every instance that is asked for can be asked or repaired: else all is replaced in
-    any case."""
+    """Check and repair first, if every instance that is asked for can be checked or repaired; otherwise everything is
+    replaced in any case."""
     chosen = [m for m in draft.members.values() if m.id in (draft.options.instances or ())]
     if draft.options.healing.reinstall or not all(can_be_repaired(draft, member) for member in chosen):
         _hosts_first(draft, {}, len(draft.steps))
@@ -54,9 +54,9 @@ def repair_first(draft: Draft) -> None:
 
 
 def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
-    """Look first whether the hosts that are replaced can be reached: on those that cannot nothing is asked, repaired or
-    taken down, and where one lets nobody in nothing is done at all. ``asked`` are the instances that are asked for,
-    each with the last step that asks; ``first`` is the first of the steps that ask and repair."""
+    """First find out whether the hosts that are replaced can be reached: on those that cannot, nothing is checked,
+    repaired or taken down; and if one refuses the login nothing is done at all. ``asked`` are the instances that are
+    asked for, each with the last step that checks it; ``first`` is the first of the steps that check and repair."""
     before = len(draft.steps)
     looks: dict[str, int] = {}
     for member in list(draft.members.values()):
@@ -84,8 +84,8 @@ def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
 
 
 def _looked_at(draft: Draft, asked: Mapping[str, int], looks: Mapping[str, int]) -> dict[str, int]:
-    """The hosts that are asked for together with others, each with its own look: what the others say does not count
-    where nobody is let in."""
+    """The hosts that are asked for together with others, each with its own check: the results of the others do not
+    count if a login is refused."""
     if len(asked) < 2:
         return {}
     hosts = (draft.members[i] for i in asked if i not in looks and draft.members[i].template.is_compute)
@@ -93,8 +93,8 @@ def _looked_at(draft: Draft, asked: Mapping[str, int], looks: Mapping[str, int])
 
 
 def filter_known(draft: Draft, looks: Mapping[str, int]) -> int:
-    """The step with which everything is left out where one of the hosts that are looked at lets nobody in, or who knows
-    of it cannot be asked: what runs there must not be forgotten, and begun once more."""
+    """The step with which everything is left out if one of the checked hosts refuses the login, or its provider cannot
+    be asked: what runs there must not be forgotten, and started a second time."""
     reason = draft.why("whether it was found out how the host is")
     found = []
     for instance, look in looks.items():
@@ -122,7 +122,7 @@ def can_be_repaired(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def check_and_repair(draft: Draft, member: PlannedInstance) -> int:
-    """The steps that look at an instance, and try to repair it; gives the last one's number."""
+    """The steps that check an instance, and try to repair it; returns the last one's number."""
     checks = maintaining(member.template, CHECK) is not None or can_be_looked_at(draft, member)
     steps: list[int] = []
     if checks:
@@ -141,7 +141,7 @@ def check_and_repair(draft: Draft, member: PlannedInstance) -> int:
 
 
 def _step(draft: Draft, member: PlannedInstance, name: str, reason: str, *, again: bool = False) -> int:
-    """A step without which the job can do: what it does not find out or repair is replaced."""
+    """A step that the job can do without: what it does not find out or repair is replaced."""
     number = probe(draft, member, name, reason)
     assert number is not None
     step = draft.steps[number]
@@ -158,7 +158,7 @@ def make_optional(step: DraftStep, *, is_check: bool = True) -> None:
 
 
 def filter_not_ok(draft: Draft, member: PlannedInstance) -> int:
-    """The step that is left out where an instance is ok, and with it all that follows."""
+    """The step that is left out if an instance is ok, with everything that follows."""
     call = draft.calls.nothing(member.template, "ordito", WHETHER)
     return draft.add(
         DraftStep(

@@ -1,6 +1,6 @@
-"""Transforms that plan the way back from a job that failed: what it made is removed, what it did is rolled back.
+"""Transforms that plan the rollback of a failed job: what it created is removed, what it did is undone.
 
-What a job did is known from the record: everything that bears its changeId, or a later one, is its own.
+What a job did is known from the records: everything with its changeId, or a later one, is its own.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from ordito.planning.options import RolledBack
 from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 
 TAKEN_BACK = frozenset().union(*(done for name, done in TAKES_BACK.items() if name not in REMOVES))
-"""Operations that another takes back while the instance stays."""
+"""Operations that another one undoes while the instance stays."""
 
 
 def choose_made(draft: Draft) -> None:
-    """Transform: the instances that the job made leave, all others stay."""
+    """Transform: the instances that the job created are removed, all others stay."""
     for node in draft.ordered:
         for record in draft.snapshot.of_node(node.name):
             draft.put(PlannedInstance(record, node, *_fate(record, draft.options.rolled_back)))
 
 
 def take_back(draft: Draft) -> None:
-    """Transform: what the job did to instances that stay is rolled back by the operations that take it back."""
+    """Transform: undo what the job did to instances that stay, by the operations for that."""
     for node in draft.ordered:
         for member in draft.of_node.get(node.name, ()):
             if member.action is InstanceAction.KEEP:
@@ -36,8 +36,8 @@ def take_back(draft: Draft) -> None:
 
 
 def cannot_be_taken_back(snapshot: Snapshot, rolled_back: RolledBack) -> tuple[str, ...]:
-    """What a job did that no operation takes back, for people: instances that it removed, and operations on instances
-    that were there before."""
+    """What a job did that no operation undoes, for people: instances that it removed, and operations on instances that
+    existed before."""
     since = rolled_back.since
     found: list[str] = []
     for record in snapshot.instances.values():
@@ -52,7 +52,7 @@ def cannot_be_taken_back(snapshot: Snapshot, rolled_back: RolledBack) -> tuple[s
 
 
 def made(snapshot: Snapshot, rolled_back: RolledBack) -> tuple[str, ...]:
-    """The instances that are there because of a job, by id."""
+    """The instances that exist because of a job, by id."""
     records = snapshot.instances.values()
     return tuple(r.id for r in records if r.exists and _fate(r, rolled_back)[0] is not InstanceAction.KEEP)
 
@@ -87,12 +87,12 @@ def _take_back(draft: Draft, member: PlannedInstance) -> None:
 
 
 def _undoes(draft: Draft, entry: SequencedOperation, key: str) -> bool:
-    """Whether an operation takes back another of an instance that stays."""
+    """Whether an operation undoes another one of an instance that stays."""
     call = draft.calls.all[entry.call]
     return call.operation not in REMOVES and takes_back(call.interface, call.operation, key)
 
 
 def _done(record: Instance, since: str) -> Iterator[str]:
-    """The operations that the job has carried out on an instance; what failed may have been done in part."""
+    """The operations that the job has carried out on an instance; a failed one may have been carried out in part."""
     yield from (key for key, one in record.applied.items() if one.change >= since and one.digest != NO_OP_DIGEST)
     yield from (key for key, change in record.failed.items() if change >= since)

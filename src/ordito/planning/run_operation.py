@@ -1,7 +1,7 @@
-"""Transforms: an operation that somebody asks for, on chosen instances (execute_operation).
+"""Transforms: an operation that a command asks for, on chosen instances (execute_operation).
 
-With the order of dependencies, an instance that is not chosen stands for its place in that order only, so that what is
-chosen above it still comes after what is chosen below it.
+In the order of dependencies, an instance that is not chosen only keeps its place, so that what is chosen above it still
+comes after what is chosen below it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ MAKING = (Stage(CREATING, CREATED), Stage(CONFIGURING, CONFIGURED))
 
 
 class _OfNode(msgspec.Struct, frozen=True):
-    """What is the same for all instances of a node: the call, where it runs, and the states that it leads through;
-    ``before`` are the operations that must have been carried out for an instance to be up after it."""
+    """What is the same for all instances of a node: the call, where it runs, and its node states; ``before`` are the
+    operations that must have been carried out for an instance to be up after it."""
 
     call: int
     name: str
@@ -38,7 +38,7 @@ class _OfNode(msgspec.Struct, frozen=True):
 
 
 def run_operation(draft: Draft) -> None:
-    """A step for each chosen instance; in order, what stands for the others too."""
+    """A step for each chosen instance; in order, joins for the others too."""
     run, chosen = draft.options.run, draft.options.instances or frozenset()
     passed = draft.why("it is not among those that are chosen")
     for name, stand_in in run.stand_ins.items():
@@ -56,7 +56,7 @@ def run_operation(draft: Draft) -> None:
 
 
 def _on_stand_in(draft: Draft, name: str, stand_in: OfStandIn) -> None:
-    """What an operation is mapped to, in the place of all that stands for the node."""
+    """What an operation of a substituted node is mapped to."""
     run = draft.options.run
     reason = f"{run.operation} of {name} was asked for, which is mapped inside"
     why, target = draft.why(reason), stand_in.target
@@ -72,7 +72,7 @@ def _on_stand_in(draft: Draft, name: str, stand_in: OfStandIn) -> None:
 
 
 def run_waits(draft: Draft) -> None:
-    """What is asked to run in order waits for what it depends on, directly and in turn."""
+    """In the order of dependencies, have each instance wait for what it depends on, directly and indirectly."""
     if draft.options.run.in_order:
         install_waits(draft, IN_TURN)
 
@@ -100,14 +100,14 @@ def _of_node(draft: Draft, node: NodeTemplate) -> _OfNode:
 
 
 def _stage(operation: str) -> Stage | None:
-    """The states that an operation of the normative lifecycle leads through."""
+    """The node states of an operation of the normative lifecycle."""
     rows = ((placed.row, placed.stage) for placed in (*INSTALL, *UNINSTALL))
     found = (stage for row, stage in rows if row.interface == STANDARD and row.operation == operation)
     return next(found, None)
 
 
 def _before(interface: Interface) -> tuple[str, ...]:
-    """The keys of what makes an instance, before it is started."""
+    """The keys of what creates an instance, before it is started."""
     own = (p.row.operation for p in INSTALL if p.row.interface == STANDARD and p.row.operation not in STARTS)
     return tuple(f"{interface.name}.{name}" for name in own)
 
@@ -132,5 +132,5 @@ def _step(draft: Draft, member: PlannedInstance, node: _OfNode, reason: int) -> 
 
 
 def _was_up(member: PlannedInstance, key: str) -> bool:
-    """Whether an instance is up, or was before the operation failed that is carried out once more."""
+    """Whether an instance is up, or was before the failure of the operation that is repeated."""
     return member.record.state == STARTED or member.record.before_failure.get(key) in OPERATIONAL

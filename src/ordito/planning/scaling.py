@@ -1,6 +1,6 @@
-"""Transform: which instances there will be once a service is scaled.
+"""Transform: which instances there will be after a scaling.
 
-Only the nodes that are scaled, and all that they contain, get more or fewer instances; every other instance stays as it
+Only the scaled nodes, and everything that they contain, get more or fewer instances; every other instance stays as it
 is. A new host instance gets as many of each node that it contains as its siblings have, the smallest number among them.
 """
 
@@ -18,11 +18,11 @@ from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.work.plan import KeptCount
 
 MOST = 1_000_000
-"""Instances of a node that scaling makes at most, all together."""
+"""The largest number of instances of a node that scaling creates."""
 
 
 def scale_instances(draft: Draft) -> None:
-    """Bring the nodes that are scaled to their numbers of instances, hosts before what they host."""
+    """Bring the scaled nodes to their numbers of instances, hosts before what they host."""
     scaler = _Scaler(draft)
     for node in draft.ordered:
         scaler.choose(node)
@@ -72,7 +72,7 @@ class _Scaler:
         return True
 
     def _shares(self, node: NodeTemplate, staying: list[Instance]) -> list[str]:
-        """The host of each instance that there is one more of because its host is new."""
+        """The host of each instance that is added because its host is new."""
         if node.host is None or node.name in self._draft.options.orphans.nodes:
             return []  # Of what the template has lost nothing is made any more.
         hosts = [m for m in self._draft.of_node.get(node.host.target, ()) if not m.goes]
@@ -89,7 +89,7 @@ class _Scaler:
         return sorted((queue.take("") for _ in range(wanted)), key=new.index)
 
     def _number(self, goal: Goal, node: NodeTemplate, existing: int) -> int:
-        """How many instances are asked for; what cannot be is reported."""
+        """How many instances are asked for; an impossible number is reported."""
         count, delta = goal.count, goal.delta
         if count is None:
             if delta is None:
@@ -119,7 +119,7 @@ class _Scaler:
         return count
 
     def _victims(self, staying: list[Instance], fewer: int) -> frozenset[str]:
-        """The instances that leave: those that are named, else the newest."""
+        """The instances to remove: the named ones, else the newest."""
         if fewer <= 0:
             return frozenset()
         named = [record.id for record in staying if record.id in self._removed]
@@ -143,7 +143,7 @@ class _Scaler:
         grow(draft, node, [hosts.take("") for _ in range(more)], left, reason=reason)
 
     def _count(self, node: NodeTemplate, number: int, *, is_scaled: bool, before: int) -> None:
-        """What is wanted of the node from now on: of one that is not scaled what was wanted before."""
+        """The wanted number of the node from now on; of one that is not scaled the number that was wanted before."""
         draft = self._draft
         kept = draft.options.kept.get(node.name)
         if node.name in draft.options.orphans.nodes:

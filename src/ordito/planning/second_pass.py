@@ -1,8 +1,8 @@
-"""Transform: what stays as it is may have to be configured again, because what it was configured with is another value
-once what it requires has been changed.
+"""Transform: what stays as it is may have to be configured again, because a value that it was configured with changes
+when what it requires is changed. Only the job finds that out.
 
-Only the job finds that out. So the steps are in the plan, at most once for an instance, behind a filter that compares
-what the inputs of ``configure`` are then with what they were when the plan was made.
+So the steps are in the plan, at most once for an instance, after a filter that compares the inputs of ``configure`` at
+that time with those when the plan was made.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WHETHER = "an input of its configure may be another value then"
 
 
 def second_pass(draft: Draft) -> None:
-    """Have instances configured again, if that is needed, whose nodes are configured with what is changed."""
+    """Have instances configured again, if needed, whose nodes are configured with what is changed."""
     if not draft.workflow.forms or draft.options.turns.never:
         return
     changing = {m.template.name for m in draft.members.values() if m.action in CHANGED}
@@ -45,7 +45,7 @@ def second_pass(draft: Draft) -> None:
 
 
 def whether(draft: Draft, member: PlannedInstance) -> int:
-    """Add the filter behind which an instance is configured again."""
+    """Add the filter that decides whether an instance is configured again."""
     found = _configures(draft, member.template)
     assert found is not None
     return draft.add(
@@ -62,7 +62,7 @@ def whether(draft: Draft, member: PlannedInstance) -> int:
 
 
 def _configures(draft: Draft, node: NodeTemplate) -> tuple[SequencedOperation, Operation] | None:
-    """What configures the instances of a node, if anything does."""
+    """The operation that configures the instances of a node, if any."""
     for entry in draft.sequences.making(node).configure:
         call = draft.calls.all[entry.call]
         if entry.relationship is None and call.operation in CONFIGURES and call.artifact:
@@ -71,7 +71,7 @@ def _configures(draft: Draft, node: NodeTemplate) -> tuple[SequencedOperation, O
 
 
 def _reads(node: NodeTemplate, operation: Operation) -> Iterator[str]:
-    """The nodes that a node requires, or is hosted on, and of whose attributes inputs of an operation are made."""
+    """The nodes that a node requires, or is hosted on, and whose attributes are used in inputs of an operation."""
     required = {r.requirement: r.target for r in node.requirements}
     targets = set(required.values())
     for given in operation.inputs.values():
@@ -88,7 +88,7 @@ def _reads(node: NodeTemplate, operation: Operation) -> Iterator[str]:
 
 
 def _stays(member: PlannedInstance) -> bool:
-    """Whether an instance does its work, and nothing is to be done about it so far."""
+    """Whether an instance is up, and nothing is planned for it so far."""
     record = member.record
     is_kept = (
         member.action is InstanceAction.KEEP

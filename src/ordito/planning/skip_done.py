@@ -15,9 +15,9 @@ RESTART, RECONFIGURE, DROP = InstanceAction.RESTART, InstanceAction.RECONFIGURE,
 
 
 def skip_done(draft: Draft) -> None:
-    """Mark what was done. An instance of which everything was done, and only its status is not what it should be,
-    gets a step that does nothing and closes its chain; it fails where the instance is in error or unknown, since
-    nothing was done about that, and nothing says that it is ok. What is forced is called again whatever was done."""
+    """Mark what was done. An instance for which everything was done, and whose status alone is not what it should be,
+    gets a step that does nothing and closes its chain; it fails if the instance is in error or unknown, since nothing
+    was done about that, and nothing says that it is ok. With ``force`` everything is called again."""
     if draft.options.force:
         return
     for member in draft.members.values():
@@ -70,16 +70,16 @@ def _skip_installed(draft: Draft, member: PlannedInstance) -> None:
 
 
 def _is_unknown(member: PlannedInstance) -> bool:
-    """Whether nothing says how an instance is. Where only operations of pairs have failed, which are gone now or are
-    carried out by themselves, it is as it was before."""
+    """Whether the status of an instance is not known. If only operations of pairs have failed, which are gone now or
+    are repeated separately, its status is that from before."""
     failures = member.record.before_failure
     is_of_pairs = bool(failures) and all("/" in key and was in OPERATIONAL for key, was in failures.items())
     return member.record.local == UNKNOWN and not is_of_pairs
 
 
 def _last_way(member: PlannedInstance, steps: list[DraftStep]) -> int:
-    """The place of the last operation so far that is a way into a state: what comes before it is none any more. Of an
-    instance that is started no operation is."""
+    """The place of the last operation so far that leads to a state: for the earlier ones that is over. For a started
+    instance there is none."""
     if member.record.state == STARTED:
         return member.done
     own = [step for step in steps if not step.link][: member.done]
@@ -87,7 +87,7 @@ def _last_way(member: PlannedInstance, steps: list[DraftStep]) -> int:
 
 
 def _skip_links(draft: Draft, member: PlannedInstance) -> None:
-    """Of what is stopped and started those links stay that stopping does not undo."""
+    """Keep those links of what is stopped and started that stopping does not undo."""
     for number in member.up.steps if member.up is not None else ():
         step = draft.steps[number]
         if step.link:
@@ -95,7 +95,7 @@ def _skip_links(draft: Draft, member: PlannedInstance) -> None:
 
 
 def _is_linked(draft: Draft, step: DraftStep) -> bool:
-    """Whether an operation of a pair was carried out as it is wanted now, and is not undone by this very plan."""
+    """Whether an operation of a pair was carried out as it is wanted now, and is not undone by this plan."""
     link, call = draft.snapshot.links.get(step.link), draft.calls.all[step.call]
     applied = link.applied.get(call.name) if link is not None else None
     if link is None or applied is None or applied.digest != call.digest:

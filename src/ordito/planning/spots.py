@@ -1,5 +1,6 @@
-"""Where activities happen: at each instance of a node or of the members of a group, at each pair of a relationship
-(§3.6.23, §3.6.27)."""
+"""Where activities are carried out: at each instance of a node or of the members of a group, at each pair of a
+relationship (§3.6.23, §3.6.27).
+"""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from ordito.planning.planned_instances import PlannedInstance
 
 
 class ActivitySpot(msgspec.Struct, frozen=True):
-    """One place where activities happen: the instance ``near``, or a pair of which it is the end at ``side``; ``far``
-    is the other end then, and ``link`` the link's id."""
+    """One place where activities are carried out: the instance ``near``, or a pair of which it is the end at ``side``;
+    ``far`` is the other end then, and ``link`` the link's id."""
 
     owner: NodeTemplate | Relationship
     near: PlannedInstance
@@ -33,8 +34,8 @@ class ActivitySpot(msgspec.Struct, frozen=True):
 
 
 def spots_of(draft: Draft, target: str, requirement: str = "", operation_host: str = "") -> tuple[ActivitySpot, ...]:
-    """Every place that a target means, in order: a node template, a group (of which ``operation_host`` may choose
-    members), or the relationships of a node's requirement, whose operations run at SOURCE or TARGET."""
+    """Every place of a target, in order: a node template, a group (of which ``operation_host`` may choose members), or
+    the relationships of a node's requirement, whose operations run at SOURCE or TARGET."""
     service = draft.service
     if requirement:
         return _pairs(draft, service.nodes[target], requirement, operation_host)
@@ -69,7 +70,7 @@ def _instances(draft: Draft, nodes: Iterable[str]) -> Iterator[ActivitySpot]:
 
 
 def _chosen(members: list[NodeTemplate], wanted: str) -> tuple[str, ...]:
-    """The members of a group that a node template's or a node type's name means (R-3.6.27-2)."""
+    """The members of a group that the name of a node template or node type selects (R-3.6.27-2)."""
     name = wanted.rpartition(":")[2]
     for fits in (
         lambda n: n.name == wanted,

@@ -1,7 +1,7 @@
 """The steps of a plan in the making, and which of them waits for which.
 
-Steps are numbered by their place in ``steps``; edges are three parallel lists of numbers, which is what keeps hundreds
-of thousands of them cheap.
+Steps are numbered by their place in ``steps``; edges are three parallel lists of numbers, so that hundreds of thousands
+of them stay cheap.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ordito.work.plan import Action, Gate
 
 
 class StepGraph:
-    """Steps, edges and their reasons; what lays chains adds to it, and ``reduce`` orders it."""
+    """Steps, edges and their reasons; transforms that lay chains add to it, and ``reduce`` orders it."""
 
     def __init__(self) -> None:
         self.steps: list[DraftStep] = []
@@ -25,12 +25,12 @@ class StepGraph:
         """The steps that are left in the end, in their order."""
 
     def add(self, step: DraftStep) -> int:
-        """Add a step; gives its number."""
+        """Add a step; returns its number."""
         self.steps.append(step)
         return len(self.steps) - 1
 
     def sequence(self, steps: list[DraftStep], reason: int) -> list[int]:
-        """Add steps each of which waits for the one before; gives their numbers."""
+        """Add steps each of which waits for the one before; returns their numbers."""
         first, count = len(self.steps), len(steps)
         self.steps += steps
         numbers = list(range(first, first + count))
@@ -45,7 +45,8 @@ class StepGraph:
         return self.add(DraftStep(name, Action.JOIN, after_failure=after_failure, reason=reason, gate=gate))
 
     def barrier(self, reason: int) -> int:
-        """Add a join that only success passes: whoever waits for it, however after_failure, begins only then."""
+        """Add a join that only success passes: whatever waits for it begins only then, even if it runs after
+        failures."""
         name = f"barrier.{len(self.steps)}"
         return self.add(DraftStep(name, Action.JOIN, after_failure=True, reason=reason, barrier=True))
 
@@ -56,7 +57,7 @@ class StepGraph:
         self.edge_reasons.append(reason)
 
     def edges(self, befores: list[int], afters: list[int], reason: int) -> None:
-        """Have each of some steps wait for each of others: to be asked for with few of either."""
+        """Have each of some steps wait for each of others; only for few of either."""
         for before in befores:
             for after in afters:
                 self.edge(before, after, reason)
@@ -66,8 +67,8 @@ class StepGraph:
         return self.reasons.setdefault(reason, len(self.reasons))
 
     def extend(self, chain: Chain, place: int, step: int, reason: int) -> None:
-        """Have a step come at a place of the sequence of a chain, after what was put there before: at the end at once,
-        between others when ``weave`` is called."""
+        """Insert a step at a place of a chain's sequence, after what was put there before: at the end at once, between
+        others when ``weave`` is called."""
         place = max(0, place - chain.offset)
         if place >= chain.made:
             self.edge(chain.end, step, reason)
@@ -79,8 +80,8 @@ class StepGraph:
         chain.between.setdefault(place, []).append((step, reason))
 
     def weave(self, chain: Chain, then: int = 0) -> None:
-        """Put what was gathered for a chain between the steps that it was made with; ``then`` is the reason why these
-        wait for it, where there is one of their own."""
+        """Insert what was gathered for a chain between the steps that it was made with; ``then`` is the reason why
+        these wait for it, if they have one of their own."""
         if chain.between is None:
             return
         made, woven, first = chain.steps, [], 0

@@ -1,8 +1,8 @@
 """Transform: what may be running although it failed to start is stopped before it is started again.
 
-A start that has failed may have left something at work: a process that does not answer, or one of several. To start it
-once more would leave two of them. That it was stopped in vain decides nothing: often there is nothing to be stopped.
-Where a start has said that it changed nothing, or a check finds the instance to be ok or absent, nothing is stopped.
+A failed start may have left something running: a process that does not answer, or one of several. Starting it once more
+would leave two of them. If stopping fails, that does not matter: often there is nothing to be stopped. If a start has
+reported that it changed nothing, or a check finds the instance to be ok or absent, nothing is stopped.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ordito.planning.skip_done import CONTINUED
 from ordito.work.plan import StepCondition
 
 UNHARMED = OPERATIONAL | {PENDING}
-"""The statuses of what a failed start has left as it was."""
+"""The statuses of instances that a failed start has left as they were."""
 
 
 def stop_first(draft: Draft) -> None:
-    """Stop what is continued after a start that failed, once it was checked, and before anything is done about it."""
+    """Stop what is continued after a failed start, once it was checked, and before anything else is done about it."""
     if draft.options.force:
         return
     for member in draft.members.values():
@@ -57,6 +57,6 @@ def _may_be_left(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def _stops(form: Formed, entry: SequencedOperation) -> bool:
-    """Whether an operation stops an instance by what somebody has written for that."""
+    """Whether an operation that stops an instance is implemented."""
     is_own = entry.relationship is None and not entry.delegated and bool(form.calls.all[entry.call].artifact)
     return is_own and entry.stage is not None and entry.stage.enter == STOPPING

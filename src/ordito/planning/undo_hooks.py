@@ -1,12 +1,12 @@
-"""Transform: what lifecycle steps have done is undone, around what takes back what was done to the resources.
+"""Transform: what lifecycle steps have done is undone, around the rollback of what was done to the resources.
 
-Undoing goes backwards. Those that came after the resources are undone first, the newest first; then the resources are
-rolled back; then those that came before are undone, the newest first; then what is back is to be ready. What was done
-before a component was removed is so undone when that has been created again, and nothing creates it again after that.
-What cannot be undone holds nothing up.
+Undoing goes backwards: first the steps that came after the resources, the newest first; then the resources are rolled
+back; then the steps that came before, the newest first; then what is back has to be ready. So what was done before a
+component was removed is undone when that has been created again, and nothing creates it again after that. What cannot
+be undone holds up nothing.
 
-A block may ask to be undone before its component is started, or configured (``undone_once``): what it undoes is in the
-chain up of the component then, unless something that was done to the component later is undone only afterwards.
+A block may ask to be undone before its component is started, or configured (``undone_once``): then that is in the chain
+up of the component, unless something that was done to the component later is undone only afterwards.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from ordito.work.plan import UNDO, Action, Plan, StepCondition
 from ordito.work.workflows import workflow_of
 
 ENTERS: Mapping[str, tuple[str, ...]] = {CREATED: (CONFIGURING, STARTING), CONFIGURED: (STARTING,)}
-"""The node states before which something is undone that asks for a state short of ``started``."""
+"""The node states before which a step is undone that asks for a state short of ``started``."""
 
 
 def undo_hooks(draft: Draft) -> None:
-    """Undo what was carried out by ``Hooking.done``, where that is asked for. What was there before is to be ready in
-    the end."""
+    """Undo what was carried out by ``Hooking.done``, if that is asked for. What existed before has to be ready in the
+    end."""
     if not draft.options.hooking.undoes:
         return
     main = list(range(len(draft.steps)))
@@ -77,21 +77,21 @@ def why_not_undone(done: DoneHook, *, is_to_base: bool) -> str:
 
 
 def is_before_resources(hook: Hook) -> bool:
-    """Whether a lifecycle step comes before anything is done to the resources: of what is removed before the removal,
-    which those of the module do whatever they are called."""
+    """Whether a lifecycle step comes before anything is done to the resources: one before the transition of its
+    component does, and every step of the module's removal, whatever it is called."""
     if not hook.component:
         return hook.transition is Transition.DELETE
     return hook.moment is Moment.BEFORE
 
 
 def _is_before_removal(hook: Hook) -> bool:
-    """Whether a lifecycle step prepares that its component is removed."""
+    """Whether a lifecycle step prepares the removal of its component."""
     return hook.transition is Transition.DELETE and hook.moment is Moment.BEFORE and bool(hook.component)
 
 
 def _is_to_undo(draft: Draft, done: DoneHook) -> bool:
-    """Whether a step is undone. What prepared a removal is so only for what is there in the end: what that restores
-    would have no owner, and the next ``create`` would come over it."""
+    """Whether a step is undone. One that prepared a removal is undone only for what exists in the end: otherwise what
+    it restores would have no owner, and the next ``create`` would overwrite it."""
     if not is_undone(draft, done):
         return False
     if not _is_before_removal(done.hook) or there_in_the_end(draft, done.hook.component):
@@ -114,7 +114,8 @@ def _after_failure(draft: Draft, numbers: list[int]) -> list[int]:
 
 
 class _WaysUp:
-    """What is undone in the chain up of a component, since its block asks for that, and what is undone ``later``."""
+    """The steps that are undone in the chain up of a component, since their blocks ask for that, and those that are
+    undone ``later``."""
 
     def __init__(self, draft: Draft, newest_first: Sequence[DoneHook]) -> None:
         self._draft = draft
@@ -133,8 +134,8 @@ class _WaysUp:
                 self.later.append(done)
 
     def _places(self, component: str, state: str) -> dict[int, int]:
-        """For each instance of a component the step before which it is undone what asks for a node state, by the first
-        step of its chain up; empty where instances come up without passing it, or after each other."""
+        """For each instance of a component the step before which is undone what asks for a node state, by the first
+        step of its chain up; empty if instances come up without passing it, or after each other."""
         draft, found = self._draft, dict[int, int]()
         if state not in ENTERS or component in draft.service.substituted:
             return {}
@@ -148,7 +149,7 @@ class _WaysUp:
         return found
 
     def steps(self) -> list[int]:
-        """Add what is undone in chains up; gives the numbers of what was added."""
+        """Add what is undone in chains up; returns the numbers of the added steps."""
         draft, added = self._draft, list[int]()
         into = self._into({place for found in self._of.values() for _, places in found for place in places.values()})
         for found in self._of.values():
@@ -178,8 +179,8 @@ class _WaysUp:
 
 
 def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
-    """What undoes each, one after the other; each is tried whatever became of the others. What is undone of what has
-    been made again is so only where that has succeeded: else it is to be made again once more."""
+    """The steps that undo each, one after the other, whether or not the earlier ones succeed. What was done to a
+    component that is created again is undone only if that has succeeded: otherwise it has to be created once more."""
     added: list[int] = []
     why, last = draft.why("what lifecycle steps have done is undone, the newest first"), -1
     for done in wanted:
@@ -208,8 +209,8 @@ def _in_turn(draft: Draft, wanted: Sequence[DoneHook]) -> list[int]:
 
 
 def _try_again(draft: Draft, step: DraftStep) -> None:
-    """An instance of which nothing is known only because this very operation has failed on it waits for no other
-    evidence that it is well: it is as it was before, and the operation tells how it is then."""
+    """Let an instance be tried that is in unknown status only because this very operation has failed on it: nothing
+    else is needed to show that it is well, and the operation tells its status."""
     member, key = draft.members[step.instance], draft.calls.all[step.call].key
     failures = member.record.before_failure
     if member.up is None or member.record.local != UNKNOWN or failures.keys() != {key}:
@@ -220,8 +221,8 @@ def _try_again(draft: Draft, step: DraftStep) -> None:
 
 
 def _undo(draft: Draft, done: DoneHook) -> list[DraftStep]:
-    """What undoes one lifecycle step: one step, or for one that has run an operation of a component several, the last
-    of which stands for the whole."""
+    """The steps that undo one lifecycle step: one step, or several for one that has run an operation of a component,
+    the last of which stands for the whole."""
     hook, script = done.hook, done.hook.block.undo
     # Several revisions may have carried out steps of one name.
     name = f"{hook.id}.{done.job}" if any(other.hook.id == hook.id for other in draft.undone) else hook.id

@@ -1,6 +1,7 @@
-"""Transforms: what instances wait for: those they require to be up, and on removal those that require them to be gone.
+"""Transforms: what instances wait for: those that they require to be up and, on removal, those that require them to be
+gone.
 
-All of one node wait for all of another through one join, so that n and m instances make n + m edges.
+All of one node wait for all of another through one join, so that n and m instances need n + m edges.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ RUN = InstanceAction.RUN
 
 
 class Words(msgspec.Struct, frozen=True):
-    """How waiting is told: of one ``needed`` before a node, and of ``all`` instances of a node."""
+    """How reasons name what is waited for: a ``needed`` node, and ``all`` instances of a node."""
 
     needed: str
     all: str
@@ -29,11 +30,12 @@ class Words(msgspec.Struct, frozen=True):
 
 UP = Words("up before {} begins", "all instances of {} are up")
 IN_TURN = Words("it comes before {}", "all instances of {} have had their turn")
-"""Of what runs in the order of dependencies, whether it is up or not."""
+"""The words for what runs in the order of dependencies, whether it is up or not."""
 
 
 def install_waits(draft: Draft, words: Words = UP) -> None:
-    """The chain up of an instance begins when those of all it requires have ended, and its own chain down has."""
+    """The chain up of an instance begins when those of everything it requires have ended, and its own chain down
+    has."""
     joins: dict[str, int] = {}
     pairing = Pairing(draft)
     for node in draft.ordered:
@@ -65,7 +67,7 @@ def install_waits(draft: Draft, words: Words = UP) -> None:
 
 
 def _is_within(draft: Draft, relationship: Relationship, *, is_up: bool) -> bool:
-    """Whether both ends stand for one node that decides itself how they wait for each other."""
+    """Whether both ends are inside one substituted node that decides itself how they wait for each other."""
     inside = draft.inside(is_up)
     if not inside:
         return False
@@ -83,7 +85,7 @@ def _all_wait_for_all(
     *,
     after_failure: bool,
 ) -> None:
-    """Of ``after_failure`` waiting only the order counts: what the sources can do without may have failed."""
+    """With ``after_failure`` only the order counts: what the sources can do without may have failed."""
     if (len(targets) == 1 or len(sources) == 1) and not after_failure:
         for source in sources:
             for target in targets:
@@ -119,15 +121,15 @@ def _down_before_up(draft: Draft, member: PlannedInstance) -> None:
 
 
 def _entrance(source: PlannedInstance) -> int:
-    """Where an instance waits: at the beginning of its chain up, or, if it stays, at the join that stands for it."""
+    """Where an instance waits: at the beginning of its chain up or, if it stays, at its join."""
     assert source.up is not None
     begins = source.rises or source.action is RUN or source.repaired is not None
     return source.up.begin if begins else source.up.end
 
 
 def uninstall_waits(draft: Draft) -> None:
-    """The chain down of an instance begins when those of all that require it have ended; links of one that does not go
-    down are undone after that as well."""
+    """The chain down of an instance begins when those of everything that requires it have ended; links of one that does
+    not go down are undone after that as well."""
     pairing = Pairing(draft)
     for node in draft.ordered:
         members = draft.of_node.get(node.name, ())
@@ -145,7 +147,8 @@ def uninstall_waits(draft: Draft) -> None:
 
 
 class _First:
-    """What goes down before the instances of one node do: ``gone`` before any, ``free`` before those that leave."""
+    """What goes down before the instances of one node do: ``gone`` before any, ``free`` before those that are
+    removed."""
 
     def __init__(self) -> None:
         self.gone: list[int] = []
@@ -153,7 +156,8 @@ class _First:
         self._seen: set[tuple[str, str]] = set()
 
     def add(self, draft: Draft, relationship: Relationship, form: Formed | None, pairing: Pairing) -> None:
-        """Add the instances that require the node by a relationship: those in a form where it holds for no others."""
+        """Add the instances that require the node by a relationship; for a relationship that only some forms have,
+        those in these forms."""
         members = draft.of_node.get(relationship.source, ())
         falling = [m for m in members if m.down is not None and (form is None or draft.falling(m) is form)]
         free: list[PlannedInstance] = []
@@ -175,15 +179,15 @@ class _First:
 
 
 def _can_go_last(draft: Draft, relationship: Relationship) -> bool:
-    """Whether what leaves may do so when all else is done: where what it requires is there all the time."""
+    """Whether what is removed can be removed after everything else: if what it requires exists all the time."""
     if draft.options.changes.prune != LAST:
         return False
     return all(target.action is not InstanceAction.REPLACE for target in draft.of_node.get(relationship.target, ()))
 
 
 def incoming(draft: Draft, node: str) -> Iterator[tuple[Formed | None, Relationship]]:
-    """The relationships by which a node is required, each with the form of the instances of its source for which it
-    holds; None where all are in one."""
+    """The relationships by which a node is required, each with the form of the source instances for which it holds;
+    None if all are in one form."""
     known = draft.forms.known
     for form in known:
         for relationship in form.service.incoming.get(node, ()):

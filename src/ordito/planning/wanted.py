@@ -1,7 +1,7 @@
-"""What would be recorded of instances and pairs if everything about them were carried out now: digests by operation.
+"""What would be recorded of instances and pairs if everything were carried out for them now: digests by operation.
 
-It serves those who change the records by hand: a thing that somebody else has made counts as made with these digests,
-and so does what only its name has changed of.
+It is for changes of the records by hand: what somebody else has created counts as created with these digests, and so
+does what was only renamed.
 """
 
 from __future__ import annotations

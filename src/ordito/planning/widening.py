@@ -41,16 +41,16 @@ from ordito.work.plan import Action, ChangeCause, Gate, StepCondition
 from ordito.work.probes import CHECK, maintaining
 
 WITHIN = 10.0
-"""Seconds within which a check is to say ok after an instance was started, where its node says nothing."""
+"""Seconds within which a check has to say ok after an instance was started, unless its node says otherwise."""
 
 FIT, UNFIT = "fit", "unfit"
-"""The names of the steps that look whether a host is ok, and whether it is not."""
+"""The names of the steps that decide whether a host is ok, and whether it is not."""
 
 THERE = "there"
-"""The name of the step that looks whether an instance is there, so that it can be stopped and started."""
+"""The name of the step that decides whether an instance exists, so that it can be stopped and started."""
 
 HEALED = "healed"
-"""The name of the step that says whether an instance is ok in the end."""
+"""The name of the step that decides whether an instance is ok in the end."""
 
 MOST_NAMED = 3
 
@@ -76,8 +76,8 @@ def widening(laying: Laying) -> Callable[[Draft], None]:
 
 
 def _takes_host(draft: Draft, asked: str, host: str) -> bool:
-    """Whether nothing less than the whole host is replaced: it is what is asked for itself, or it is known not to be
-    ok, and nobody can be asked whether that is still so."""
+    """Whether nothing less than the whole host is replaced: the host itself is asked for, or it is known not to be ok,
+    and nothing can check whether that is still so."""
     record = draft.snapshot.instances[host]
     if not draft.service.nodes[record.node].is_compute:
         return False
@@ -87,12 +87,12 @@ def _takes_host(draft: Draft, asked: str, host: str) -> bool:
 
 
 def _can_say(draft: Draft, host: PlannedInstance) -> bool:
-    """Whether somebody can be asked how a host is."""
+    """Whether anything can check a host."""
     return maintaining(host.template, CHECK) is not None or can_be_looked_at(draft, host)
 
 
 def _heal_whole(draft: Draft, laying: Laying) -> None:
-    """Have the whole hosts of what is asked for replaced, with all that they carry, unless what is asked for is found
+    """Replace the whole hosts of what is asked for, with everything that they carry, unless what is asked for is found
     to be ok, or can be repaired in place."""
     absent = put_existing(draft)
     for name in sorted(draft.options.instances or ()):
@@ -114,7 +114,7 @@ def _laid(draft: Draft, laying: Laying) -> bool:
 
 
 def skip_absent(draft: Draft) -> None:
-    """What a check finds to be absent, or on a host that is, is not removed before it is created again."""
+    """What a check finds to be absent, or on an absent host, is not removed before it is created again."""
     for member in draft.members.values():
         if member.action is InstanceAction.REPLACE and member.down is not None:
             for number in member.down.steps:
@@ -144,21 +144,19 @@ def _ask_afterwards(draft: Draft, members: Iterable[PlannedInstance]) -> list[in
 
 
 class AskedHosts(NamedTuple):
-    """By the host: the looks whether it is ok, and whether that was found out. Who heals several nodes one after the
-    other asks each host once."""
+    """By host: the filters on whether it is ok, and on whether that was found out. Healing several nodes one after the
+    other checks each host once."""
 
     fit: dict[str, int]
     known: dict[str, int]
 
 
 class Widening:
-    """The stages of healing instances of one node, each behind looks of its own.
-
-    ``roots`` are the instances, each with the Compute on which it lies, "" for none; ``why`` begins what is said
-    of each that is repaired; one without was asked to be healed. It is ``widest`` where that Compute may be replaced.
-    ``presumed`` are instances that are not up and will be, since they are repaired before. All that is done about a
-    root comes after the join ``begin``, and before the step ``told``.
-    """
+    """The stages of healing instances of one node, each after filters of its own. ``roots`` are the instances, each
+    with its Compute, "" for none; ``why`` begins the reason for each that is repaired; one without was asked to be
+    healed. It is ``widest`` if that Compute may be replaced. ``presumed`` are instances that are not up and will be,
+    since they are repaired before. Everything that is done about a root comes after the join ``begin``, and before the
+    step ``told``."""
 
     def __init__(
         self,
@@ -210,7 +208,7 @@ class Widening:
             there = [members[root] for root in self._roots if root in members and self._tops[root] == root]
             for member in there:
                 if can_be_repaired(draft, member):
-                    self._mend(member)
+                    self._repair(member)
             self._restart([m.id for m in there if _restarts(draft, m)])
             found = {root: list(at_stake(draft, self._inside(self._tops[root]))) for root in self._needed}
             kept = {root: losing for root, losing in found.items() if losing}
@@ -226,7 +224,7 @@ class Widening:
     # ------------------------------------------------------------------------------------------------- the looks
 
     def _begin(self) -> None:
-        """Begin a stage, in which everything stays as it is. Hosts that are asked first count as up."""
+        """Begin a stage, in which everything stays as it is. Hosts that are checked first count as up."""
         self._draft.next_stage()
         self._absent = put_existing(self._draft, self._nodes)
         for name in (*self._fit, *self._presumed):
@@ -239,7 +237,7 @@ class Widening:
         return (m for i in self._draft.contained(name) if (m := members.get(i) or self._absent.get(i)) is not None)
 
     def _ask_host(self, host: PlannedInstance) -> None:
-        """Ask how a host is before anything is done about what is on it."""
+        """Check a host before anything is done about what is on it."""
         draft, asked = self._draft, []
         reason = draft.why("on a host that cannot be reached nothing is tried")
         may_go = self._widest and not self._losing[host.id]
@@ -261,7 +259,7 @@ class Widening:
             self._unfit[host.id] = self._look(host, UNFIT, StepCondition.UNLESS_OK, asked[-1])
 
     def _look(self, member: PlannedInstance, name: str, condition: StepCondition, after: int) -> int:
-        """A look at what was found out of an instance, of which its host may be one."""
+        """A filter on what was found out about an instance, which may be a host."""
         draft, reason = self._draft, self._draft.why("what is done about it depends on how it is found to be")
         call = draft.calls.nothing(member.template, "ordito", name)
         step = DraftStep(f"{member.id}.ordito.{name}", Action.FILTER, member.id, member.id, call=call, reason=reason)
@@ -271,19 +269,19 @@ class Widening:
         return number
 
     def _gates(self, root: str) -> list[int]:
-        """The looks behind which the next stage of a root comes."""
+        """The filters after which the next stage of a root comes."""
         gates = (self._needed.get(root), self._fit.get(self._roots[root]))
         return [number for number in gates if number is not None]
 
     def _next(self, root: str, after: int) -> None:
-        """Look at a root once more when something has ended, well or not."""
+        """Filter on a root once more when something has ended, whether or not it succeeded."""
         draft = self._draft
         self._needed[root] = filter_not_ok(draft, draft.members[root])
         draft.edge(after, self._needed[root], draft.why("it is looked at when what was tried has ended"))
 
     # ------------------------------------------------------------------------------------------------ the stages
 
-    def _mend(self, member: PlannedInstance) -> None:
+    def _repair(self, member: PlannedInstance) -> None:
         """Check an instance, and repair it in place."""
         draft, host = self._draft, self._roots[member.id]
         first = len(draft.steps)
@@ -337,7 +335,7 @@ class Widening:
             self._ends[root].append(tried)
 
     def _replace(self, roots: list[str]) -> None:
-        """Remove instances and make them again, with all that is contained in them."""
+        """Remove instances and create them again, with everything that they contain."""
         if roots:
             self._begin()
             group: dict[str, str] = {}
@@ -351,7 +349,7 @@ class Widening:
             self._lay_replaced(group, self._gates)
 
     def _replace_host(self, root: str, host: str) -> None:
-        """Have the host of an instance replaced where it is found not to be ok."""
+        """Replace the host of an instance if it is found not to be ok."""
         self._begin()
         replace_instance(self._draft, self._absent, host, root, SHARES)
         group: dict[str, str] = {}
@@ -362,7 +360,7 @@ class Widening:
         self._lay_replaced(group, lambda _: gates)
 
     def _lay_replaced(self, group: Mapping[str, str], gates: Callable[[str], list[int]]) -> None:
-        """Lay the chains down and up of what is replaced, each instance of the ``group`` for the sake of its root."""
+        """Lay the chains down and up of what is replaced, each instance of the ``group`` because of its root."""
         draft, first, edges = self._draft, len(self._draft.steps), len(self._draft.befores)
         if not _laid(draft, self._laying):
             return
@@ -385,7 +383,7 @@ class Widening:
             self._draft.edge(self.begin[root], number, self._draft.steps[self.begin[root]].reason)
 
     def _tell(self, root: str) -> None:
-        """Say in the end of a root, and of what was linked with it again, whether it is ok."""
+        """At the end, tell whether a root is ok, and what was linked with it again."""
         draft, host = self._draft, self._roots[root]
         reason = draft.why("whether it is ok in the end")
         for name in (root, *self._linked[root]):
@@ -414,8 +412,8 @@ class Widening:
         return ", if it is not found to be ok" if root in self._needed else ""
 
     def _laid_for(self, first: int, edges: int, group: Mapping[str, str]) -> dict[str, list[int]]:
-        """The steps from a first one on, by the root for the sake of which they were laid; ``edges`` is the first edge
-        laid with them. What is left out of one root leaves out nothing of another."""
+        """The steps from a first one on, by the root because of which they were laid; ``edges`` is the first edge laid
+        with them. What is left out for one root leaves out nothing for another."""
         found: dict[str, list[int]] = {}
         for number in range(first, len(self._draft.steps)):
             step = self._draft.steps[number]
@@ -441,7 +439,7 @@ class Widening:
                 draft.afters[edge] = joins[after]
 
     def _put_behind(self, numbers: Iterable[int], gates: list[int]) -> None:
-        """Have steps left out where a look says so."""
+        """Have steps be left out if a filter says so."""
         draft = self._draft
         reason = draft.why("only what is needed is done")
         for number in numbers:
@@ -450,7 +448,7 @@ class Widening:
                 draft.edge(gate, number, reason)
 
     def _note_kept(self, root: str, losing: list[PlannedInstance]) -> None:
-        """Say why an instance is not replaced."""
+        """Note why an instance is not replaced."""
         member = self._draft.members.get(root) or self._absent[root]
         kept = PlannedInstance(
             member.record,
@@ -466,7 +464,7 @@ NOT_TAKEN_ALONG = "not taken along"
 
 
 def _note_others(draft: Draft, roots: Mapping[str, str]) -> None:
-    """Say of everything on the hosts of what is asked for that it stays as it is."""
+    """Note that everything else on the hosts of what is asked for stays as it is."""
     for root, host in roots.items():
         if not host:
             continue
@@ -479,8 +477,8 @@ def _note_others(draft: Draft, roots: Mapping[str, str]) -> None:
 
 
 def _restarts(draft: Draft, member: PlannedInstance) -> bool:
-    """Whether it may help to stop and start an instance by itself: something starts it, and it has been made as far as
-    that. A host is not, which would take with it what it carries."""
+    """Whether it may help to stop and start an instance by itself: something starts it, and it was configured
+    completely. Not for a host, which would take down what it carries."""
     node = member.template
     if node.is_compute or draft.sequences.is_delegated(node) or unmade(draft, node, member.record):
         return False
@@ -491,8 +489,8 @@ def _restarts(draft: Draft, member: PlannedInstance) -> bool:
 
 
 def _only_what_is_left(step: DraftStep, root: str) -> None:
-    """What takes an instance down after it was stopped and started in vain is done as far as something is left to be
-    undone; and to be stopped once more it can do without."""
+    """After a restart that did not help, an instance is taken down only as far as something is left to be undone, and
+    need not be stopped once more."""
     if step.after_failure and step.condition in (StepCondition.ALWAYS, StepCondition.UNLESS_ABSENT):
         step.condition = StepCondition.IF_LEFT
         if step.stage is not None and step.stage.leave == CONFIGURED and step.owner == root:
@@ -500,14 +498,14 @@ def _only_what_is_left(step: DraftStep, root: str) -> None:
 
 
 def _first_missed(draft: Draft, root: str) -> str:
-    """The outermost of the hosts of an instance that are missed, else the instance itself."""
+    """The outermost missed host of an instance, else the instance itself."""
     hosts = chain(draft.snapshot, draft.snapshot.instances[root].host)
     missed = [host.id for host in takewhile(lambda host: host.is_missed, hosts)]
     return missed[-1] if missed else root
 
 
 def _near(draft: Draft, names: Iterable[str]) -> frozenset[str]:
-    """The nodes of what some instances contain, and those that a relationship joins with one of these."""
+    """The nodes of what some instances contain, and those that have a relationship with one of these."""
     records, service = draft.snapshot.instances, draft.service
     found = {records[i].node: None for name in names if name for i in draft.contained(name)}
     own = [name for name in found if name in service.nodes]

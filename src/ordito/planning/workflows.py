@@ -65,10 +65,10 @@ from ordito.work.workflows import ALIASES, workflow_of
 Transform = Callable[[Draft], None]
 
 ROLLBACK_OF_JOB = "rollback of a job"
-"""What is planned when a job has failed and is to be rolled back; no command asks for it by name."""
+"""The rollback of a job that has failed; no command asks for it by name."""
 
 UNDOING = "undoing of lifecycle steps"
-"""What is planned where nothing else of a job can be rolled back."""
+"""The plan for a job of which nothing but lifecycle steps can be rolled back."""
 
 LAYING: tuple[Transform, ...] = (
     check_dependencies,
@@ -83,7 +83,7 @@ LAYING: tuple[Transform, ...] = (
     uninstall_waits,
     stages,
 )
-"""From what becomes of each instance to its steps, where a part of what exists is taken down and up again."""
+"""From the actions of the instances to their steps, if a part of what exists is taken down and up again."""
 
 REPAIR = repairing(LAYING)
 
@@ -126,10 +126,10 @@ TO_A_DESCRIPTION: tuple[Transform, ...] = (
     Draft.end_stages,
     reduce,
 )
-"""Bringing what exists to what a service says: the same whether that is called deploying or upgrading."""
+"""Bringing what exists to what a service says: the same for deploying and upgrading."""
 
 GOING_BACK = tuple(transform for transform in TO_A_DESCRIPTION if transform is not REPAIR)
-"""What has gone wrong is undone; what is broken besides is for the next deployment to repair."""
+"""Only what has gone wrong is undone; anything else that is broken is left for the next deployment to repair."""
 
 WORKFLOWS: Mapping[str, tuple[Transform, ...]] = {
     "deploy": TO_A_DESCRIPTION,
@@ -225,7 +225,7 @@ WRITTEN: tuple[Transform, ...] = (
     notify_peers,
     reduce,
 )
-"""A workflow that somebody wrote, by its own name."""
+"""A workflow of the template, by its own name."""
 
 TRIGGERED: tuple[Transform, ...] = (check_requirements, there_are, actions, check_called_inputs, notify_peers, reduce)
 """The actions of a trigger."""
@@ -248,7 +248,7 @@ OVERRIDDEN: Mapping[str, tuple[Transform, ...]] = {
     ),
     "undeploy": (check_requirements, all_instances, keep, preconditions, written, without_steps, reduce),
 }
-"""Workflows that somebody wrote in the place of those that are made (§7.1)."""
+"""Workflows of the template that replace normative ones (§7.1)."""
 
 GOES_ON = frozenset(
     {
@@ -272,11 +272,12 @@ def plan(
     inputs: Mapping[str, object],
     options: PlanOptions,
 ) -> Plan:
-    """The plan of a workflow for a service, from what exists; the same for the same arguments.
+    """The plan of a workflow for a service, from what exists; equal arguments give equal plans.
 
-    Where ``options.written`` names a workflow of the template, that one is planned: under a name of its own, or in the
-    place of the one that is made. Raises ``PlanRefused`` with everything that stands against it, and ``ValueError`` for
-    a workflow that there is not. With ``options.acting`` it is the actions of a trigger that are planned.
+    Where ``options.written`` names a workflow of the template, that one is planned: under a name of its own, or instead
+    of a normative one. With ``options.acting`` the actions of a trigger are planned.
+
+    Raises ``PlanRefused`` with every reason against it, and ``ValueError`` for an unknown workflow.
     """
     name = ALIASES.get(workflow, workflow)
     transforms = _transforms(name, options)
@@ -313,7 +314,7 @@ def _planned(
     inputs: Mapping[str, object],
     options: PlanOptions,
 ) -> Plan:
-    """The plan of a workflow, as ``plan`` gives it, of all of the service or of a part."""
+    """The plan of a workflow, as ``plan`` returns it, for all of the service or a part."""
     if options.part is not None and workflow_of(name).forms:
         options = replace(options, part=with_needed(options.part, service, snapshot))
     draft = _drafted(name, transforms, service, snapshot, inputs, options)
@@ -363,7 +364,7 @@ def _has_cycle(draft: Draft) -> bool:
 
 
 def _transforms(name: str, options: PlanOptions) -> tuple[Transform, ...] | None:
-    """What makes the plan of a workflow; None where there is no such workflow."""
+    """What makes the plan of a workflow; None if there is no such workflow."""
     if options.acting.trigger:
         return TRIGGERED
     return OVERRIDDEN.get(name, WRITTEN) if options.written.name else WORKFLOWS.get(name)
