@@ -186,7 +186,7 @@ class Widening:
         self._fit, self._known = hosts or AskedHosts({}, {})
         self._unfit: dict[str, int] = {}
         """By the host: the looks whether it is ok, whether that was found out, and whether it is to be replaced."""
-        self._mended: dict[str, int] = {}
+        self._after_repair: dict[str, int] = {}
         self._needed: dict[str, int] = {}
         """By the root: the looks whether anything is to be done besides repairing, and whether the next stage is."""
         self._ends: dict[str, list[int]] = {root: [] for root in roots}
@@ -290,7 +290,7 @@ class Widening:
             if host in self._fit and step.runs_on == host and step.non_blocking:
                 step.condition = step.condition or StepCondition.UNLESS_LOST
         self._next(member.id, last)
-        self._mended[member.id] = self._needed[member.id]
+        self._after_repair[member.id] = self._needed[member.id]
         numbers = range(first, len(draft.steps))
         if host in self._known:
             self._put_behind(numbers, [self._known[host]])
@@ -356,7 +356,7 @@ class Widening:
         for member in self._inside(host):
             group[member.id] = root
             member.reason += f", if {host} is not ok"
-        gates = [self._unfit[host], *([self._mended[root]] if root in self._mended else [])]
+        gates = [self._unfit[host], *([self._after_repair[root]] if root in self._after_repair else [])]
         self._lay_replaced(group, lambda _: gates)
 
     def _lay_replaced(self, group: Mapping[str, str], gates: Callable[[str], list[int]]) -> None:
@@ -404,7 +404,7 @@ class Widening:
     # -------------------------------------------------------------------------------------------------- what for
 
     def _restarted(self, root: str) -> bool:
-        return self._needed.get(root) != self._mended.get(root)
+        return self._needed.get(root) != self._after_repair.get(root)
 
     def _if_needed(self, root: str) -> str:
         if self._restarted(root):

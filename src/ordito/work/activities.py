@@ -1,5 +1,6 @@
-"""Activities and conditions that a plan names by their places in the service: what they hold are functions that are
-evaluated when a step begins, and the plan is plain data."""
+"""Activities and conditions that a plan names by their places in the service: they hold functions that are evaluated
+when a step begins, while the plan is plain data.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ def activity_at(service: Service, holder: Written, number: int) -> Activity:
 
 
 def condition_at(service: Service, holder: Written) -> Condition | None:
-    """The filter of a step, or the condition of a precondition; None where it has none."""
+    """The filter of a step, or the condition of a precondition; None if it has none."""
     kind, first, second = holder
     if kind == PRECONDITION:
         return service.workflows[first].preconditions[int(second)].condition

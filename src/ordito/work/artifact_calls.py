@@ -13,14 +13,14 @@ from ordito.work.plan import OperationCall
 FORMAT = "ordito.artifact-call/1"
 RUN = "run"
 LEFT = "leave"
-"""The verb for what stays at its place, since another instance on the same machine has it there, too."""
+"""The verb for an artifact that stays at its place, since another instance on the same machine uses it there."""
 
 VERBS = {DEPLOY: DEPLOY, DEPLOY_ON_HOST: DEPLOY, UNDEPLOY: UNDEPLOY, UNDEPLOY_FROM_HOST: UNDEPLOY}
 
 
 def place_of(artifact: Artifact) -> str:
-    """Where an artifact is put: its path, or in that folder its own name, which is that of the filled file where it is
-    a template; "" where no place is named."""
+    """Where an artifact is put: its path, or its own name in that folder, which for a template is the name of the
+    rendered file; "" if no place is named."""
     path, file = artifact.deploy_path, artifact.file
     if not path.endswith("/"):
         return path

@@ -1,7 +1,7 @@
-"""Operations in doubt: those that were at work when a job was interrupted, and whose end nobody saw.
+"""Operations in doubt: those that were running when a job was interrupted, and whose end is unknown.
 
-The ``check`` of the instance may know: it is told which operation is in doubt, and says ``ordito.done``. Without that
-its finding decides where it can: what is absent was not created, or was deleted; what is ok was brought up.
+The ``check`` of the instance may know: it is told which operation is in doubt, and reports ``ordito.done``. Without
+that its result decides if it can: what is absent was not created, or was deleted; what is ok was brought up.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ IN_DOUBT = "in_doubt"
 
 BROUGHT_UP = frozenset({*MAKES, PROVIDE})
 LIFECYCLES = frozenset({DELEGATE, *(kind.rpartition(".")[2] for kind in LIFECYCLE_TYPES)})
-"""Operations that have done their work if an instance is ok, and the interfaces, by the last part of their names, whose
-operations these are. Of any other, a backup for example, that says nothing."""
+"""Operations that have succeeded if an instance is ok, and their interfaces, by the last part of their names. For any
+other operation, a backup for example, that shows nothing."""
 
 
 def id_of_question(step: str) -> str:
-    """Under which id the check runs that is asked about a step."""
+    """The id under which the check runs that is asked about a step."""
     return f"{step}.check"
 
 
 def answer(step: Step, call: OperationCall, found: Outcome) -> Outcome | None:
-    """How a step in doubt has ended, by the end of the check; None where it must run again: it was not done, nobody
-    knows, or it has to give values that the check does not give."""
+    """How a step in doubt has ended, by the end of the check; None if it must run again: it was not done, nothing
+    knows, or it has outputs that the check does not give."""
     done = found.done
     if done is None and not call.side:
         done = _by_status(step, call, found_status(found))
@@ -42,7 +42,7 @@ def answer(step: Step, call: OperationCall, found: Outcome) -> Outcome | None:
 
 
 def left_behind(outcome: Outcome) -> Outcome:
-    """An end that an operation has left behind, which says so where it is a good one."""
+    """The result that an operation has left behind, which says so if it is a success."""
     if not outcome.succeeded or outcome.message or outcome.status not in {"", OK}:
         return outcome
     return _found(outcome, Evidence.RESULT)

@@ -17,7 +17,7 @@ from ordito.model.imperative import Assertion, Condition, Trigger
 from ordito.model.schema import Schema
 
 MOST_REMEMBERED = 10_000
-"""Evaluations that a trigger remembers of one entity."""
+"""How many evaluations a trigger remembers for one entity."""
 
 LAST, COUNT, AVERAGE = "last", "count", "average"
 
@@ -32,7 +32,7 @@ class Evaluation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Evaluated(msgspec.Struct, frozen=True):
-    """What came of one more evaluation: whether the condition exists now, why not (``said``), and what is to be
+    """The result of one more evaluation: whether the condition exists now, why not (``said``), and what is to be
     remembered: nothing once it exists, so that counting begins again."""
 
     exists: bool
@@ -43,11 +43,11 @@ class Evaluated(msgspec.Struct, frozen=True):
 def evaluate_once_more(
     evaluator: Evaluator, trigger: Trigger, about: About | None, at: float, before: Sequence[Evaluation]
 ) -> Evaluated:
-    """Evaluate the condition of a trigger about an entity (None where the event alone counts), at a moment.
+    """Evaluate the condition of a trigger about an entity (None if the event alone counts), at a moment.
 
-    It exists once it has held in as many evaluations as the trigger asks for: with a period in so many of those within
-    it, however many did not; without one in so many in a row. What is compared is the value that the method makes of
-    those of these evaluations.
+    It exists once it has held in as many evaluations as the trigger asks for: with a period in that many of those
+    within it, however many did not; without one in that many in a row. What is compared is the value that the method
+    makes of those of these evaluations.
     """
     wanted, period = wanted_of(trigger), period_of(trigger)
     conditions = ConditionEvaluator(evaluator)
@@ -68,12 +68,12 @@ def evaluate_once_more(
 
 
 def wanted_of(trigger: Trigger) -> int:
-    """In how many evaluations the condition of a trigger must hold."""
+    """The number of evaluations in which the condition of a trigger must hold."""
     return max(1, trigger.evaluations or 1)
 
 
 def period_of(trigger: Trigger) -> float:
-    """The seconds within which it must hold so often; 0 for no period."""
+    """The seconds within which it must hold that often; 0 for no period."""
     return float(amount(trigger.period, "scalar-unit.time")) if trigger.period else 0.0
 
 

@@ -13,8 +13,8 @@ FORMAT = "ordito.events/1"
 
 
 class JobStarted(msgspec.Struct, frozen=True, tag="job.started", tag_field="type", omit_defaults=True):
-    """A job began (or was resumed): how many steps it has (joins not counted), and of which instances. One that was
-    interrupted while it was ``rolling_back`` goes on with that."""
+    """A job began (or was resumed): how many steps it has (joins not counted), and for which instances. One that was
+    interrupted during its rollback is ``rolling_back``."""
 
     job: str
     workflow: str
@@ -39,7 +39,7 @@ class OfHook(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class StepStarted(msgspec.Struct, frozen=True, tag="step.started", tag_field="type", omit_defaults=True):
     """An operation starts on an instance, or one that does nothing (``no_op``). ``inputs`` are its evaluated inputs as
-    they may be shown, where somebody listens for them; what does nothing is announced only then."""
+    they may be shown, if a listener wants them; an operation that does nothing is announced only then."""
 
     job: str
     step: str
@@ -65,7 +65,7 @@ class StepLog(msgspec.Struct, frozen=True, tag="step.log", tag_field="type"):
 
 
 class StepSucceeded(msgspec.Struct, frozen=True, tag="step.succeeded", tag_field="type", omit_defaults=True):
-    """An operation ended well."""
+    """An operation succeeded."""
 
     job: str
     step: str
@@ -143,8 +143,8 @@ class InstanceState(msgspec.Struct, frozen=True, tag="instance.state", tag_field
 
 
 class JobRollback(msgspec.Struct, frozen=True, tag="job.rollback", tag_field="type", omit_defaults=True):
-    """The job has failed, and what it did is rolled back by so many further steps; ``remains`` is what they cannot take
-    back."""
+    """The job has failed, and what it did is rolled back by this many further steps; ``remains`` is what they cannot
+    undo."""
 
     job: str
     steps: int
@@ -153,10 +153,10 @@ class JobRollback(msgspec.Struct, frozen=True, tag="job.rollback", tag_field="ty
 
 
 class JobFinished(msgspec.Struct, frozen=True, tag="job.finished", tag_field="type", omit_defaults=True):
-    """A job ended: ``status`` is ok, degraded, failed, cancelled or interrupted; the counts are of steps that are
-    not joins. ``rollback`` is "complete" or "incomplete" where it was rolled back, ``remains`` what was not,
-    ``again`` the instances that were removed and made again; ``handled`` says that each failure was followed by what
-    the workflow has for it, which went well."""
+    """A job ended: ``status`` is ok, degraded, failed, cancelled or interrupted; the counts are of steps that are not
+    joins. ``rollback`` is "complete" or "incomplete" if it was rolled back, ``remains`` what was not undone, ``again``
+    the instances that were removed and created again; ``handled`` says that the workflow has handled each failure, and
+    that this succeeded."""
 
     job: str
     workflow: str

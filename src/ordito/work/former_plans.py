@@ -1,4 +1,5 @@
-"""Plans that versions before have written, as plain data: all fields of a plan, and of a step, were side by side."""
+"""Plans that earlier versions have written, as plain data: there all fields of a plan, and of a step, are side by
+side."""
 
 from __future__ import annotations
 
@@ -48,25 +49,25 @@ _PLAN = {
         "left_out": "left_out",
     },
 }
-"""By the group: the fields that have come into it, each with its name there."""
+"""By group, the fields that have moved into it, each with its name there."""
 
 
 _CONDITIONS = {
     "only if the far end, which is optional, is up": StepCondition.IF_FAR_IS_UP.value,
     "only if the far end has changed": StepCondition.IF_CHANGED.value,
 }
-"""What conditions were called."""
+"""The former names of conditions."""
 
 
 def step_of_former(step: Mapping[str, object]) -> dict[str, object]:
-    """A step as it is written now (``work.plan.Step``), from one of before."""
+    """A step in the present format (``work.plan.Step``), from a former one."""
     condition = step.get("condition")
     known = {**step, "condition": _CONDITIONS[str(condition)]} if condition in _CONDITIONS else step
     return _grouped(known, _STEP)
 
 
 def plan_of_former(plan: Mapping[str, object]) -> dict[str, object]:
-    """A plan as it is written now (``work.plan.Plan``), from one of before; its steps stay as they are."""
+    """A plan in the present format (``work.plan.Plan``), from a former one; its steps stay as they are."""
     return _grouped(plan, _PLAN)
 
 

@@ -1,8 +1,8 @@
-"""Forms of a service, as a job sees them: in which of them the record says that an instance is, from the job's
-beginning to its end.
+"""Forms of a service, as a job sees them: the form that the record of an instance names, from the job's beginning to
+its end.
 
-An instance is in the form of which the operations are by which it would be stopped and removed now. Its record names
-that form, or none for the one that was deployed last.
+An instance is in the form whose operations would stop and remove it now. Its record names that form, or none for the
+one that was deployed last.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ordito.work.workflows import workflow_of
 replace = msgspec.structs.replace
 
 RecordOf = Callable[[str], Instance | None]
-"""Gives what is recorded of an instance, by its id."""
+"""Returns what is recorded of an instance, by its id."""
 
 
 def is_same(one: Form | None, other: Form | None) -> bool:
@@ -32,7 +32,7 @@ def is_same(one: Form | None, other: Form | None) -> bool:
 
 
 def is_same_there(one: Form | None, other: Form | None) -> bool:
-    """Whether two forms are the same service with the same inputs in the same environment; not where one is unknown."""
+    """Whether two forms are the same service with the same inputs in the same environment; False if one is unknown."""
     return one is not None and other is not None and is_same(one, other) and one.environment == other.environment
 
 
@@ -45,14 +45,14 @@ def in_older_forms(plan: Plan, record_of: RecordOf) -> Iterator[Instance]:
 
 
 def begun(plan: Plan, snapshot: Snapshot) -> Delta:
-    """What changes because a job begins: there are the new instances of its plan, and those that it changes are said to
-    be in the form in which they are."""
+    """What changes because a job begins: the new instances of its plan exist, and the records of those that it changes
+    name their present forms."""
     return Delta(instances=(*plan.records.new, *in_older_forms(plan, snapshot.instances.get)))
 
 
 def adopted(plan: Plan, record: Instance, form: str, change: str) -> Instance:
-    """The record of an instance that takes over what is wanted of it, without anything that is carried out. What the
-    job has rolled back since it was planned, or carried out again, is as that has left it."""
+    """The record of an instance that adopts what is wanted of it without anything being carried out. What the job has
+    rolled back, or carried out again, since it was planned stays as that has left it."""
     taken = plan.records.adopted.get(record.id)
     if not taken:
         return replace(record, form=form)
@@ -68,7 +68,7 @@ def adopted(plan: Plan, record: Instance, form: str, change: str) -> Instance:
 
 
 def forms_in_use(instances: Mapping[str, Instance]) -> frozenset[str]:
-    """The earlier forms in which instances are, those that may come back included."""
+    """The earlier forms of instances, including those that may come back."""
     return frozenset(r.form for r in instances.values() if r.form and (r.exists or r.was_lost))
 
 
@@ -76,16 +76,16 @@ def forms_in_use(instances: Mapping[str, Instance]) -> frozenset[str]:
 
 
 def form_after(header: JobHeader, rollback: str, *, is_untouched: bool) -> str:
-    """The form that is deployed once a job has ended whose workflow says what is deployed: its own; the base where it
-    was rolled back to that; what was before where it has failed and changed nothing, or was to remove everything."""
+    """The form that is deployed after a job whose workflow changes what is deployed: its own; the base if it was rolled
+    back to that; the one before if it has failed and changed nothing, or was to remove everything."""
     if rollback and header.base:
         return header.current if workflow_of(header.workflow).removes else header.base
     return header.current if is_untouched and header.current else header.id
 
 
 def ended(header: JobHeader, plan: Plan, snapshot: Snapshot, rollback: str, *, is_untouched: bool) -> Delta:
-    """What changes because a job ends: instances are said to be in forms as seen from what is deployed then, and new
-    ones that were never begun by a job which has changed nothing are not there."""
+    """What changes because a job ends: the records of instances name their forms relative to what is deployed then, and
+    new instances that were never begun by a job which has changed nothing are removed."""
     if not workflow_of(header.workflow).revises:
         return Delta()
     known = {header.id: header.form, **header.forms}
@@ -111,8 +111,8 @@ def ended(header: JobHeader, plan: Plan, snapshot: Snapshot, rollback: str, *, i
 
 
 def not_made(header: JobHeader, absent: Iterable[Instance], snapshot: Snapshot) -> tuple[Instance, ...]:
-    """Of what was found to be absent and was to be made once more by a job what that has not begun, as it was: it may
-    still come back."""
+    """Of what was found to be absent and was to be created again, the instances that the job has not begun, as they
+    were before: they may still come back."""
     now = ((record, snapshot.instances[record.id]) for record in absent)
     unbegun = (record for record, known in now if not (known.created or known.applied or known.failed))
     return tuple(replace(record, form=record.form or header.current) for record in unbegun)

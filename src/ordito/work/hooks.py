@@ -1,4 +1,4 @@
-"""Lifecycle steps as a job has them: which block is carried out, where in the plan, and what came of it."""
+"""Lifecycle steps as a job has them: which block is carried out, where in the plan, and with what result."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Transition(StrEnum):
 
 
 class Moment(StrEnum):
-    """On which side of the operations of the resources a lifecycle step stands."""
+    """Whether a lifecycle step comes before or after the operations of the resources."""
 
     BEFORE = "before"
     AFTER = "after"
 
 
 MODULE = ""
-"""Stands for the whole topology where a component is named."""
+"""Means the whole topology where a component is named."""
 
 DEFAULT_TIMEOUT = 1_800.0
-"""Seconds that a lifecycle step has which says nothing else."""
+"""The timeout, in seconds, of a lifecycle step that sets none."""
 
 
 class BlockScript(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -94,9 +94,9 @@ class Hook(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class HookResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a lifecycle step was carried out with and what came of it: all that its undo is told. Values may be
-    sensitive, and are sealed where they are written. ``condition`` says how the condition was decided: its text, what
-    it gave, and the values that it refers to, as they may be shown."""
+    """What a lifecycle step was carried out with, and its result: everything that its undo is told. Values may be
+    sensitive, and are encrypted where they are written. ``condition`` says how the condition was decided: its text, its
+    result, and the values that it refers to, as they may be shown."""
 
     config: Mapping[str, object] = {}
     context: Mapping[str, object] = {}
@@ -105,8 +105,8 @@ class HookResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class DoneHook(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A lifecycle step that was carried out well, and that nobody has undone since: what undoing it needs. ``job`` is
-    the job that did it, ``change`` the changeId of its end."""
+    """A lifecycle step that has succeeded and was not undone since: what undoing it needs. ``job`` is the job that did
+    it, ``change`` the changeId of its end."""
 
     hook: Hook
     job: str
@@ -115,8 +115,8 @@ class DoneHook(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """What became of a condition: whether it holds, and the values that it refers to, by the text of their paths, as
-    they may be shown; or the ``problem``, for people, where it has no answer."""
+    """The result of a condition: whether it holds, and the values that it refers to, by the text of their paths, as
+    they may be shown; or the ``problem``, for people, if it could not be decided."""
 
     holds: bool = False
     problem: str = ""

@@ -1,4 +1,4 @@
-"""The topology as an inventory of hosts: which instances there are, of what they are instances, and where each is."""
+"""The topology as an inventory of hosts: which instances there are, of which nodes, and on which hosts."""
 
 from __future__ import annotations
 

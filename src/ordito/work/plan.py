@@ -1,4 +1,4 @@
-"""The plan: what a job will do, as data. It is made once, and execution follows it and nothing else."""
+"""The plan: what a job will do, as data. It is made once, and execution follows nothing else."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ HOOKS = frozenset({Action.HOOK, Action.UNDO})
 
 
 class Gate(StrEnum):
-    """What a step makes of the ends of those before it. A step may be *left out*: it was not to run after all (what it
-    stands for is not needed, or its instance does not pass a filter), which is no failure.
+    """How a step depends on the ends of those before it.
 
-    ``NONE``: it runs when all have ended well, and one that was left out has. ``ALL``: the same, but it is left out
-    with any of them. ``ANY``: it runs as soon as one has ended well, and is left out where none has. ``FAILED``: it
-    runs as soon as one has failed, and is left out where none has.
+    A step may be *left out*: it was not to run after all (it is not needed, or its instance does not pass a filter),
+    which is no failure. ``NONE``: it runs when all have succeeded or were left out. ``ALL``: the same, but it is left
+    out with any of them. ``ANY``: it runs as soon as one has succeeded, and is left out if none has. ``FAILED``: it
+    runs as soon as one has failed, and is left out if none has.
     """
 
     NONE = ""
@@ -50,10 +50,10 @@ class Gate(StrEnum):
 
 
 class StepCondition(StrEnum):
-    """What only the job itself finds out: most say when a step that is about to start is needed, and one that is not
-    counts as done. ``IF_REPAIRED``, ``IF_HEALED`` and ``IF_THERE`` are asked at the end of a step, which fails where
-    they do not hold; ``UNTIL_READY`` is asked again until it holds. They are about the instance whose chain the step
-    belongs to, if they do not name the peer or the pair."""
+    """Conditions that only the job itself can decide. Most say whether a step that is about to start is needed; one
+    that is not counts as done. ``IF_REPAIRED``, ``IF_HEALED`` and ``IF_THERE`` are asked at the end of a step, which
+    fails if they do not hold; ``UNTIL_READY`` is asked again until it holds. They are about the instance whose chain
+    the step belongs to, if they do not name the peer or the pair."""
 
     ALWAYS = ""
     UNLESS_OK = "unless it was found to be ok"
@@ -76,15 +76,15 @@ class StepCondition(StrEnum):
 
 
 PROCESSES = "workflow:"
-"""Stands before the artifact type of a workflow that a processor is asked to carry out: what processes workflows
-processes no operations."""
+"""The prefix of the artifact type of a workflow that a processor carries out: what processes workflows processes no
+operations."""
 
 ARTIFACTS = "artifact:"
-"""Stands before the type of an artifact that a processor of artifacts takes: ``artifact:<type>@<version>``, the version
+"""The prefix of the type of an artifact that a processor of artifacts takes: ``artifact:<type>@<version>``, the version
 "" for any. It runs on this machine, and reaches the target by itself."""
 
 SCRIPTS = ("tosca.artifacts.Implementation.Bash", "tosca.artifacts.Implementation.Python")
-"""What is carried out as it is, be it an operation or a workflow."""
+"""What is executed as it is, for an operation or a workflow."""
 
 WORKFLOW = "workflow"
 """The interface name of a workflow that is carried out as a whole."""
@@ -103,8 +103,8 @@ def _named(interface: str, operation: str) -> str:
 
 
 class OperationCall(msgspec.Struct, frozen=True):
-    """An operation that steps call, once in the plan for all instances. What a provider is asked to do is a call as
-    well, of ``deploy`` or ``undeploy`` of the interface ``delegate``."""
+    """An operation that steps call, once in the plan for all instances. Requests to a provider are calls as well, of
+    ``deploy`` or ``undeploy`` of the interface ``delegate``."""
 
     owner: str
     """The node template that declares it, or the key of the relationship."""
@@ -125,28 +125,28 @@ class OperationCall(msgspec.Struct, frozen=True):
     dependencies: tuple[str, ...] = ()
 
     outputs: tuple[str, ...] = ()
-    """The variables to hand back."""
+    """The variables to return."""
 
     timeout: int | None = None
 
     digest: str = ""
-    """Stands for what is carried out; "" for a call that the records do not remember."""
+    """The digest of what is carried out; "" for a call that the records do not keep."""
 
     declared: str = ""
     """The place in the template, ``file:line:column``."""
 
     attempts: int = 0
-    """How often it is tried in all; 0: as the job says."""
+    """The number of attempts; 0: the job's."""
 
     interval: float | None = None
-    """Seconds before the second attempt; None: as the job says."""
+    """Seconds before the second attempt; None: the job's."""
 
     given: Mapping[str, object] = {}
-    """Inputs for this call only, plain data or sensitive: they come before the declared ones, or add to them."""
+    """Inputs for this call only, plain data or sensitive: they override the declared ones, or add to them."""
 
     activity: tuple[str, ...] = ()
-    """The place in the service of the activity that calls it, whose inputs come before those of the template as well
-    (see ``work.activities``); () for none."""
+    """The place in the service of the activity that calls it, whose inputs also override those of the template (see
+    ``work.activities``); () for none."""
 
     scope: int = -1
     """An index into ``Plan.scopes``, -1 for none."""
@@ -158,24 +158,27 @@ class OperationCall(msgspec.Struct, frozen=True):
     """The form of the service that declares it (``work.records.Form``), "" for that of the job itself."""
 
     within: float | None = None
-    """What asks whether an instance is ready asks again for so many seconds; None for all others."""
+    """For a wait until an instance is ready, the seconds for which it is asked again; None for all others."""
 
     @property
     def name(self) -> str:
-        """``Interface.operation``, the key under which outputs and the records of pairs remember it."""
+        """``Interface.operation``, the key of its outputs and in the records of pairs."""
         return _named(self.interface, self.operation)
 
     @property
     def key(self) -> str:
-        """The key under which the record of an instance remembers it."""
+        """Its key in the record of an instance."""
         return f"{self.owner}/{self.name}" if self.side else self.name
 
 
 class Scope(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The inputs of a workflow that somebody wrote: ``get_input`` finds them before those of the topology in what the
-    workflow calls (§7.3.6). Where it is inlined, ``activity`` is the place of the activity that does it, whose inputs
-    are evaluated among those of the scope ``outer``, for the instance ``on``, or the node that a topology stands for
-    ("" for neither). An operation of such a node may be what calls it, and then its inputs are those."""
+    """The inputs of a workflow of the template: ``get_input`` finds them before those of the topology in what the
+    workflow calls (§7.3.6).
+
+    If the workflow is inlined, ``activity`` is the place of the activity that does so, whose inputs are evaluated among
+    those of the scope ``outer``, for the instance ``on``, or for a substituted node ("" for neither). If an operation
+    of such a node calls it, the inputs are those of the operation.
+    """
 
     workflow: str
     inputs: dict[str, object] = {}
@@ -188,27 +191,27 @@ class StepFlow(msgspec.Struct, frozen=True, omit_defaults=True):
     """When a step runs, and what its failure means for others."""
 
     condition: StepCondition = StepCondition.ALWAYS
-    """What has to be so at its start; else it is not needed, and counts as done."""
+    """What has to hold at its start; otherwise it is not needed, and counts as done."""
 
     gate: Gate = Gate.NONE
-    """What it makes of the ends of the steps before it."""
+    """How it depends on the ends of the steps before it."""
 
     after_failure: bool = False
-    """It runs when the steps before it have ended, well or not."""
+    """It runs when the steps before it have ended, whether or not they have succeeded."""
 
     barrier: bool = False
-    """Only of a join: nothing after it starts before everything before it has ended, nor where something of that which
-    the job cannot do without has failed or was not run."""
+    """Only for a join: nothing after it starts before everything before it has ended, nor if a required step before it
+    has failed or was not run."""
 
     optional: bool = False
-    """The job can do without it: where it fails, the job is degraded at worst."""
+    """The job can do without it: if it fails, the job is degraded at worst."""
 
     non_blocking: bool = False
-    """What depends on it goes on when it has failed."""
+    """What depends on it goes on if it has failed."""
 
 
 NORMAL = StepFlow()
-"""It runs when all steps before it have ended well, and the job needs it."""
+"""It runs when all steps before it have succeeded, and the job needs it."""
 
 
 class StepEffect(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -227,14 +230,15 @@ class StepEffect(msgspec.Struct, frozen=True, omit_defaults=True):
     """It is the last step of that chain."""
 
     replaces: bool = False
-    """Its instance is removed and made again: it is the last step that removes it, or the first that makes it, with
-    which the instance is as new, whatever is left of it; or the check that says whether it is to be replaced."""
+    """Its instance is removed and created again: it is the last step that removes it, or the first that creates it,
+    with which the instance counts as new, whatever is left of the old one; or the check that decides whether it is to
+    be replaced."""
 
     counts: bool = False
-    """It is a part of the lifecycle, and counts as deployed whatever the workflow."""
+    """It is part of the lifecycle, and counts as deployed whatever the workflow."""
 
     forms: bool = False
-    """With its start the instance is in the form of its call."""
+    """With its start the instance takes on the form of its call."""
 
 
 NO_EFFECT = StepEffect()
@@ -266,7 +270,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     its capacity."""
 
     chain: int = 0
-    """The length of the longest chain of steps that depend on it, by which is chosen what goes first."""
+    """The length of the longest chain of steps that depend on it, which decides what starts first."""
 
     reason: int = 0
     """An index into ``Plan.reasons``."""
@@ -276,7 +280,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     effect: StepEffect = NO_EFFECT
 
     by_hand: bool = False
-    """Somebody has done it, and it only counts as done."""
+    """It was done by hand, and only counts as done."""
 
     written: tuple[str, ...] = ()
     """The place in the service of the condition of a filter, or of the output of a workflow (see ``work.activities``),
@@ -287,7 +291,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class DifferenceKind(StrEnum):
-    """What a difference is about, where something else is decided by that."""
+    """What a difference is about, if something else depends on that."""
 
     OTHER = ""
     PROPERTY = "property"
@@ -296,19 +300,19 @@ class DifferenceKind(StrEnum):
     """An input of an operation."""
 
     REQUEST = "request"
-    """Nothing differs: somebody wants it to be replaced."""
+    """Nothing differs: a replacement is asked for."""
 
     UNKNOWN = "unknown"
-    """An operation was carried out in a form of which nothing more is known."""
+    """An operation was carried out in a form of which nothing is known any more."""
 
     NOT_COUNTED = "not counted"
     """An operation was rolled back, and does not count as carried out."""
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that is wanted in another form than it was carried out: ``what``, from what to what (None where there
-    was, or will be, none), as it may be shown; ``declared`` is its place, ``file:line:column``. ``about`` tells kinds
-    apart, and ``name`` is the one of an input."""
+    """One difference between what was carried out and what is wanted: ``what``, from what to what (None if there was,
+    or will be, none), as it may be shown; ``declared`` is its place, ``file:line:column``. ``about`` tells kinds apart,
+    and ``name`` is that of an input."""
 
     what: str
     before: object = None
@@ -319,10 +323,10 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ChangeKind(StrEnum):
-    """What a deployment or an upgrade means for an instance, the more of it the later: left alone; only what is
-    recorded of it moves on; its pairs are made or undone; stopped and started; stopped, configured and started; changed
-    by its own operation for that; removed and made again. Or it is one more, or one less, of a node that is there, of a
-    node that was not there, or of one that the template has lost."""
+    """What a deployment or an upgrade means for an instance, in increasing order: left alone; only its record is
+    updated; its pairs are linked or unlinked; stopped and started; stopped, configured and started; changed by its own
+    update operation; removed and created again. Or it is one more, or one less, of an existing node, of a new node, or
+    of one that is no longer in the template."""
 
     UNCHANGED = "unchanged"
     ADOPT = "adopt"
@@ -337,10 +341,10 @@ class ChangeKind(StrEnum):
 
 
 class ChangeCause(StrEnum):
-    """Why something becomes of an instance, where something else is decided by that."""
+    """Why something happens to an instance, if something else depends on that."""
 
     NONE = ""
-    """Nothing is; ``Change.reason`` has the words."""
+    """Nothing does; ``Change.reason`` has the words."""
 
     TO_HEAL = "to heal"
     """It was asked to be healed."""
@@ -349,14 +353,13 @@ class ChangeCause(StrEnum):
     """It is kept because it is protected."""
 
     UNMANAGED = "unmanaged"
-    """It is kept because this ensemble has not made it."""
+    """It is kept because this ensemble has not created it."""
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the plan means for one instance: ``+`` made, ``~`` continued or changed, ``-/+`` replaced, ``-`` removed,
-    ``=`` taken over as it is, ``?`` looked at, and repaired where that finds it not to be ok; and why. ``declared`` is
-    the place of its node. ``differences`` are what has changed, and ``kind`` is what comes of them, "" where nothing
-    has."""
+    """What the plan means for one instance: ``+`` created, ``~`` continued or changed, ``-/+`` replaced, ``-`` removed,
+    ``=`` adopted as it is, ``?`` checked, and repaired if it is not ok; and why. ``declared`` is the place of its node.
+    ``differences`` are what has changed, and ``kind`` is what follows from them, "" if nothing has."""
 
     symbol: str
     instance: str
@@ -368,7 +371,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Outage(msgspec.Struct, frozen=True):
-    """A node of which all ``instances`` that are up are down at one time, while the plan is carried out, and why."""
+    """A node of which all ``instances`` that are up are down at one time while the plan is carried out, and why."""
 
     node: str
     instances: int
@@ -376,8 +379,8 @@ class Outage(msgspec.Struct, frozen=True):
 
 
 class KeptCount(msgspec.Struct, frozen=True):
-    """A number of instances that was set by `scale`: it is wanted for as long as the template asks for what it asked
-    for then, ``over``. ``job`` has set it, "" for the one that the plan is for."""
+    """A number of instances that was set by `scale`: it is valid as long as the template asks for what it asked for
+    then, ``over``. ``job`` has set it, "" for the one that the plan is for."""
 
     count: int
     over: int
@@ -390,10 +393,10 @@ class InstanceCounts(msgspec.Struct, frozen=True, omit_defaults=True):
     wanted: dict[str, int] = {}
 
     origins: dict[str, str] = {}
-    """Where the wanted number comes from, where that is more than the usual one."""
+    """Where the wanted number comes from, unless it is the usual place."""
 
     kept: dict[str, KeptCount] | None = None
-    """The numbers that later plans are to keep, None where the plan has nothing to say of them."""
+    """The numbers that later plans are to keep, None if the plan does not change them."""
 
 
 class PlannedRecords(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -403,53 +406,53 @@ class PlannedRecords(msgspec.Struct, frozen=True, omit_defaults=True):
     """The instances to record before the first step runs."""
 
     absent: tuple[Instance, ...] = ()
-    """The records of instances that were found to be absent, and are new here: where the job does not come to make one,
-    its record is again what it was."""
+    """The records of instances that were found to be absent, and are new here: if the job does not begin to create one,
+    its record is restored."""
 
     older: dict[str, str] = {}
-    """The instances that the plan brings into another form, each with the one in which it is until a step that
-    ``forms`` it starts."""
+    """The instances that the plan brings into another form, each with its present one until a step that ``forms`` it
+    starts."""
 
     adopted: dict[str, dict[str, Applied]] = {}
-    """What ``Action.ADOPT`` steps take over, by the instance or the pair: the operations that count as carried out as
-    they are wanted now; those without a digest are not wanted any more, and count as nothing."""
+    """What ``Action.ADOPT`` steps adopt, by instance or pair: the operations that count as carried out as they are
+    wanted now; those without a digest are no longer wanted, and do not count."""
 
     moved: dict[str, str] = {}
-    """The instances that are made again on another host, each with that host, "" for none: with the first step that
-    makes one again its record says so."""
+    """The instances that are created again on another host, each with that host, "" for none: the first step that
+    creates one again changes its record."""
 
     observed: dict[str, str] = {}
-    """Digests of what the inputs of operations were when the plan was made, by the instance (``IF_OTHER_INPUTS``)."""
+    """Digests of the inputs of operations when the plan was made, by instance (``IF_OTHER_INPUTS``)."""
 
 
 class PlanSummary(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is told of a plan before it is carried out, besides its changes."""
+    """What is said of a plan before it is carried out, besides its changes."""
 
     warnings: tuple[str, ...] = ()
 
     kept: tuple[Change, ...] = ()
-    """What stays though everything else is removed, and why."""
+    """What stays although everything else is removed, and why."""
 
     drifted: tuple[str, ...] = ()
-    """The instances to be removed that were found to be other than they were made."""
+    """The instances to be removed that somebody else has changed since they were created."""
 
     outages: tuple[Outage, ...] = ()
-    """The nodes of which nothing is up for a while, though instances of them were, and will be again."""
+    """The nodes of which nothing is up for a while although instances were up before, and will be again."""
 
     losing: tuple[str, ...] = ()
     """The instances whose data are lost."""
 
     lost_if: dict[str, str] = {}
-    """On what it depends that these are lost, where it is not certain."""
+    """The condition under which these are lost, unless it is certain."""
 
     makers: dict[str, str] = {}
-    """Who makes the instances of a node that are made elsewhere."""
+    """The providers of nodes whose instances are created elsewhere."""
 
     is_part: bool = False
-    """It is about a part of the service, and its success is no revision."""
+    """It is about a part of the service, and its success makes no revision."""
 
     left_out: tuple[Change, ...] = ()
-    """What a plan for everything would do besides, as far as that can be told."""
+    """What a plan for everything would do besides, as far as that is known."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -471,8 +474,7 @@ class Plan(msgspec.Struct, frozen=True):
     """What the plan means for each instance."""
 
     capacity: dict[str, int] = {}
-    """The number of operations that may run at one time on a Compute instance; where it is not named, the job says
-    it."""
+    """The number of operations that may run at one time on a Compute instance; if it is not named, the job decides."""
 
     scopes: tuple[Scope, ...] = ()
     """Those of the calls."""
@@ -481,13 +483,13 @@ class Plan(msgspec.Struct, frozen=True):
     """The lifecycle steps that it carries out."""
 
     undone: tuple[DoneHook, ...] = ()
-    """The lifecycle steps of before that it undoes."""
+    """The lifecycle steps of earlier jobs that it undoes."""
 
     overlaps: bool = False
     """Its steps may run at the same time on one instance and one host."""
 
     halts: bool = False
-    """Nothing starts after a failure but what is there for it (``Gate.FAILED``), and what follows that."""
+    """After a failure nothing starts except what handles it (``Gate.FAILED``), and what follows that."""
 
     counts: InstanceCounts = InstanceCounts()
 
