@@ -87,13 +87,13 @@ class Ending(StrEnum):
 
 
 class Evidence(StrEnum):
-    """By what the end of a step was found out that was at work when a job was interrupted."""
+    """How the end of a step was found out that was running when a job was interrupted."""
 
     SEEN = ""
-    """It was not: somebody saw it end."""
+    """Nothing had to be found out: its end was seen."""
 
     CHECK = "check"
-    """By what the check of its instance says."""
+    """By what the check of its instance reports."""
 
     RESULT = "result"
     """By the result that the operation has left behind."""
@@ -133,8 +133,8 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Started(msgspec.Struct, frozen=True, omit_defaults=True):
-    """That an operation's process runs, with what is needed to find that very process again after a crash:
-    process id, its start time in clock ticks since boot, boot id, host name, and the scratch slot it uses."""
+    """The process of an operation, with what is needed to find that very process again after a crash: process id, its
+    start time in clock ticks since boot, boot id, host name, and the scratch slot it uses."""
 
     pid: int
     start_time: int
@@ -154,8 +154,8 @@ Progress = Started | Printed | Outcome
 
 
 class InDoubt(msgspec.Struct, frozen=True):
-    """An attempt at a step that was started before a crash. ``started`` is None where the crash came before the
-    process was written down. ``outputs`` are the variables wanted back."""
+    """An attempt at a step that was started before a crash. ``started`` is None if the crash came before the process
+    was recorded. ``outputs`` are the variables wanted back."""
 
     job: str
     step: str
@@ -182,11 +182,8 @@ class Executor(Protocol):
         """End a running step's processes; its outcome then says that it was cancelled."""
 
     async def settle(self, doubt: InDoubt) -> Outcome | None:
-        """After a crash: end what still runs of a step that was started, and tell how this attempt ended if that is
-        known.
-
-        A step whose host cannot be reached has ended ``LOST``: it must not run again before that is known.
-        """
+        """After a crash: end the processes of a started step that still run, and tell how this attempt ended if that is
+        known. A step whose host cannot be reached has ended ``LOST``: it must not run again before that is known."""
 
     def close(self) -> None:
         """Remove what is kept for ``settle``; called when the outcomes of the job are in its files."""

@@ -1,4 +1,5 @@
-"""What an implementation needs besides its file: a version of its interpreter, packages, and templates to be filled."""
+"""What an implementation needs besides its file: a version of its interpreter, packages, and templates to be
+rendered."""
 
 from __future__ import annotations
 
@@ -54,6 +55,7 @@ def is_requirements(artifact: Artifact) -> bool:
 
 
 def filled_name(template: str) -> str:
-    """How the file is called that a template is filled to: as the template without its ending, else as the template."""
+    """The name of the file that a template is rendered to: that of the template without its ending, else that of the
+    template."""
     name = template.rpartition("/")[2]
     return next((name.removesuffix(end) for end in TEMPLATE_ENDINGS if name.endswith(end) and name != end), name)

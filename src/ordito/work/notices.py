@@ -1,4 +1,4 @@
-"""Notices: notifications that came from outside, with what they change, and events that bear a name alone (§3.6.19)."""
+"""Notices: notifications that came from outside, with what they change, and events that have only a name (§3.6.19)."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Notice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class NotHeard(Exception):
-    """A notice means nothing (any more); the text says why."""
+    """A notice means nothing, or nothing any more; the text says why."""
 
 
 def interfaces_of(service: Service, notice: Notice) -> Mapping[str, Interface]:
-    """The interfaces of what a notice is about. Raises ``NotHeard`` where there is no such thing in the service."""
+    """The interfaces of what a notice is about. Raises ``NotHeard`` if the service does not have it."""
     if notice.node:
         node = service.nodes.get(notice.node)
         if node is None:
@@ -63,7 +63,7 @@ def interfaces_of(service: Service, notice: Notice) -> Mapping[str, Interface]:
 
 
 def notification_of(service: Service, notice: Notice) -> Notification:
-    """What the service declares about the notification. Raises ``NotHeard`` where it has none of that name."""
+    """What the service declares about the notification. Raises ``NotHeard`` if it has none of that name."""
     interface = interfaces_of(service, notice).get(notice.interface)
     found = interface.notifications.get(notice.name) if interface is not None else None
     if found is None:
@@ -72,11 +72,9 @@ def notification_of(service: Service, notice: Notice) -> Notification:
 
 
 def changes_of(evaluator: Evaluator, notice: Notice) -> Delta:
-    """What a notice changes: the attributes that the notification's outputs are mapped to (R-3.6.19-2).
-
-    An output that did not come leaves its attributes as they are. Raises ``NotHeard`` where what it is about is not
-    there, and ``WrongValue`` for what does not fit its attribute.
-    """
+    """What a notice changes: the attributes that the notification's outputs are mapped to (R-3.6.19-2). A missing
+    output leaves its attributes as they are. Raises ``NotHeard`` if what it is about does not exist, and ``WrongValue``
+    for a value that does not fit its attribute."""
     service, snapshot = evaluator.service, evaluator.snapshot
     for name in notice.instances:
         instance = snapshot.instances.get(name)
@@ -93,7 +91,7 @@ def changes_of(evaluator: Evaluator, notice: Notice) -> Delta:
 
 
 def hidden(evaluator: Evaluator, notice: Notice) -> Notice:
-    """The same, with those values marked sensitive that are mapped to something sensitive. Raises ``NotHeard``."""
+    """The same notice, with the values marked sensitive that are mapped to something sensitive. Raises ``NotHeard``."""
     if not notice.values:
         return notice
     service = evaluator.service

@@ -1,5 +1,6 @@
-"""Whether an input of an operation has another value than it had when the plan was made: what only the running system
-knows, and what a plan cannot say beforehand."""
+"""Whether an input of an operation has another value than when the plan was made: a value that only the running system
+knows, and that a plan cannot tell beforehand.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ DIGEST_LENGTH = 32
 
 
 def observed(evaluator: Evaluator, operation: Operation, node: str, instance: str, key: Callable[[], bytes]) -> str:
-    """A digest of the values that the inputs of an operation of a node have for one of its instances now; of sensitive
-    ones by keyed digests of their own."""
+    """A digest of the values that the inputs of a node's operation have for one of its instances now; sensitive ones
+    are represented by keyed digests."""
     context = Context(node=node, instance=instance)
     values = {i.name: _value(evaluator, i.value, context) for i in operation.inputs.values() if i.has_value}
 

@@ -18,16 +18,14 @@ from ordito.syntax.functions import OF_ENTITIES
 from ordito.work.places import ExecutionPlace
 
 OWN_PREFIX = "ORDITO_"
-"""Variables of this program itself begin with this, and no input may."""
+"""The prefix of this program's own variables, which no input may have."""
 
 
 class OperationInput(msgspec.Struct, frozen=True):
     """An input of an operation: whether its value is ``constant`` and then what it is as a text, None for none.
-
-    ``side`` says for which side of a relationship its values are given for all instances, "" for operations of nodes;
-    ``is_paired`` that they depend on the instance at the other side, too. ``is_shared`` is that all instances of a node
-    have the same value, except where evaluating it turns out to look at instances: then ``is_same`` says no.
-    """
+    ``side`` is the side of a relationship for which its values are given for all instances, "" for operations of nodes;
+    ``is_paired`` says that they depend on the instance at the other side, too. ``is_shared`` says that all instances of
+    a node have the same value, unless evaluating it turns out to look at instances: then ``is_same`` is False."""
 
     declared: Input
     constant: bool
@@ -37,17 +35,17 @@ class OperationInput(msgspec.Struct, frozen=True):
     is_shared: bool = False
 
     def member(self, place: ExecutionPlace) -> str:
-        """The instance at a place whose value the operation's own one is."""
+        """The instance at a place that has the operation's own value."""
         return place.far if self.side and self.side != place.side else place.instance
 
     def other(self, place: ExecutionPlace) -> str:
-        """The instance at the other end on which the values for all instances depend, "" where they depend on none."""
+        """The instance at the other end on which the values for all instances depend, "" for none."""
         if not self.is_paired:
             return ""
         return place.instance if self.side != place.side else place.far
 
     def is_same(self, value: object, trace: Trace) -> bool:
-        """Whether a value, with what its evaluation has looked at, is that of all instances of the node, and no
+        """Whether a value, with what its evaluation has looked at, is the same for all instances of the node, and no
         secret."""
         return self.is_shared and not trace.reads and not trace.copies and not is_sensitive(value)
 
@@ -63,8 +61,8 @@ class OperationInputs(msgspec.Struct, frozen=True):
 
 
 def with_given(operation: Operation, given: Mapping[str, object], marks: Marks) -> Operation:
-    """An operation with values of inputs that are given for one call: they come before those that are declared, or add
-    to them. What is declared to be sensitive is so, whoever gives it."""
+    """An operation with values of inputs that are given for one call: they override the declared ones, or add to them.
+    What is declared to be sensitive stays so, whoever gives it."""
     inputs = dict(operation.inputs)
     for name, value in given.items():
         declared = inputs.get(name) or Input(name)
@@ -103,8 +101,8 @@ def _input(declared: Input, side: str) -> OperationInput:
 
 
 def _side(value: Value, side: str) -> tuple[str, bool]:
-    """For which side of a relationship an input's values are given for all instances, and whether they depend on the
-    instance at the other side: the far side for values of it, else the side the operation runs on."""
+    """The side of a relationship for which an input's values are given for all instances, and whether they depend on
+    the instance at the other side: the far side for values of it, else the side the operation runs on."""
     if not side:
         return "", False
     entities = {str(c.arguments[0]) for c in calls(value) if c.function in OF_ENTITIES}

@@ -11,7 +11,7 @@ from ordito.base.options import Option
 from ordito.base.portion import ALL, Portion
 
 USUAL = "usual"
-"""Means: what a failure usually does to the rest of a job of its workflow, as the command does not say it."""
+"""What a failure usually does to the rest of a job of its workflow, if the command does not say."""
 ON_FAILURE = ("continue", "abort", "rollback")
 COMMITS = ("auto", "always", "never")
 
@@ -19,7 +19,7 @@ AUTO, INSTANCE_ONLY, WHOLE_HOST = "auto", "instance", "host"
 """How far healing goes: to the instance with what it hosts, and to its whole host where that is not ok
 itself; never to the host; or to the whole host at once, as TOSCA orchestrators used to do."""
 LAST, EARLY = "last", "early"
-"""When what is no longer in the template is removed: when all else has succeeded, or first."""
+"""When what is no longer in the template is removed: when everything else has succeeded, or first."""
 CHANGED, ALL_STEPS, NO_STEPS = "changed", "all", "none"
 
 MOST_ATTEMPTS = 1_000
@@ -39,7 +39,7 @@ MaxUnavailable = Annotated[
         metavar="N|P%",
     ),
 ]
-"""How many instances of a node may be down at one time where the node does not say it."""
+"""How many instances of a node may be down at one time, unless the node says otherwise."""
 
 
 class ChangeOptions(msgspec.Struct, frozen=True):
@@ -91,7 +91,7 @@ class HookOptions(msgspec.Struct, frozen=True):
             is_path=True,
         ),
     ] = ()
-    """Paths of catalogues of blocks, which come before those that are found by themselves."""
+    """Paths of catalogues of blocks, which take precedence over those that are found by default."""
     lifecycle: Annotated[
         str,
         Option(
@@ -128,7 +128,7 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     parallel: Annotated[
         int, Option("--parallel", "How many operations run at one time.", metavar="N", least=1, shows_default=True)
     ] = 64
-    """Operations at one time in all."""
+    """The largest number of operations at one time."""
     on_failure: Annotated[
         str, Option("--on-failure", "{on_failure}", metavar="{on_failure_values}", choices=ON_FAILURE)
     ] = "continue"
@@ -145,7 +145,7 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
             most=MOST_ATTEMPTS,
         ),
     ] = 0
-    """How often an operation is tried in all where its call does not say it, 0 for the default."""
+    """The number of attempts of an operation whose call sets none, 0 for the default."""
     interval: Annotated[
         float | None,
         Option(
@@ -167,7 +167,7 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
             shows_default=True,
         ),
     ] = 1
-    """Operations at one time on a Compute instance whose node does not say it."""
+    """Operations at one time on a Compute instance whose node sets no number."""
     timeout: Annotated[
         float | None,
         Option(
@@ -177,7 +177,7 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
             unit="duration",
         ),
     ] = None
-    """After how many seconds the job is cancelled."""
+    """The seconds after which the job is cancelled."""
     commit: Annotated[
         str,
         Option(
@@ -190,6 +190,6 @@ class JobOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     message: Annotated[
         str, Option("--message", "The message of the commit, instead of a generated one.", metavar="TEXT")
     ] = ""
-    """The message of the commit, "" for one that is made."""
+    """The message of the commit, "" for the default."""
     told: dict[str, object] = {}
     """The workflow's own options, by name."""

@@ -26,7 +26,7 @@ Attributes = dict[str, dict[str, object]]
 
 
 class WrongValue(Exception):
-    """An output does not fit the attribute it is mapped to; the text says why."""
+    """An output does not fit the attribute that it is mapped to; the text says why."""
 
 
 class GivenValues(msgspec.Struct, frozen=True):
@@ -47,10 +47,8 @@ class AttributeHolder(msgspec.Struct, frozen=True):
 def given(
     evaluator: Evaluator, place: ExecutionPlace, step: Step, call: OperationCall, outcome: Outcome
 ) -> GivenValues:
-    """What the outputs of a successful operation change.
-
-    Raises ``WrongValue`` where a declared output is missing or does not fit its attribute; the operation has failed.
-    """
+    """What the outputs of a successful operation change. Raises ``WrongValue`` if a declared output is missing or does
+    not fit its attribute: then the operation has failed."""
     attributes: Attributes = {}
     for name, path in place.operation.outputs.items():
         if name not in outcome.outputs:
@@ -62,7 +60,7 @@ def given(
 
 
 def notified(evaluator: Evaluator, place: ExecutionPlace, step: Step, values: Mapping[str, object]) -> Attributes:
-    """What the outputs of a notification change: those that came. Raises ``WrongValue`` where one does not fit its
+    """What the outputs of a notification change: those that came. Raises ``WrongValue`` if one does not fit its
     attribute."""
     attributes: Attributes = {}
     for name, value in values.items():
@@ -73,7 +71,7 @@ def notified(evaluator: Evaluator, place: ExecutionPlace, step: Step, values: Ma
 def _write_mapped(
     evaluator: Evaluator, place: ExecutionPlace, step: Step, name: str, value: object, attributes: Attributes
 ) -> None:
-    """Write an output where its mapping says."""
+    """Write an output to the place that its mapping names."""
     path = place.operation.outputs[name]
     for holder in _holders(evaluator, place, step, str(path[0])):
         try:
@@ -97,15 +95,13 @@ def workflow_output(evaluator: Evaluator, entity: Entity, path: tuple[str | int,
 
 
 BUILT_IN = frozenset({"tosca_id", "tosca_name", "state"})
-"""Attributes that nobody finds out: they say what is recorded."""
+"""Attributes that are not found out: they show what is recorded."""
 
 
 def found_values(evaluator: Evaluator, place: ExecutionPlace, outcome: Outcome) -> Mapping[str, object]:
-    """The attributes of an instance that something which has looked at it has found: outputs that are mapped to some,
-    and those that have the name of one and of no input, which they would only repeat. Nothing has to be found.
-
-    Raises ``WrongValue`` for what does not fit its attribute.
-    """
+    """The attributes of an instance that a check or discovery has found: outputs that are mapped to some, and those
+    with the name of an attribute and of no input, which they would only repeat. Nothing has to be found. Raises
+    ``WrongValue`` for what does not fit its attribute."""
     node = evaluator.service.nodes[place.node]
     holder = AttributeHolder(place.instance, node, place.context)
     names = {n for n in node.attribute_definitions if n not in place.operation.inputs and n not in BUILT_IN}

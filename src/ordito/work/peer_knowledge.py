@@ -42,11 +42,11 @@ class Noted(msgspec.Struct, frozen=True):
     change: str = ""
 
     def text(self, change: str) -> str:
-        """How the record of the pair has it after a change: three words."""
+        """How the record of the pair stores it after a change: three words."""
         return f"{UP if self.is_up else DOWN} {self.digest} {change}"
 
     def is_news(self, now: Noted) -> bool:
-        """Whether how it is now is news to who knows only this."""
+        """Whether the present state is news to somebody who knows only this."""
         return self.is_up != now.is_up or (now.is_up and self.digest != now.digest)
 
 
@@ -58,20 +58,20 @@ def noted(text: str) -> Noted:
 
 
 def has_listeners(service: Service) -> bool:
-    """Whether anything in a service is told of changes."""
+    """Whether anything in a service is notified of changes."""
     # Relationships that change nothing of their type share its interfaces.
     every = {id(r.interfaces): r for node in service.nodes.values() for r in node.requirements}
     return any(True for relationship in every.values() for _ in _telling(relationship))
 
 
 def is_notification(operation: str, side: str) -> bool:
-    """Whether an operation of a relationship is one that tells a side of changes."""
+    """Whether an operation of a relationship notifies a side of changes."""
     return TELLS.get(side) == operation
 
 
 class PeerKnowledge:
-    """What the operations that tell of changes know and would find now, in one snapshot; what was found is kept until
-    something that it was found from changes. ``key`` gives the key for digests of sensitive values."""
+    """What the operations that notify of changes know and would find now, in one snapshot; what was found is kept until
+    something that it was found from changes. ``key`` returns the key for digests of sensitive values."""
 
     def __init__(self, service: Service, snapshot: Snapshot, evaluator: Evaluator, key: Callable[[], bytes]) -> None:
         self._service = service
@@ -85,7 +85,8 @@ class PeerKnowledge:
         self._followed = len(snapshot.changes)
 
     def operations(self, relationship: Relationship) -> Mapping[str, Operation]:
-        """The operations of a relationship that tell of changes, those with an implementation, by side; mostly none."""
+        """The operations of a relationship that notify of changes, those with an implementation, by side; mostly
+        none."""
         known = self._operations.get(id(relationship.interfaces))
         if known is None:
             # Relationships that change nothing of their type share its interfaces, which are kept with what is known.
@@ -110,7 +111,7 @@ class PeerKnowledge:
                 yield link, far
 
     def after(self, delta: Delta, up: str = "") -> PeerKnowledge:
-        """As things are after a change of attributes that is not applied yet, and with an instance ``up``."""
+        """The knowledge after a change of attributes that is not applied yet, and with an instance ``up``."""
         if not (delta.attributes or up):
             return self
         view = copy.copy(self._snapshot)
@@ -141,7 +142,7 @@ class PeerKnowledge:
         return known
 
     def _follow(self) -> None:
-        """What has changed since the last time puts what was found from it out of date."""
+        """Drop what was found from anything that has changed since the last time."""
         changes = self._snapshot.changes
         for index in range(self._followed, len(changes)):
             for key in self._readers.pop(changes[index], ()):

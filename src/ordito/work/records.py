@@ -25,11 +25,11 @@ class JobSources(msgspec.Struct, frozen=True, omit_defaults=True):
     """The files in it that the service names."""
 
     others: dict[str, str] = {}
-    """The absolute paths of further files (an archive, files with values of inputs), each with what tells whether it
-    was written to since: not a digest, from which secrets could be guessed."""
+    """The absolute paths of further files (an archive, files with values of inputs), each with a mark that tells
+    whether it was written to since: not a digest, from which secrets could be guessed."""
 
     definite: tuple[str, ...] = ()
-    """Those of them that are a part of what is deployed, as the service's own files: the archive, and files that are
+    """Those of them that are part of what is deployed, like the service's own files: the archive, and files that are
     merged into `ensemble.yaml`."""
 
 
@@ -39,11 +39,11 @@ class GivenValue(msgspec.Struct, frozen=True, omit_defaults=True):
     value: object
 
     over: object = None
-    """What the user's part of the ensemble said of this input then, None for nothing: the value wins for as long as it
-    says the same."""
+    """What the user's part of the ensemble said of this input then, None for nothing: the value is valid as long as
+    that says the same."""
 
     environment: str = ""
-    """The environment in which it wins, "" for none."""
+    """The environment in which it is valid, "" for none."""
 
 
 class GivenService(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -53,11 +53,12 @@ class GivenService(msgspec.Struct, frozen=True, omit_defaults=True):
     """As seen from the ensemble."""
 
     over: str = ""
-    """The service that the user's part of the ensemble named then: this one wins for as long as it names the same."""
+    """The service that the user's part of the ensemble named then: this one is valid as long as that names the same."""
 
 
 class LeftBehind(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Orphans: nodes that the template has lost while instances of them existed, and how they were deployed."""
+    """Orphans: nodes that were removed from the template while instances of them existed, and how they were
+    deployed."""
 
     nodes: tuple[str, ...]
 
@@ -96,7 +97,7 @@ class Form(msgspec.Struct, frozen=True, omit_defaults=True):
     """The environment that it worked in."""
 
     revision: int = 0
-    """The number of the revision that the job has made, 0 if it did not end well."""
+    """The number of the revision that the job has made, 0 if it did not succeed."""
 
 
 class Deploys(Protocol):
@@ -135,7 +136,7 @@ NO_CHOICES = Choices()
 
 
 def form_of(found: Deploys, revision: int = 0) -> Form:
-    """The form that something says; ``revision`` is the number of the one that it is."""
+    """The form in a header or a status; ``revision`` is its number."""
     form = Form(
         found.service,
         found.main,
@@ -182,7 +183,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """The inputs that the ensemble is to remember."""
 
     choices: Choices = Choices()
-    """What was chosen where the service leaves a choice."""
+    """What was chosen if the service leaves a choice."""
 
     left: dict[str, LeftBehind] = {}
     """Nodes that earlier forms of the service had and this one does not have, by the digest of the pinned service that
@@ -201,7 +202,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """The job whose remaining steps this one carries out, "" for none."""
 
     cause: str = ""
-    """What began it where no command did: a trigger, and the event that it heard."""
+    """What began it, if no command did: a trigger, and the event that it heard."""
 
     hosts: str = ""
     """The inventory that it works with, as seen from the ensemble, "" for none."""
@@ -213,7 +214,7 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """The id of the deployment, "" if the job needs none."""
 
     forms: dict[str, Form] = {}
-    """The earlier forms of the service that the plan needs, or in which instances are, by their ids."""
+    """The earlier forms of the service that the plan needs, and those of instances, by their ids."""
 
     current: str = ""
     """The form of the instances whose record names none, when the job began."""

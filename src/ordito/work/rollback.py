@@ -8,12 +8,12 @@ from ordito.work.plan import Plan, Step
 from ordito.work.records import RollbackRecord
 
 PREFIX = "rollback."
-"""How the ids of its steps begin, since the job's own steps may be called the same."""
+"""The prefix of the ids of its steps, since the job's own steps may have the same ids."""
 
 
 class WayBack(msgspec.Struct, frozen=True):
-    """How to take back what a job did: a plan of its own, what that cannot take back, for people, and the instances
-    that are to be gone in the end."""
+    """How to roll back a job: a plan of its own, what that cannot undo, for people, and the instances that must not
+    exist in the end."""
 
     plan: Plan
     remains: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ def with_rollback(plan: Plan, back: Plan) -> Plan:
 
 
 def without_rollback(plan: Plan, record: RollbackRecord) -> Plan:
-    """The plan as it was before the steps of a rollback followed; what it calls may be more than it needs."""
+    """The plan without the steps of a rollback; it may have more calls than it needs."""
     return msgspec.structs.replace(plan, steps=plan.steps[: record.first], edges=plan.edges[: record.first_edge])
 
 

@@ -1,5 +1,6 @@
-"""The inputs of workflows that somebody wrote, and of the activities in them, as the operations see them that they call
-(§7.3.6): evaluated when the first step asks for them, and the same for all that follow."""
+"""The inputs of a template's workflows, and of the activities in them, as the operations see them that they call
+(§7.3.6): evaluated when the first step asks for them, and the same for all that follow.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from ordito.work.plan import OperationCall, Scope
 
 
 class Scopes:
-    """The scopes of one plan. ``nodes`` are those of the instances for which workflows are inlined, where the evaluator
+    """The scopes of one plan. ``nodes`` are those of the instances for which workflows are inlined, if the evaluator
     knows none."""
 
     def __init__(self, evaluator: Evaluator, scopes: tuple[Scope, ...], nodes: Mapping[str, str] | None = None) -> None:
@@ -38,7 +39,7 @@ class Scopes:
         return self._known[scope]
 
     def wrong(self, scope: int) -> str:
-        """Why the inputs of a scope cannot be evaluated, "" where they can."""
+        """Why the inputs of a scope cannot be evaluated, "" if they can."""
         self.inputs(scope)
         return self._wrong[scope]
 
@@ -92,7 +93,7 @@ class Scopes:
             return None, str(wrong)
 
     def operation(self, operation: Operation, call: OperationCall) -> Operation:
-        """An operation as a call means it: with the inputs that its activity gives. One that is called in a scope is an
+        """The operation of a call, with the inputs that its activity gives. One that is called in a scope is an
         operation of its own, since its inputs may have other values there."""
         if call.given:
             operation = with_given(operation, call.given, self._evaluator.marks)

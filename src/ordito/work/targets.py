@@ -8,9 +8,9 @@ from typing import Protocol
 import msgspec
 
 HOST = "ordito.host"
-"""The attribute of a Compute instance that says what it is: a map of ``provider``, the name of who made or chose it,
-and ``id``, what it is called there. It is written when the instance is made, so that it is durable; how the host is
-reached is asked of the provider each time, since credentials change, and are nobody else's business."""
+"""The attribute of a Compute instance that says what it is: a map of ``provider``, the name of who created or chose it,
+and ``id``, its id there. It is written when the instance is created, so that it is durable; how the host is reached is
+asked of the provider each time, since credentials change, and are nobody else's business."""
 
 SSH, CONTAINER = "ssh", "container"
 """The protocols by which the program itself reaches hosts."""
@@ -44,16 +44,16 @@ class Unreachable(Exception):
 
 
 class TargetRefused(Unreachable):
-    """A target is there and lets nobody in, or it cannot be tried at all: waiting does not help. A key that is not
-    accepted, say."""
+    """A target exists and refuses the login, or it cannot be tried at all, for example with a key that is not accepted:
+    waiting does not help."""
 
 
 class Unasked(Unreachable):
-    """Who knows of a target cannot be asked, such as the API of a cloud: that says nothing of the target itself."""
+    """Whatever knows a target cannot be asked, such as the API of a cloud: that says nothing of the target itself."""
 
 
 class Hands(Protocol):
-    """Runs short commands on targets, for those who make and look after hosts."""
+    """Runs short commands on targets, for those who create and maintain hosts."""
 
     async def run(
         self, target: HostTarget | None, words: Sequence[str], *, given: bytes = b"", timeout: float | None = None
@@ -65,5 +65,5 @@ class Hands(Protocol):
         """
 
     async def reach(self, target: HostTarget, timeout: float) -> None:
-        """Wait until the target can be reached and is prepared for operations; ``Unreachable`` after so many seconds,
-        or at once where waiting does not help (a key that is not accepted)."""
+        """Wait until the target can be reached and is prepared for operations. Raises ``Unreachable`` after so many
+        seconds, or at once if waiting does not help (a key that is not accepted)."""

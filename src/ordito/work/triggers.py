@@ -1,9 +1,9 @@
 """Triggers: which of them hear an event, what their conditions are about, and whether they act (§3.6.21, §3.6.22).
 
-An event is raised by a notification, or by its bare name where that is what a trigger waits for. A trigger hears those
-of the nodes that its policy is about, and of the nodes that its ``target_filter`` names. Its condition is about what
-the filter leads to, else about the policy's own nodes; where the instance that the event came from is among that, about
-this instance alone.
+An event is raised by a notification, or by its bare name if that is what a trigger waits for. A trigger hears those of
+the nodes that its policy is about, and of the nodes that its ``target_filter`` names. Its condition is about what the
+filter leads to, else about the policy's own nodes; if the instance that the event came from is among these, about this
+instance alone.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ordito.work.evaluations import Evaluated, Evaluation, evaluate_once_more, r
 from ordito.work.notices import NotHeard, Notice, interfaces_of
 
 Memory = Callable[[str, str, str], tuple[Evaluation, ...]]
-"""Gives what a trigger remembers: by policy, trigger and entity."""
+"""Returns what a trigger remembers: by policy, trigger and entity."""
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What one trigger makes of a notice: that it acts, or why it does not (``said``). ``evaluations`` are by entity
-    what it remembers from now on."""
+    """What one trigger decides about a notice: that it acts, or why it does not (``said``). ``evaluations`` are, by
+    entity, what it remembers from now on."""
 
     policy: str
     trigger: str
@@ -46,8 +46,8 @@ class Hearing(msgspec.Struct, frozen=True):
 
 
 def hearing(service: Service, notice: Notice) -> Iterator[Hearing]:
-    """The triggers that hear a notice, in the order of the document. Raises ``NotHeard`` where what it is about is not
-    in the service any more."""
+    """The triggers that hear a notice, in the order of the document. Raises ``NotHeard`` if what it is about is no
+    longer in the service."""
     names = _names(service, notice)
     nodes = _nodes_of(service, notice)
     for policy in service.policies.values():
@@ -126,7 +126,7 @@ def _filtered_nodes(service: Service, found: EventFilter) -> Iterable[str]:
 
 
 def _outside(evaluator: Evaluator, trigger: Trigger, at: float) -> str:
-    """Why a moment is not in the schedule of a trigger, "" where it is; both ends belong to it (R-3.6.22-4)."""
+    """Why a moment is not in the schedule of a trigger, "" if it is; both ends belong to it (R-3.6.22-4)."""
     ends: dict[str, str] = {}
     for name, written in trigger.schedule.items():
         try:

@@ -1,11 +1,11 @@
-"""What a job has carried out of a workflow that somebody wrote, for one that carries on with it."""
+"""What jobs have carried out of a workflow of the template, for one that continues it."""
 
 from __future__ import annotations
 
 import msgspec
 
 LEFT_OUT = "the filter leaves it out"
-"""How it is said of a filter step that its instance does not pass."""
+"""The beginning of the summary of a filter step that its instance does not pass."""
 
 
 class Carried(msgspec.Struct, frozen=True):

@@ -1,7 +1,6 @@
-"""Workflows: one record for each that there is, with what others have to know of it.
-
-``planning/workflows.py`` says by name how each is planned, ``app/proposals`` what a command may ask of it. Whoever has
-only the name, as jobs are recorded with it, asks ``workflow_of``.
+"""Workflows: one record for each, with what others have to know of it. ``planning/workflows.py`` says by name how each
+is planned, ``app/proposals`` what a command may ask of it. Whoever has only the name, as in the records of jobs, asks
+``workflow_of``.
 """
 
 from __future__ import annotations
@@ -38,12 +37,10 @@ class Aim(StrEnum):
 
 class Workflow(msgspec.Struct, frozen=True):
     """A workflow by its ``name``, and by the ``alias`` that the specification has for it (§7.1), "" for none.
-
-    ``summary`` is a sentence for people, "" where it is no command by itself. ``prunes`` says when what the template
-    has lost is removed where the command does not say so: ``no``, or ``last``; "" where that is not asked. One that
-    ``interrupts`` takes instances down which come up again. One that ``continues`` makes its plan from what exists, so
-    that `jobs retry` plans what is left of it.
-    """
+    ``summary`` is a sentence for people, "" if it is no command by itself. ``prunes`` says when what is no longer in
+    the template is removed by default: ``no``, or ``last``; "" if that does not apply. One that ``interrupts`` takes
+    down instances that come up again. One that ``continues`` makes its plan from what exists, so that `jobs retry`
+    plans what is left of it."""
 
     name: str
     aim: Aim = Aim.OWN
@@ -91,7 +88,7 @@ class Workflow(msgspec.Struct, frozen=True):
 
     @property
     def heals(self) -> bool:
-        """Whether it puts instances right that are not ok."""
+        """Whether it repairs instances that are not ok."""
         return self.aim is Aim.HEALTH
 
     @property
@@ -101,13 +98,13 @@ class Workflow(msgspec.Struct, frozen=True):
 
     @property
     def calls(self) -> bool:
-        """Whether it runs an operation that somebody names."""
+        """Whether it runs an operation that the user names."""
         return self.aim is Aim.CALL
 
     @property
     def keeps_inputs(self) -> bool:
-        """Whether the record of its jobs tells with which inputs operations were called: where they are not what the
-        template says, as in what somebody has called or has written."""
+        """Whether the record of its jobs keeps the inputs with which operations were called: if they are not what the
+        template says, as with operations that a user or a template's workflow calls."""
         return self.aim in (Aim.CALL, Aim.OWN)
 
 
@@ -158,7 +155,7 @@ _ALL = (
     Workflow("state forget", Aim.RECORD),
 )
 WORKFLOWS: Mapping[str, Workflow] = {workflow.name: workflow for workflow in _ALL}
-"""All that there are, by name; what is not among them was written by somebody."""
+"""All of them, by name; any other is a workflow of a template."""
 
 ALIASES: Mapping[str, str] = {workflow.alias: workflow.name for workflow in _ALL if workflow.alias}
 """The names of workflows by the names that the specification has for them (§7.1)."""
@@ -170,7 +167,8 @@ def workflow_of(name: str) -> Workflow:
 
 
 NAMED = "workflow "
-"""How the workflow of a job begins that was written by somebody: its name follows, which may be that of another."""
+"""The prefix of the workflow name of a job that ran a template's workflow; its own name follows, which may be that of
+another."""
 
 
 def is_written(workflow: str) -> bool:
