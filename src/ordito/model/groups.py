@@ -103,7 +103,7 @@ class Groups:
         return iter([m for m in members if m.text in self.written and not self._templates.is_written(m.text)])
 
     def _report_circle(self, path: list[tuple[str, Iterator[Scalar]]], begin: int, member: Scalar) -> None:
-        """Report the circle that a member closes, which begins at a place of the path."""
+        """Report the cycle that a member closes, which begins at a place of the path."""
         circle = [name for name, _ in path[begin : begin + MOST_LISTED]]
         if len(path) - begin > MOST_LISTED:
             circle[-1:] = ["...", path[-1][0]]

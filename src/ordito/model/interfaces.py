@@ -225,8 +225,8 @@ class Interfaces:
         owner: str,
         defining: bool,
     ) -> InterfaceParts:
-        """An interface that nothing declares. In a template one that is called like a type is taken as it stands, with
-        a warning, as samples of chapter 7 have it; otherwise it needs a type."""
+        """An interface that nothing declares. In a template, one with the name of a type is taken as that type, with a
+        warning, as in samples of chapter 7; otherwise it needs a type."""
         near = nearest(name, inherited)
         if not near and defining:
             self._diagnostics.error(
@@ -259,7 +259,8 @@ class Interfaces:
         shape: InterfaceParts,
         inherited: MappingType[str, InterfaceParts],
     ) -> None:
-        """A second interface of one type is as good as any, but one with nearly the same name is a slip."""
+        """Warn of an interface with nearly the same name as another one of its type; a second one with another name is
+        allowed."""
         near = nearest(name, [i.name for i in inherited.values() if i.kinds == shape.kinds])
         if near:
             self._diagnostics.warning(
@@ -409,7 +410,7 @@ class Interfaces:
         )
 
     def _check_variables(self, inputs: MappingType[str, Input], *, of_relationship: bool) -> None:
-        """Warn of inputs that have the name of a reserved variable, be it there already or not (R-4.2-5)."""
+        """Warn of inputs with the name of a reserved variable, even one that is not set yet (R-4.2-5)."""
         for name in () if of_relationship else ENDS:
             if name in inputs:
                 self._diagnostics.warning(
@@ -448,8 +449,8 @@ def _renamed(parts: InterfaceParts, name: str) -> InterfaceParts:
 
 
 def _reaching(outer: MappingType[str, Input], inner: MappingType[str, Input]) -> dict[str, Input]:
-    """The inputs of an operation with those of its interface: the inner ones win (§2.15), but one that only declares
-    what it takes is given the value that the interface has for it."""
+    """The inputs of an operation with those of its interface: the inner ones win (§2.15), but one that is only declared
+    gets the value that the interface has for it."""
     found = {**outer, **inner}
     for name, declared in inner.items() if outer else ():
         given = outer.get(name)

@@ -93,7 +93,7 @@ class Joining:
         return self._assembled()
 
     def _refuse_collisions(self, inside: PlacedTopology) -> None:
-        """What is inside must not bear the name of another node template."""
+        """Refuse inner nodes with the name of another node template."""
         for name in inside.nodes:
             other = self._service.nodes.get(name)
             if other is not None:
@@ -108,7 +108,7 @@ class Joining:
     # ------------------------------------------------------------------------------------------------------- wiring
 
     def _wire(self, node: NodeTemplate) -> None:
-        """Lead the relationships of a node to and from the nodes behind."""
+        """Connect the relationships of a node with the nodes behind it."""
         inside = self._inside.get(node.name)
         if inside is None:
             if any(r.target in self._inside for r in node.requirements):
@@ -141,8 +141,8 @@ class Joining:
         return found
 
     def _retargeted(self, item: Relationship) -> list[Relationship]:
-        """A relationship as it leads to the nodes behind its target: one, or for what depends on the whole topology as
-        many as nothing inside requires."""
+        """A relationship as it leads to the nodes behind its target: one, or several for what depends on the whole
+        topology, namely those that nothing inside requires."""
         inside = self._inside.get(item.target)
         if inside is None:
             return [item]
@@ -182,7 +182,7 @@ class Joining:
         return []
 
     def _refined(self, item: Relationship, source: NodeTemplate) -> Relationship:
-        """A relationship of the type that the requirement inside asks for, where that is closer."""
+        """A relationship of the type that the requirement inside asks for, if that is more specific."""
         shape = self._types.nodes[source.type].requirements.get(item.requirement)
         closer = self._types.relationships.get(shape.relationship) if shape is not None else None
         if closer is None or closer.kinds[0] == item.type or item.type not in closer.kinds:
@@ -200,7 +200,7 @@ class Joining:
         )
 
     def _check_filled(self, inside: PlacedTopology) -> None:
-        """A requirement inside that must be fulfilled from outside is (R-2.10-2)."""
+        """Check that a requirement inside that must be fulfilled from outside is fulfilled (R-2.10-2)."""
         node = inside.part.node
         for name, (inner, requirement) in inside.requirements.items():
             shape = self._types.nodes[self._nodes[inner].type].requirements.get(requirement)
@@ -287,8 +287,8 @@ class Joining:
         )
 
     def _is_about_itself(self, step: LifecycleStep) -> bool:
-        """Whether what a lifecycle step is about is not a node that a topology stands for, which is an error: nobody
-        could say at which of the nodes inside it is to run."""
+        """Whether a lifecycle step is not about a substituted node, which is an error: it would be unknown at which of
+        the inner nodes it runs."""
         inside = self._inside.get(step.component)
         if inside is None:
             return True
@@ -315,7 +315,7 @@ class Joining:
         return False
 
     def _members(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Nodes, with what is inside in place of those that topologies stand for."""
+        """Nodes, with the inner ones instead of those that are substituted."""
         if not any(n in self._inside for n in names):
             return names
         return tuple(m for n in names for m in (self._inside[n].nodes if n in self._inside else (n,)))
@@ -452,7 +452,7 @@ class PlacedTopology:
         )
 
     def _led(self, capability: Capability, flat: MappingType[str, NodeTemplate]) -> Capability:
-        """A capability whose values lead to the one behind it, save for what the template itself gives."""
+        """A capability whose values lead to the one behind it, except those that the template itself assigns."""
         way = self.capabilities.get(capability.name)
         if way is None:
             given = self.values.get(capability.name)
@@ -501,7 +501,7 @@ def _read(*path: str, place: Span | None, function: str = "get_property") -> Cal
 
 
 def _moved(item: Substituted, renaming: Renaming) -> Substituted:
-    """A substituted node inside of a topology that takes a place itself."""
+    """A substituted node inside a topology that substitutes another one."""
 
     def moved(ways: MappingType[str, Way]) -> dict[str, Way]:
         return {n: (renaming.name(way[0]), way[1]) for n, way in ways.items()}

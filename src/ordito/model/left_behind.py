@@ -1,8 +1,9 @@
-"""Orphaned nodes, which a service has lost while their instances exist: they are added to it as they were deployed.
+"""Orphaned nodes, which are no longer in the service while their instances exist: they are added to it as they were
+deployed.
 
-A template may lose a node whose instances run. The running instances are described by the files of their deployment, so
-these nodes are taken from there: with their own inputs, artifacts and requirements. Relationships to them from nodes
-that the service still has are kept, too, since these relationships still exist.
+The running instances are described by the files of their deployment, so these nodes are taken from there: with their
+own inputs, artifacts and requirements. Relationships to them from nodes that the service still has are kept, too, since
+these relationships still exist.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ class Left(msgspec.Struct, frozen=True):
     """The orphaned nodes of one earlier version of a service: nodes with instances that the service no longer has."""
 
     name: str
-    """Distinguishes the versions."""
+    """The id of the version."""
     service: Service
     """The service in that version."""
     inputs: Mapping[str, object]
     """The values of its inputs."""
     nodes: frozenset[str]
-    """The nodes whose instances exist and that the service has lost since."""
+    """The nodes whose instances exist and that were removed from the service since."""
     root: str = "."
     """The path from the root of the present service to the root of that version, "." where they are the same."""
 
@@ -62,7 +63,7 @@ def with_left_behind(service: Service, left: Iterable[Left]) -> Service:
 
 
 def _needed(form: Left, nodes: Mapping[str, NodeTemplate]) -> list[str]:
-    """The nodes of a form to take: those that were left behind, and what they require that is not there."""
+    """The nodes of a form to take: the orphaned ones, and what they require that no longer exists in the service."""
     needed = [name for name in form.service.nodes if name in form.nodes and name not in nodes]
     known = {*nodes, *needed}
     for name in needed:  # It grows while it is walked.
@@ -74,7 +75,7 @@ def _needed(form: Left, nodes: Mapping[str, NodeTemplate]) -> list[str]:
 
 
 def _hooks(form: Left, moved: _Moved, joined: Service) -> dict[str, LifecycleStep]:
-    """The lifecycle steps of a form about what it has left behind, with ids that nothing else has."""
+    """The lifecycle steps of a form about its orphaned nodes, with ids that nothing else has."""
     found: dict[str, LifecycleStep] = {}
     for step in form.service.hooks.values():
         if step.component in form.nodes and step.component not in joined.nodes:
@@ -84,8 +85,8 @@ def _hooks(form: Left, moved: _Moved, joined: Service) -> dict[str, LifecycleSte
 
 
 def _keep_relationships(form: Left, moved: _Moved, nodes: dict[str, NodeTemplate]) -> None:
-    """Nodes that the service still has keep their relationships with nodes that were left behind. Another host is not
-    kept: whether what exists may move is for the plan to say."""
+    """Nodes that the service still has keep their relationships with orphaned nodes. Another host is not kept: the plan
+    decides whether existing instances may move."""
     for target in form.nodes:
         for relationship in form.service.incoming.get(target, ()):
             node = nodes.get(relationship.source)
@@ -120,7 +121,7 @@ class _Moved(Renaming):
         return {self.input(n): d for n, d in self._form.service.inputs.items()}
 
     def substituted(self) -> dict[str, Substituted]:
-        """The nodes of that form for which topologies stood."""
+        """The substituted nodes of that form."""
         items = self._form.service.substituted.items()
         return {n: replace(s, template=self.node(s.template)) for n, s in items}
 

@@ -367,7 +367,7 @@ class Cycles:
         self._reported: set[frozenset[int]] = set()
 
     def check(self, owner: NodeTemplate | Relationship) -> None:
-        """Look for circles from all values of a node or relationship on."""
+        """Look for cycles from all values of a node or relationship on."""
         for held in self._holders.held(owner):
             if not is_static(held.value):
                 prefix = f"{held.capability.name}." if held.capability is not None else ""
@@ -406,7 +406,7 @@ class Cycles:
                     yield call, following
 
     def _report(self, path: list[tuple[Spot, Call | None]]) -> None:
-        """Report a circle: the path from where its last value was met first. ``path`` pairs each value with the call
+        """Report a cycle: the path from where its last value was met first. ``path`` pairs each value with the call
         that led to it."""
         last = path[-1][0].key
         begin = next(i for i, (spot, _) in enumerate(path) if spot.key == last)
