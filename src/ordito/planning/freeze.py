@@ -52,8 +52,11 @@ def freeze(draft: Draft) -> Plan:
     edges = tuple(zip(befores, afters, draft.edge_reasons, strict=True))
     lengths = _chain_lengths(draft, edges)
     used: dict[int, int] = {}
-    shared = _SharedParts()
-    steps = tuple([_step(draft.steps[n], length, used, shared) for n, length in zip(draft.order, lengths, strict=True)])
+    flows, effects = _SharedFlows({_fields(NORMAL): NORMAL}), _SharedEffects({_fields(NO_EFFECT): NO_EFFECT})
+    drafted = draft.steps
+    steps = tuple(
+        [_step(drafted[n], length, used, flows, effects) for n, length in zip(draft.order, lengths, strict=True)]
+    )
     kept = list(used)
     lost = losing(draft)
     return Plan(
@@ -101,21 +104,19 @@ def freeze(draft: Draft) -> Plan:
     )
 
 
-class _SharedParts:
-    """What the steps of all instances share, each part once, by its fields in their order."""
+class _SharedFlows(dict[tuple[object, ...], StepFlow]):
+    """The ``StepFlow`` objects that all steps share, each once, by its fields in their order."""
 
-    def __init__(self) -> None:
-        self.flows: dict[tuple[object, ...], StepFlow] = {_fields(NORMAL): NORMAL}
-        self.effects: dict[tuple[object, ...], StepEffect] = {_fields(NO_EFFECT): NO_EFFECT}
-
-    def new_flow(self, fields: tuple[object, ...]) -> StepFlow:
-        """A ``StepFlow`` that is not shared yet."""
-        found = self.flows[fields] = StepFlow(*fields)  # type: ignore[arg-type]
+    def __missing__(self, fields: tuple[object, ...]) -> StepFlow:
+        found = self[fields] = StepFlow(*fields)  # type: ignore[arg-type]
         return found
 
-    def new_effect(self, fields: tuple[object, ...]) -> StepEffect:
-        """A ``StepEffect`` that is not shared yet."""
-        found = self.effects[fields] = StepEffect(*fields)  # type: ignore[arg-type]
+
+class _SharedEffects(dict[tuple[object, ...], StepEffect]):
+    """The ``StepEffect`` objects that all steps share, each once, by its fields in their order."""
+
+    def __missing__(self, fields: tuple[object, ...]) -> StepEffect:
+        found = self[fields] = StepEffect(*fields)  # type: ignore[arg-type]
         return found
 
 
@@ -123,13 +124,10 @@ def _fields(part: StepFlow | StepEffect) -> tuple[object, ...]:
     return tuple(getattr(part, name) for name in part.__struct_fields__)
 
 
-def _step(step: DraftStep, length: int, used: dict[int, int], shared: _SharedParts) -> Step:
+def _step(step: DraftStep, length: int, used: dict[int, int], flows: _SharedFlows, effects: _SharedEffects) -> Step:
     if step.action is JOIN or step.done:
-        flow = (ALWAYS, step.gate, step.after_failure, step.barrier, False, False)
-        own = shared.flows.get(flow) or shared.new_flow(flow)
-        return Step(step.id, JOIN, chain=length, reason=step.reason, flow=own)
-    flow = step.condition, step.gate, step.after_failure, step.barrier, step.optional, step.non_blocking
-    effect = step.enter, step.leave, step.opens, step.closes, step.replaces, step.counts, step.forms
+        flow = flows[ALWAYS, step.gate, step.after_failure, step.barrier, False, False]
+        return Step(step.id, JOIN, chain=length, reason=step.reason, flow=flow)
     # In the order of the fields: giving them by name takes half as long again, 300,000 times.
     return Step(
         step.id,
@@ -141,8 +139,8 @@ def _step(step: DraftStep, length: int, used: dict[int, int], shared: _SharedPar
         step.runs_on,
         length,
         step.reason,
-        shared.flows.get(flow) or shared.new_flow(flow),
-        shared.effects.get(effect) or shared.new_effect(effect),
+        flows[step.condition, step.gate, step.after_failure, step.barrier, step.optional, step.non_blocking],
+        effects[step.enter, step.leave, step.opens, step.closes, step.replaces, step.counts, step.forms],
         False,  # No step of a plan in the making was done by hand.
         step.written,
         step.hook,
