@@ -24,6 +24,15 @@ def deployed(tmp_path: Path, ssh_hosts: SshHosts) -> Iterator[tuple[Hosted, SshH
         yield service, host
 
 
+def on_two_machines(home: Path) -> Hosted:
+    """The application with two instances, each on a machine of its own."""
+    service = application(home)
+    two = "{ type: tosca.nodes.Compute, instance_count: 2, occurrences: [ 0, 5 ] }"
+    written = service.service.read_text(encoding="utf-8")
+    service.service.write_text(written.replace("{ type: tosca.nodes.Compute }", two), encoding="utf-8")
+    return service
+
+
 @pytest.mark.parametrize(("verb", "checked"), some(list(product(("deploy", "upgrade"), (False, True))), 3))
 def test_what_is_unchanged_waits_for_its_host(deployed: tuple[Hosted, SshHost], verb: str, checked: bool) -> None:
     """Known to be away it is a failure that says why, and none that is repaired by doing everything once more."""
@@ -103,10 +112,7 @@ def test_no_more_hosts_are_given_up_than_there_are_others(ssh_hosts: SshHosts, t
     """Two are away, and one is free: there is none for the second, and where one of those that are healed together has
     to stay nothing is done about any of them."""
     ssh_hosts.need_isolation()
-    service = application(tmp_path)
-    two = "{ type: tosca.nodes.Compute, instance_count: 2, occurrences: [ 0, 5 ] }"
-    written = service.service.read_text(encoding="utf-8")
-    service.service.write_text(written.replace("{ type: tosca.nodes.Compute }", two), encoding="utf-8")
+    service = on_two_machines(tmp_path)
     with ssh_hosts.some("first", "second", "third") as hosts:
         first, second, _ = hosts
         write_inventory(service.inventory, ssh_hosts, hosts)
@@ -154,10 +160,7 @@ def test_what_could_not_begin_leaves_things_as_they_were(ssh_hosts: SshHosts, tm
 def test_whole_hosts_are_healed_each_for_itself(ssh_hosts: SshHosts, tmp_path: Path) -> None:
     """Of two hosts one is away: the other is found to be ok, and is not replaced with it."""
     ssh_hosts.need_isolation()
-    service = application(tmp_path)
-    two = "{ type: tosca.nodes.Compute, instance_count: 2, occurrences: [ 0, 5 ] }"
-    written = service.service.read_text(encoding="utf-8")
-    service.service.write_text(written.replace("{ type: tosca.nodes.Compute }", two), encoding="utf-8")
+    service = on_two_machines(tmp_path)
     with ssh_hosts.some("first", "second", "third") as hosts:
         write_inventory(service.inventory, ssh_hosts, hosts)
         assert service.deploy().code == 0

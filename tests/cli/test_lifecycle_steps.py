@@ -200,8 +200,8 @@ def test_what_prepared_a_removal_is_undone_when_what_was_removed_is_there_again(
     done = run("undeploy", "--yes")
     assert shop.done == ["whole", "before", *REMOVED, "after", "whole.undo"]
     assert done.code == 8
-    assert "database_1 was removed, and is not made again" in done.err
-    assert 'step "before" cannot be undone: database was removed, and is not made again by this' in done.err
+    assert "database_1 was removed, and is not created again" in done.err
+    assert 'step "before" cannot be undone: database was removed, and this does not create it again' in done.err
     back = run("rollback", "--yes")
     assert back.code == 0, back.err
     done_again = shop.done

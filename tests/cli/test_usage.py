@@ -349,9 +349,16 @@ def test_what_was_allowed_to_be_large_is_not_refused_afterwards(run: Run, monkey
         ["heal", "a", "--reinstall", "--yes"],
         ["check"],
         ["plan"],
+        ["diff"],
         ["scale", "b=3", "--yes", "--allow-large"],
-        ["undeploy", "--yes"],
+        ["upgrade", "--replace", "a", "--yes", "--allow-large"],
+        ["rollback", "1", "--yes"],
     ):
+        done = run(*words)
+        assert done.code == 0, (words, done.err)
+    service = Path("service.yaml")
+    service.write_text(service.read_text().replace("    b:\n", "    c:\n"))
+    for words in (["state", "mv", "b", "c", "--yes"], ["undeploy", "--yes"]):
         done = run(*words)
         assert done.code == 0, (words, done.err)
 

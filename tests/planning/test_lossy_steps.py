@@ -72,7 +72,7 @@ def test_nothing_brings_back_what_was_removed() -> None:
     world = World(made)
     world.run()
     (warning,) = world.plan("undeploy", options(made, Transition.DELETE)).summary.warnings
-    assert "they are not made again" in warning
+    assert "they are not created again" in warning
 
 
 def test_a_rollback_over_what_is_replaced_is_said() -> None:

@@ -75,7 +75,7 @@ def test_instances_that_a_job_removed_are_not_made_again() -> None:
     world.service = shop(web=1)
     deployed = world.run()
     back = rolled_back(world, deployed)
-    assert cannot_be_taken_back(world.snapshot, back) == ("web_2 was removed, and is not made again",)
+    assert cannot_be_taken_back(world.snapshot, back) == ("web_2 was removed, and is not created again",)
     assert world.plan(ROLLBACK_OF_JOB, options(back)).is_empty
 
 

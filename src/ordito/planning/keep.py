@@ -86,5 +86,5 @@ def refuse_replaced(draft: Draft) -> None:
                 "kept-anew",
                 f"{member.id} would be replaced, and is {REASONS[cause]}: {member.reason}",
                 member.template.span,
-                hint=f"`--replace {member.template.name}` replaces it all the same",
+                hint=f"`--replace {member.template.name}` replaces it anyway",
             )

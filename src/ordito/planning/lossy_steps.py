@@ -22,9 +22,9 @@ ROLLBACK = "rollback"
 
 MOST_NAMED = 4
 
-NOT_MADE_AGAIN = "they are not made again"
-MADE_AGAIN = "they are made again, without what they held"
-EITHER = f"an upgrade makes them again, without what they held; of undeploying {NOT_MADE_AGAIN}"
+NOT_MADE_AGAIN = "they are not created again"
+MADE_AGAIN = "they are created again, without the data that they held"
+EITHER = f"an upgrade creates them again, without the data that they held; after an undeploy {NOT_MADE_AGAIN}"
 
 
 def check_lossy(draft: Draft) -> None:

@@ -66,7 +66,7 @@ def _hosts_first(draft: Draft, asked: Mapping[str, int], first: int) -> None:
         if member.id not in asked or maintaining(member.template, CHECK) is not None:
             looks[member.id] = look_at(draft, member, "whether its host can be reached is found out first")
             make_optional(draft.steps[looks[member.id]])
-    reason = draft.why("on a host that cannot be reached nothing is tried")
+    reason = draft.why("nothing is tried on a host that cannot be reached")
     for number, step in enumerate(draft.steps[:before]):
         place = step.runs_on or (draft.compute_of(step.owner) if step.action is Action.DELEGATE else "")
         if place in looks and step.after_failure:

@@ -43,7 +43,7 @@ def cannot_be_taken_back(snapshot: Snapshot, rolled_back: RolledBack) -> tuple[s
     for record in snapshot.instances.values():
         if not record.exists:
             if record.last_config_change >= since > record.created:
-                found.append(f"{record.id} was removed, and is not made again")
+                found.append(f"{record.id} was removed, and is not created again")
         elif _fate(record, rolled_back)[0] is InstanceAction.KEEP:
             stays = [key for key in _done(record, since) if key.rpartition(".")[2] not in TAKEN_BACK]
             if stays:

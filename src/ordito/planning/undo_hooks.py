@@ -71,7 +71,7 @@ def why_not_undone(done: DoneHook, *, is_to_base: bool) -> str:
     if not can_be_undone(done):
         return f"{done.hook.block.fqn} {done.hook.block.version} has no undo"
     if _is_before_removal(done.hook) and not is_to_base:
-        return f"{done.hook.component} was removed, and is not made again by this"
+        return f"{done.hook.component} was removed, and this does not create it again"
     operation = done.result.config.get(UNDO_OPERATION)
     return f"{operation} of the service that job {done.job} has deployed cannot be read any more"
 

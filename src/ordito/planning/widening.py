@@ -239,7 +239,7 @@ class Widening:
     def _ask_host(self, host: PlannedInstance) -> None:
         """Check a host before anything is done about what is on it."""
         draft, asked = self._draft, []
-        reason = draft.why("on a host that cannot be reached nothing is tried")
+        reason = draft.why("nothing is tried on a host that cannot be reached")
         may_go = self._widest and not self._losing[host.id]
         if can_be_looked_at(draft, host):
             asked.append(look_at(draft, host, "whether its host can be reached is found out first"))
