@@ -8,6 +8,8 @@ from ordito.planning.losing import holds_data
 from ordito.planning.planned_instances import InstanceAction, PlannedInstance
 from ordito.work.plan import ChangeCause
 
+KEEP = InstanceAction.KEEP
+
 TO_HEAL = "it is to be healed"
 """Why what is asked for is replaced; more may follow."""
 
@@ -26,9 +28,9 @@ def put_existing(draft: Draft, nodes: frozenset[str] | None = None) -> dict[str,
             continue
         for record in draft.snapshot.records_of(node.name):
             if record.exists:
-                draft.put(PlannedInstance(record, node, InstanceAction.KEEP, ""))
+                draft.put(PlannedInstance(record, node, KEEP, ""))
             elif record.is_missed or record.id in chosen:
-                absent[record.id] = PlannedInstance(record, node, InstanceAction.KEEP, "")
+                absent[record.id] = PlannedInstance(record, node, KEEP, "")
         draft.sort(node.name)
     _put_hosts(draft, absent)
     return absent
@@ -40,7 +42,7 @@ def _put_hosts(draft: Draft, absent: dict[str, PlannedInstance]) -> None:
     for member in waiting:  # grows while it is read
         host = draft.snapshot.instances.get(member.record.host)
         if host is not None and host.exists and host.id not in draft.members and host.node in draft.service.nodes:
-            waiting.append(PlannedInstance(host, draft.service.nodes[host.node], InstanceAction.KEEP, ""))
+            waiting.append(PlannedInstance(host, draft.service.nodes[host.node], KEEP, ""))
             draft.put(waiting[-1])
 
 

@@ -297,8 +297,9 @@ class Draft(StepGraph):
         from before instances move."""
         before = self._computes_before if falls else None
         known = self._computes if before is None else before
+        if (found := known.get(instance)) is not None:
+            return found
         path: list[str] = []
-        found: str | None = None
         current = instance
         while current and (found := known.get(current)) is None:
             path.append(current)
@@ -308,7 +309,8 @@ class Draft(StepGraph):
             if member.template.is_compute:
                 found = current
                 break
-            current = member.on(falls=before is not None)
+            current = member.record.host if before is None else member.on(falls=True)
         found = found or ""
-        known.update(dict.fromkeys(path, found))
+        for passed in path:
+            known[passed] = found
         return found

@@ -14,7 +14,10 @@ from ordito.planning.planned_instances import DOWN_UP, GOING, Down, InstanceActi
 
 def losing(draft: Draft) -> tuple[str, ...]:
     """The instances whose data a plan loses, including what is missed on hosts that it removes."""
-    found = [member.id for member in draft.members.values() if _is_lost(draft, member) and holds_data(draft, member)]
+    # Most services have no node that keeps data: then none of very many instances has to be looked at.
+    keeping = {node for node, members in draft.of_node.items() if members and members[0].template.keeps_data}
+    kept = (member for member in draft.members.values() if member.template.name in keeping) if keeping else ()
+    found = [member.id for member in kept if _is_lost(draft, member) and holds_data(draft, member)]
     for host, missed in draft.missed_on.items():
         if _goes(draft, host):
             found += [name for name in missed if name not in draft.members and _keeps(draft, name)]

@@ -135,7 +135,7 @@ class Chain:
         self.between: dict[int, list[tuple[int, int]]] | None = None
 
 
-UNCHANGED = ChangeKind.UNCHANGED
+UNCHANGED, NO_CAUSE = ChangeKind.UNCHANGED, ChangeCause.NONE
 NOTHING: Mapping[str, tuple[object, object]] = {}
 NO_APPLIED: Mapping[str, Applied] = {}
 NO_NAMES: frozenset[str] = frozenset()
@@ -177,7 +177,7 @@ class PlannedInstance:
         self.template = template
         self.action = action
         self.reason = reason
-        self.cause: ChangeCause = ChangeCause.NONE
+        self.cause: ChangeCause = NO_CAUSE
 
         #: It is gone already, so that nothing takes it down.
         self.is_lost = False
