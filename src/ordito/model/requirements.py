@@ -80,15 +80,15 @@ class Requirements:
 
     @property
     def unfilled(self) -> frozenset[str]:
-        """The requirements, as ``node.requirement``, that need not be fulfilled (yet), or of which it has been said why
-        they are not."""
+        """The requirements, as ``node.requirement``, that need not be fulfilled (yet), or whose failure has been
+        reported."""
         waiting = {f"{o.demand.source.name}.{o.demand.shape.name}" for o, _ in self.open}
         known = self.outside | self._refused
         return frozenset(waiting | {f"{node}.{requirement}" for node, requirement in known})
 
     @property
     def _refused(self) -> set[Way]:
-        """The requirements of nodes that are chosen which are written and could not be bound, as has been reported."""
+        """The requirements of chosen nodes that are written and could not be bound, which has been reported."""
         found = set(self._mistaken)
         for name, node in self._templates.nodes.items():
             if node.is_concrete:
@@ -129,8 +129,8 @@ class Requirements:
         self._settle(waiting.demand.source.name)
 
     def unbound(self) -> list[Relationship]:
-        """What is known of the relationships of assignments that are bound to nothing, if only yet. What is wrong with
-        them is reported: it would be whatever they are bound to."""
+        """What is known of the relationships of assignments that are not bound, or not yet. Their own mistakes are
+        reported, since they do not depend on a target."""
         found = []
         for waiting in self._waiting:
             demand, item = waiting.demand, waiting.item
@@ -240,8 +240,8 @@ class Requirements:
     def _assignment(
         self, node: NodeTemplate, item: entities.RequirementAssignment, shape: RequirementShape, before: int, order: int
     ) -> int:
-        """Bind an assignment, or note what it asks for; gives how many relationships it stands for. ``before`` it are
-        so many of the same requirement."""
+        """Bind an assignment, or note what it asks for; returns how many relationships it makes. ``before`` is the
+        number of those of the same requirement that come first."""
         least, most = self._occurrences(node, item, shape, before)
         many = max(1, least)
         if is_torn(item):
@@ -286,7 +286,7 @@ class Requirements:
     def _check_filters(
         self, item: entities.RequirementAssignment, shape: RequirementShape, target: NodeTemplate
     ) -> None:
-        """A filter has no place beside the name of a node template, which satisfies that of the definition."""
+        """Refuse a filter beside the name of a node template, which satisfies that of the definition."""
         assert item.node is not None
         if item.node_filter is not None:
             assert isinstance(item.at, Mapping)

@@ -163,7 +163,7 @@ def _steps(
 
 
 def _warn_of_unnamed(entry: Unit, diagnostics: Diagnostics) -> None:
-    """What is handed on as an archive should say what it is and in which version (§3.10.3.2)."""
+    """Warn of an archive whose metadata lack its name or version (§3.10.3.2)."""
     missing = [name for name in ("template_name", "template_version") if name not in entry.content.facts]
     if missing:
         diagnostics.warning(

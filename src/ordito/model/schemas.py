@@ -39,14 +39,15 @@ class Schemas:
         return self._made(name, written, unit)
 
     def named_type(self, node: Node, unit: Unit) -> str:
-        """The type of values whose name is all that is written, "" where it is none."""
+        """The type that a definition names where it is nothing but a name, "" if it names none."""
         if not isinstance(node, Scalar) or not node.plain:
             return ""
         is_type = node.text in PRIMITIVES or find_type("data", node, unit, self._units) is not None
         return node.text if is_type else ""
 
     def refined(self, inherited: Schema, written: Written, unit: Unit, name: str, where: Span | None) -> Schema:
-        """A schema that narrows an inherited one, which stands at ``where``; what is wrong is reported for ``name``."""
+        """A schema that narrows an inherited one, which is declared at ``where``; mistakes are reported for
+        ``name``."""
         if written.type is not None:
             made = self.schema(written, unit)
         else:

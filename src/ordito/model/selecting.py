@@ -34,7 +34,7 @@ replace = msgspec.structs.replace
 
 
 class Selecting:
-    """Chooses nodes, and reports where none can be chosen: as an error where everything has to be chosen now, else as a
+    """Chooses nodes, and reports if none can be chosen: as an error if everything has to be chosen now, else as a
     note."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Selecting:
         return Choices(selected=self._selected, requirements=self._fulfilled)
 
     def _look_for_hosts(self) -> None:
-        """Without an inventory, the hosts that are known are one, where anything is to be selected."""
+        """Use the known hosts as an inventory if there is none and anything is to be selected."""
         hosts = self._circumstances.hosts
         if self._inventory is not None or hosts is None:
             return
@@ -312,7 +312,7 @@ class Selecting:
         return True
 
     def _substitute_or_report(self, waiting: Open, found: Found, near: Iterable[str]) -> None:
-        """Fulfil a requirement of one node by one that a topology stands for, if its type needs no values."""
+        """Fulfil a requirement of one node by a substituted one, if its type needs no values."""
         demand = waiting.demand
         shape = self._types.nodes.get(demand.node_type)
         needed = any(d.required and not d.has_default for d in shape.properties.values()) if shape is not None else True
@@ -373,7 +373,7 @@ def _key(waiting: Open, more: int) -> str:
 
 
 def _filled(node: NodeTemplate, existing: SelectedNode) -> NodeTemplate:
-    """A template with the values of the existing node that it is. Nothing is ever done to that: its operations do
+    """A template with the values of the existing node that it is. Nothing is done to that node: its operations do
     nothing."""
     return replace(
         node,
