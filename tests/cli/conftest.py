@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import gc
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from ordito.cli.channel import Channel
 from ordito.cli.main import run as run_here
+from ordito.cli.session import Result, Session
+from ordito.cli.structured import json_text
 from tests.cli.program import Finished, Run
 from tests.support.golden import note
+
+_show = Session.show
+
+
+def show_read_back(session: Session, found: Result, write: Callable[[Result, Channel], None] | None = None) -> None:
+    """Show a result as somebody does who has only read it in its format: nothing else may be shown, and nothing is
+    lost on the way."""
+    text = json_text(found.data)
+    read = msgspec.json.decode(text, type=type(found))
+    assert json_text(read.data) == text
+    _show(session, read, write)
 
 
 @pytest.fixture
@@ -21,6 +36,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setattr("sys.stdin", io.StringIO())
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Session, "show", show_read_back)
 
     def ordito(*arguments: str | Path) -> Finished:
         capsys.readouterr()

@@ -21,7 +21,7 @@ from ordito.ensemble.status import Status, kept_outline, known_forms
 from ordito.ensemble.store import EDITED_CURE, Ensemble, read_ensemble
 from ordito.instances.outline import Outline
 from ordito.instances.records import Instance, Snapshot
-from ordito.instances.status import OK, OPERATIONAL, effective_statuses, topology_status
+from ordito.instances.status import OPERATIONAL, effective_statuses, topology_status
 from ordito.work.records import Form
 from ordito.work.targets import HOST
 from ordito.work.workflows import is_written, workflow_of
@@ -54,16 +54,6 @@ class InstanceStatus(msgspec.Struct, frozen=True):
     form: str = ""
     """The earlier deployed version that it still has: a revision, or a job that made none; "" for the present version.
     """
-
-    @property
-    def made_by(self) -> tuple[str, str]:
-        """The provider that has made it, and its name there; empty texts if they are not known."""
-        return made_by(self.attributes)
-
-    @property
-    def counts(self) -> bool:
-        """Whether the instance exists, or is missing: an instance of a node that the service no longer has is not."""
-        return self.instance.exists or (self.instance.is_missed and not self.orphaned)
 
     @property
     def drifted(self) -> bool:
@@ -116,13 +106,6 @@ class StatusResult(msgspec.Struct, frozen=True):
 
     damage: Damage | None = None
     """The damage of the files of the ensemble, if any."""
-
-    @property
-    def is_well(self) -> bool:
-        """Whether every instance is ok, and nothing waits to be completed. A running job does not count."""
-        is_cut = self.job is not None and self.job.outcome == INTERRUPTED
-        unfinished = is_cut or self.attempt is not None or self.is_half_removed
-        return not unfinished and all(i.effective == OK for i in self.instances if i.counts)
 
 
 def status(request: StatusRequest) -> StatusResult:

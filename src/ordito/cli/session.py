@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -16,6 +17,9 @@ from ordito.cli.progress.report import NextCommand, write_next
 from ordito.cli.settings import COMMON_FORMATS, NOTHING, Format, GlobalSettings
 from ordito.cli.structured import write_data
 from ordito.cli.text_width import printable, short_pins
+from ordito.results.answer import ResultData
+
+Result = TypeVar("Result", bound=ResultData)
 
 
 class Session:
@@ -58,6 +62,14 @@ class Session:
                 self.stream.say("diagnostic", diagnostics_view.as_data(diagnostic))
         elif found:
             diagnostics_view.render(found, self.err)
+
+    def show(self, found: Result, write: Callable[[Result, Channel], None] | None = None) -> None:
+        """Show the result of the verb: its data to programs, or what ``write`` makes of it to people, by default
+        nothing."""
+        if not self.writes_text:
+            self.result(found.data, lambda _: None)
+        elif write is not None:
+            write(found, self.out)
 
     def result(self, data: Mapping[str, object], text: Callable[[Channel], None], *, bare: bool = False) -> None:
         """Write the result of the verb: ``data`` for programs, with the name of its format, or what ``text`` writes for

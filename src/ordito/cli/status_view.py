@@ -1,4 +1,4 @@
-"""What exists, for people and for programs."""
+"""What exists, for people."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from itertools import islice
 
 import msgspec
 
-from ordito.app.job.jobs import OpenJob
-from ordito.app.status import InstanceStatus, StatusResult
-from ordito.base.sensitive import shown
 from ordito.base.text import listed, spans
 from ordito.cli.channel import Channel
 from ordito.cli.progress.lines import plural
@@ -18,14 +15,14 @@ from ordito.cli.settings import Format
 from ordito.cli.structured import json_text, write_data
 from ordito.cli.text_width import pad, printable, width
 from ordito.ensemble.status import WELL
-from ordito.instances.records import note_of, number_of
+from ordito.instances.records import number_of
+from ordito.results.status import InstanceData, OpenJobData, StatusData
 from ordito.work.plan import KeptCount
 from ordito.work.workflows import workflow_of
 
 MOST_NAMED = 5
 MOST_IN_TREE = 200
 """With more rows than this the status is plain lines, one per instance."""
-FORMAT = "ordito.status/1"
 
 STYLES = {
     "ok": "good",
@@ -43,76 +40,33 @@ UNREADABLE = "a service that cannot be read here"
 """Instead of the name of a deployed service that cannot be read, as in a clone without the key."""
 
 
-def status_data(found: StatusResult) -> dict[str, object]:
-    """The status for programs."""
-    last = found.status.last_job
-    return {
-        "format": FORMAT,
-        "service": found.service,
-        "environment": found.status.environment,
-        "status": found.effective,
-        "revision": found.status.revision,
-        "attempt": msgspec.to_builtins(found.attempt) if found.attempt else None,
-        "last_job": msgspec.to_builtins(last) if last else None,
-        "job": {**msgspec.to_builtins(found.job), "outcome": found.job.outcome} if found.job else None,
-        "instances": {i.instance.id: _instance_data(i) for i in found.instances},
-        "outputs": shown(found.status.outputs),
-        "waiting_notices": found.waiting,
-        **({"failed_steps": list(found.failed)} if found.failed else {}),
-        **({"damage": msgspec.to_builtins(found.damage)} if found.damage else {}),
-        "kept_counts": msgspec.to_builtins(found.status.kept),
-    }
-
-
-def _instance_data(found: InstanceStatus) -> dict[str, object]:
-    instance = found.instance
-    data: dict[str, object] = {
-        "node": instance.node,
-        "type": found.type,
-        "state": instance.state,
-        "local": instance.local,
-        "effective": found.effective,
-        "host": instance.host,
-        "attributes": shown(found.attributes),
-        "failed": dict(instance.failed),
-        "orphaned": found.orphaned,
-        "optional": found.optional,
-        "drift": found.drifted,
-        "note": note_of(instance),
-        "status_reason": instance.status_reason,
-        "with_host": instance.with_host,
-        "form": found.form,
-    }
-    return {key: value for key, value in data.items() if value not in ("", {}, False)}
-
-
-def write_status(found: StatusResult, channel: Channel, *, fold: bool = True) -> None:
+def write_status(found: StatusData, channel: Channel, *, fold: bool = True) -> None:
     """The status for people: a tree by hosting, in which instances that agree are one row; plain lines, one per
     instance, if that would be very many rows."""
     name = channel.paint("strong", found.service or (UNREADABLE if found.caveat else "nothing is deployed"))
-    effective = painted(found.effective, channel) if found.instances else "no instances"
-    about = [plural(sum(i.instance.exists for i in found.instances), "instance"), f"revision {found.status.revision}"]
-    if found.status.environment:
-        about.append(f"environment {printable(found.status.environment)}")
+    effective = painted(found.status, channel) if found.instances else "no instances"
+    about = [plural(sum(i.exists for i in found.instances.values()), "instance"), f"revision {found.revision}"]
+    if found.environment:
+        about.append(f"environment {printable(found.environment)}")
     channel.line(f"{name}  {effective}  ({', '.join(about)})")
     if ended := attempt_line(found):
         channel.line(ended)
     if len(found.instances) > MOST_IN_TREE:
-        channel.line(f"  {_counted(found.instances, channel)}")
+        channel.line(f"  {_counted(found.instances.values(), channel)}")
     shown = list(islice(rows(found.instances, unicode=channel.is_unicode, fold=fold), MOST_IN_TREE + 1))
     if len(shown) > MOST_IN_TREE:
-        shown = [AgreeingRow("", (instance,)) for instance in found.instances]
+        shown = [AgreeingRow("", (one,)) for one in found.instances.items()]
     _write_rows(shown, channel)
-    write_kept_counts(found.status.kept, channel)
+    write_kept_counts(found.kept_counts, channel)
     channel.line(job_line(found))
-    if found.waiting:
-        channel.line(f"{plural(found.waiting, 'notice')} waiting to be handled")
-    if found.failed:
-        named = listed(found.failed, MOST_NAMED)
+    if found.waiting_notices:
+        channel.line(f"{plural(found.waiting_notices, 'notice')} waiting to be handled")
+    if found.failed_steps:
+        named = listed(found.failed_steps, MOST_NAMED)
         channel.line(f"  failed: {printable(named)}; this may have left a state that the lifecycle does not know")
 
 
-def attempt_line(found: StatusResult) -> str:
+def attempt_line(found: StatusData) -> str:
     """Says that what was begun last is not complete, "" if it is. It says nothing about instances."""
     if found.attempt is not None:
         attempt = found.attempt
@@ -120,8 +74,8 @@ def attempt_line(found: StatusResult) -> str:
             return f"revision {attempt.revision} is deployed in part: by job {attempt.job}{_by(attempt.workflow)}"
         what = "a rollback" if workflow_of(attempt.workflow).goes_back else f"an attempt at revision {attempt.revision}"
         return f"{what} is not complete: job {attempt.job}{_by(attempt.workflow)} {attempt.status}"
-    last = found.status.last_job
-    if found.is_half_removed and last is not None:
+    last = found.last_job
+    if found.half_removed and last is not None:
         return f"a removal is not complete: job {last.id}{_by(last.workflow)} {last.status}"
     return ""
 
@@ -137,15 +91,15 @@ def write_kept_counts(kept: Mapping[str, KeptCount], channel: Channel) -> None:
         channel.line(f"  {printable(node)}: {about}")
 
 
-def job_line(found: StatusResult) -> str:
+def job_line(found: StatusData) -> str:
     """A line about the open job, else about the last one."""
     if found.job is not None:
         return f"job {open_job_line(found.job)}"
-    last = found.status.last_job
+    last = found.last_job
     return f"last job: {last.id} ({last.workflow}) {last.status}" if last is not None else "no job has run yet"
 
 
-def open_job_line(job: OpenJob) -> str:
+def open_job_line(job: OpenJobData) -> str:
     """Who works on an unfinished job, whether it is rolled back, and how far it is."""
     if job.holder:
         said = f"is being {'rolled back' if job.rolling_back else 'run'} by {job.holder}"
@@ -154,7 +108,7 @@ def open_job_line(job: OpenJob) -> str:
     return f"{job.job} ({job.workflow}) {said}: {job.done} of {plural(job.steps, 'step')} ended"
 
 
-def _counted(instances: Sequence[InstanceStatus], channel: Channel) -> str:
+def _counted(instances: Iterable[InstanceData], channel: Channel) -> str:
     """The number of instances of each status."""
     counts: dict[str, int] = {}
     for found in instances:
@@ -165,9 +119,9 @@ def _counted(instances: Sequence[InstanceStatus], channel: Channel) -> str:
 def _write_rows(shown: Sequence[AgreeingRow], channel: Channel) -> None:
     titles = [row.lead + row.title for row in shown]
     names = max(map(width, titles), default=0)
-    states = max((width(row.first.instance.state) for row in shown), default=0)
+    states = max((width(row.first.state) for row in shown), default=0)
     channel.lines(
-        f"  {pad(title, names)}  {pad(row.first.instance.state, states)}  {_said(row, channel)}".rstrip()
+        f"  {pad(title, names)}  {pad(row.first.state, states)}  {_said(row, channel)}".rstrip()
         for title, row in zip(titles, shown, strict=True)
     )
 
@@ -175,19 +129,18 @@ def _write_rows(shown: Sequence[AgreeingRow], channel: Channel) -> None:
 def _said(row: AgreeingRow, channel: Channel) -> str:
     """The text for instances that agree: their status, their own status if it differs, who created them, and what is
     special."""
-    found, instance = row.first, row.first.instance
+    found = row.first
     said = painted(found.effective, channel)
-    if found.effective != instance.local:
-        said += f" (itself {instance.local})"
-    failing = list(dict.fromkeys((*instance.failed, *instance.before_failure)))
-    note = note_of(instance)
+    if found.effective != found.local:
+        said += f" (itself {found.local})"
+    failing = list(dict.fromkeys((*found.failed, *found.before_failure)))
     notes = [
         _made_by(row),
         "optional" if found.optional else "",
-        note,
+        found.note,
         "orphaned: no longer in the service" if found.orphaned else "",
         f"still as in {found.form}" if found.form else "",
-        "changed since it was created" if found.drifted and not note else "",
+        "changed since it was created" if found.drift and not found.note else "",
         f"failed: {', '.join(failing)}" if failing else "",
     ]
     special = "; ".join(filter(None, notes))
@@ -197,7 +150,7 @@ def _said(row: AgreeingRow, channel: Channel) -> str:
 def _made_by(row: AgreeingRow) -> str:
     """The names of instances at the provider that created them: ``pool: web-1, web-2``."""
     by: dict[str, list[str]] = {}
-    for member in row.members:
+    for _, member in row.members:
         provider, name = member.made_by
         if provider:
             by.setdefault(provider, []).append(name)
@@ -213,24 +166,28 @@ def painted(status: str, channel: Channel) -> str:
 # that is shown of them and of what they host.
 
 
+NamedInstance = tuple[str, InstanceData]
+"""An instance with its id."""
+
+
 class AgreeingRow(msgspec.Struct, frozen=True):
     """Instances of one node that agree, represented by the first; ``lead`` are the branches before them."""
 
     lead: str
-    members: tuple[InstanceStatus, ...]
+    members: tuple[NamedInstance, ...]
 
     @property
-    def first(self) -> InstanceStatus:
+    def first(self) -> InstanceData:
         """The instance that represents them."""
-        return self.members[0]
+        return self.members[0][1]
 
     @property
     def title(self) -> str:
         """The ids."""
-        return spans([m.instance.id for m in self.members])
+        return spans([name for name, _ in self.members])
 
 
-def rows(instances: Sequence[InstanceStatus], *, unicode: bool, fold: bool) -> Iterator[AgreeingRow]:
+def rows(instances: Mapping[str, InstanceData], *, unicode: bool, fold: bool) -> Iterator[AgreeingRow]:
     """The rows of the tree. It has its own stack, since hosting may be nested to any depth."""
     branches = UNICODE_BRANCHES if unicode else ASCII_BRANCHES
     hosted = _hosted(instances)
@@ -240,43 +197,41 @@ def rows(instances: Sequence[InstanceStatus], *, unicode: bool, fold: bool) -> I
     while stack:
         own, below, group = stack.pop()
         yield AgreeingRow(own, tuple(group))
-        children = [child for member in group for child in hosted.get(member.instance.id, ())]
+        children = [child for member in group for child in hosted.get(member[0], ())]
         for index, child in enumerate(reversed(_groups(children, agree))):
             branch, deeper = ("last", "gap") if index == 0 else ("child", "line")
             stack.append((below + branches[branch], below + branches[deeper], child))
 
 
-def _hosted(instances: Sequence[InstanceStatus]) -> dict[str, list[InstanceStatus]]:
+def _hosted(instances: Mapping[str, InstanceData]) -> dict[str, list[NamedInstance]]:
     """By host ("" for none that is shown), the instances that it hosts, in order."""
-    shown = {i.instance.id for i in instances}
-    hosted: dict[str, list[InstanceStatus]] = {}
-    for found in sorted(instances, key=lambda i: (i.instance.node, number_of(i.instance.id))):
-        hosted.setdefault(found.instance.host if found.instance.host in shown else "", []).append(found)
+    hosted: dict[str, list[NamedInstance]] = {}
+    for name, found in sorted(instances.items(), key=lambda i: (i[1].node, number_of(i[0]))):
+        hosted.setdefault(found.host if found.host in instances else "", []).append((name, found))
     return hosted
 
 
-def _agreements(hosted: dict[str, list[InstanceStatus]]) -> dict[str, int]:
+def _agreements(hosted: dict[str, list[NamedInstance]]) -> dict[str, int]:
     """A number for each instance, equal for instances that agree, including everything that they host."""
     order = list(hosted.get("", ()))
-    for found in order:  # grows while it is read
-        order.extend(hosted.get(found.instance.id, ()))
+    for name, _ in order:  # grows while it is read
+        order.extend(hosted.get(name, ()))
     numbers: dict[tuple[object, ...], int] = {}
     agree: dict[str, int] = {}
-    for found in reversed(order):
-        i = found.instance
-        below = tuple(sorted(agree[c.instance.id] for c in hosted.get(i.id, ())))
-        told = (found.orphaned, found.drifted, found.form)
-        shown = (i.node, i.state, i.local, found.effective, note_of(i), tuple(i.failed), *told)
-        agree[i.id] = numbers.setdefault((shown, below), len(numbers))
+    for name, found in reversed(order):
+        below = tuple(sorted(agree[child] for child, _ in hosted.get(name, ())))
+        told = (found.orphaned, found.drift, found.form)
+        shown = (found.node, found.state, found.local, found.effective, found.note, tuple(found.failed), *told)
+        agree[name] = numbers.setdefault((shown, below), len(numbers))
     return agree
 
 
-def _groups(siblings: Sequence[InstanceStatus], agree: dict[str, int]) -> list[list[InstanceStatus]]:
+def _groups(siblings: Sequence[NamedInstance], agree: dict[str, int]) -> list[list[NamedInstance]]:
     if not agree:
         return [[sibling] for sibling in siblings]
-    groups: dict[int, list[InstanceStatus]] = {}
+    groups: dict[int, list[NamedInstance]] = {}
     for sibling in siblings:
-        groups.setdefault(agree[sibling.instance.id], []).append(sibling)
+        groups.setdefault(agree[sibling[0]], []).append(sibling)
     return list(groups.values())
 
 
@@ -290,9 +245,9 @@ ASCII_BRANCHES = {"child": "|-- ", "last": "`-- ", "line": "|   ", "gap": "    "
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
-def follow(found: Iterable[StatusResult], session: Session, *, fold: bool) -> None:
+def follow(found: Iterable[StatusData], session: Session, *, fold: bool) -> None:
     """Show each status as it comes; ends with Ctrl-C, or when the reader has gone."""
-    before: StatusResult | None = None
+    before: StatusData | None = None
     for now in found:
         _show(before, now, session, fold=fold)
         before = now
@@ -300,15 +255,15 @@ def follow(found: Iterable[StatusResult], session: Session, *, fold: bool) -> No
             return
 
 
-def _show(before: StatusResult | None, now: StatusResult, session: Session, *, fold: bool) -> None:
+def _show(before: StatusData | None, now: StatusData, session: Session, *, fold: bool) -> None:
     out = session.out
     if session.stream is not None:
-        session.stream.say("status", {"status": status_data(now)})
+        session.stream.say("status", {"status": now.data})
     elif session.settings.output is Format.JSON:
-        out.write(json_text(status_data(now), ascii_only=not out.is_unicode) + "\n")
+        out.write(json_text(now.data, ascii_only=not out.is_unicode) + "\n")
     elif session.settings.output is Format.YAML:
         out.write("---\n")
-        write_data(status_data(now), Format.YAML, out)
+        write_data(now.data, Format.YAML, out)
     elif out.is_animated:
         out.write(CLEAR)
         write_status(now, out, fold=fold)
@@ -317,42 +272,40 @@ def _show(before: StatusResult | None, now: StatusResult, session: Session, *, f
         out.lines(_changes(before, now, out))
 
 
-def _changes(before: StatusResult | None, now: StatusResult, channel: Channel) -> Iterator[str]:
+def _changes(before: StatusData | None, now: StatusData, channel: Channel) -> Iterator[str]:
     """A line for each change; at first one for everything together."""
-    name = now.service or "nothing is deployed"
+    service = now.service or "nothing is deployed"
     if before is None:
-        count = plural(sum(i.instance.exists for i in now.instances), "instance")
-        yield f"{name}  {painted(now.effective, channel)}  ({count})"
+        count = plural(sum(i.exists for i in now.instances.values()), "instance")
+        yield f"{service}  {painted(now.status, channel)}  ({count})"
         if ended := attempt_line(now):
             yield ended
         yield job_line(now)
         return
-    known = {i.instance.id: i for i in before.instances}
-    for instance in now.instances:
-        old = known.pop(instance.instance.id, None)
+    known = dict(before.instances)
+    for name, instance in now.instances.items():
+        old = known.pop(name, None)
         if old is None or _shown(old) != _shown(instance):
-            yield f"{instance.instance.id}  {_step(old, instance, channel)}"
+            yield f"{name}  {_step(old, instance, channel)}"
     yield from (f"{gone}  {painted('absent', channel)}" for gone in known)
-    if before.effective != now.effective:
-        yield f"{name}  {painted(before.effective, channel)} -> {painted(now.effective, channel)}"
+    if before.status != now.status:
+        yield f"{service}  {painted(before.status, channel)} -> {painted(now.status, channel)}"
     if (ended := attempt_line(now)) and ended != attempt_line(before):
         yield ended
     if job_line(before) != job_line(now):
         yield job_line(now)
 
 
-def _shown(found: InstanceStatus) -> tuple[object, ...]:
-    i = found.instance
-    return i.state, i.local, found.effective, note_of(i), tuple(i.failed)
+def _shown(found: InstanceData) -> tuple[object, ...]:
+    return found.state, found.local, found.effective, found.note, tuple(found.failed)
 
 
-def _step(old: InstanceStatus | None, now: InstanceStatus, channel: Channel) -> str:
-    status = painted(now.effective, channel)
-    state = now.instance.state
+def _step(old: InstanceData | None, now: InstanceData, channel: Channel) -> str:
+    status, state = painted(now.effective, channel), now.state
     if old is not None and old.effective != now.effective:
         status = f"{painted(old.effective, channel)} -> {status}"
-    if old is not None and old.instance.state != state:
-        state = f"{old.instance.state} -> {state}"
-    failed = f"failed: {', '.join(now.instance.failed)}" if now.instance.failed else ""
-    note = "; ".join(filter(None, (note_of(now.instance), failed)))
+    if old is not None and old.state != state:
+        state = f"{old.state} -> {state}"
+    failed = f"failed: {', '.join(now.failed)}" if now.failed else ""
+    note = "; ".join(filter(None, (now.note, failed)))
     return f"{state}  {status}  {printable(note)}".rstrip()

@@ -104,7 +104,7 @@ class Instance(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def is_missed(self) -> bool:
         """Whether it is absent, but not removed for good: it may come back, or is being replaced."""
-        return self.status_reason in _MISSED
+        return self.status_reason in MISSED
 
     @property
     def was_lost(self) -> bool:
@@ -136,7 +136,7 @@ def drift_of(attribute: str) -> str:
     return f"attribute {attribute}"
 
 
-_MISSED = frozenset({StatusReason.FOUND_ABSENT, StatusReason.REPLACED})
+MISSED = frozenset({StatusReason.FOUND_ABSENT, StatusReason.REPLACED})
 
 IN_WORDS: Mapping[StatusReason, str] = {
     StatusReason.FOUND_ABSENT: "found to be absent",

@@ -83,11 +83,11 @@ def show_command(session: Session, job: str | None) -> ExitCode:
     For a job that has not ended it shows the progress. `ordito jobs logs` shows what operations printed."""
     from ordito.app.job.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
     from ordito.cli.status_view import open_job_line
+    from ordito.results.status import unfinished_job_data
 
     found = show_job(JobRequest(session.settings.directory, job or ""))
     if isinstance(found, OpenJob):
-        data = {**msgspec.to_builtins(found), "outcome": found.outcome}
-        session.result(data, lambda channel: channel.line(f"Job {open_job_line(found)}"))
+        session.show(unfinished_job_data(found), lambda job, channel: channel.line(f"Job {open_job_line(job)}"))
         if found.outcome == INTERRUPTED:
             session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
     elif session.writes_text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +19,8 @@ from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
     from ordito.app.revisions import IncompleteRevision, RevisionLine
-    from ordito.app.status import StatusRequest, StatusResult
+    from ordito.app.status import StatusRequest
+    from ordito.results.status import StatusData
 
 
 @verb("status")
@@ -38,26 +40,25 @@ def status_command(session: Session, *, show_all: bool, watch: bool, detailed_ex
         raise click.UsageError("--watch never ends by itself, so --detailed-exitcode cannot go with it")
     from ordito.app.job.jobs import INTERRUPTED
     from ordito.app.status import StatusRequest, status
-    from ordito.cli.status_view import status_data, write_status
+    from ordito.cli.status_view import write_status
+    from ordito.results.status import status_data
 
     request, fold = StatusRequest(session.settings.directory, show_all), not session.settings.verbose
     if watch:
         return _watch(request, session, fold=fold)
-    found = status(request)
+    found = status_data(status(request))
     if found.caveat:
         session.warn(f"statuses do not include what the instances depend on: {found.caveat}")
     if found.damage:
         shown = "; this view comes from the journal" if found.job is not None else ""
         session.warn(f"{found.damage.message}{shown} ({found.damage.hint})")
-    # For people the data of very many instances would be made in vain.
-    data = {} if session.writes_text else status_data(found)
-    session.result(data, lambda channel: write_status(found, channel, fold=fold))
+    session.show(found, partial(write_status, fold=fold))
     if found.job is not None and found.job.outcome == INTERRUPTED:
         mended = ", once ensemble.yaml is repaired" if found.damage and found.damage.blocks else ""
         session.next(NextCommand(session.settings.command("jobs", "resume"), f"continue it where it stopped{mended}"))
     elif found.job is None and found.attempt is not None:
         session.next(*_after(found.attempt, session))
-    elif found.is_half_removed:
+    elif found.half_removed:
         command = session.settings.command
         rest = NextCommand(command("undeploy"), "remove the rest, with the scripts as deployed last")
         session.next(rest, NextCommand(command("deploy"), "create again what was removed"))
@@ -65,7 +66,7 @@ def status_command(session: Session, *, show_all: bool, watch: bool, detailed_ex
         session.next(
             NextCommand(session.settings.command("describe", unwell), "see why, and what can be done about it")
         )
-    elif found.waiting:
+    elif found.waiting_notices:
         session.next(NextCommand(session.settings.command("policy", "list"), "see which notices wait"))
     return ExitCode.CHANGES if detailed_exitcode and not found.is_well else ExitCode.DONE
 
@@ -81,11 +82,11 @@ def _after(attempt: IncompleteRevision, session: Session) -> list[NextCommand]:
     return back if again == "rollback" and back else [NextCommand(command(again), "do what is left of it"), *back]
 
 
-def _cause(found: StatusResult) -> str:
+def _cause(found: StatusData) -> str:
     """The instance to look at first if not all are ok: one that is not ok itself, preferably one that is not optional.
     What was removed on purpose counts as ok."""
-    own = [i for i in found.instances if i.counts and i.instance.local not in FINE]
-    return min(own, key=lambda i: i.optional).instance.id if own else ""
+    own = [(one.optional, name) for name, one in found.instances.items() if one.counts and one.local not in FINE]
+    return min(own, key=lambda one: one[0])[1] if own else ""
 
 
 FINE = frozenset({"ok", "degraded", "pending"})
@@ -95,9 +96,10 @@ FINE = frozenset({"ok", "degraded", "pending"})
 def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
     from ordito.app.status import watch
     from ordito.cli.status_view import follow
+    from ordito.results.status import status_data
 
     try:
-        follow(watch(request), session, fold=fold)
+        follow(map(status_data, watch(request)), session, fold=fold)
     except KeyboardInterrupt:
         # It is the usual end of watching, not an interruption of anything.
         if session.out.is_animated:
