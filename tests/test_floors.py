@@ -21,6 +21,7 @@ FLOORS = [
     ["planning", "operations", "engine", "executors", "providers", "ensemble"],
     ["app"],
     ["authoring"],
+    ["results"],
     ["cli", "testing"],
 ]
 PURE = ["model.types", "instances.states", "blocks.check", "work.plan", "planning.weave", "engine.core"]

@@ -17,6 +17,7 @@ from ordito.ensemble.store import read_ensemble
 from tests.acceptance.busy import Busy, comparable, make_busy
 from tests.acceptance.program import completed_twice, overlaps, start
 from tests.support.thorough import THOROUGH
+from tests.support.told_events import assert_told
 
 KILL_AT_RECORD = """
 import os, signal
@@ -40,9 +41,25 @@ journal.SqliteJournal.commit = commit
 """
 """Lets the journal have the first so many records of the job, even if that is only a part of a turn, and dies."""
 
+KILL_WHILE_TELLING = """
+import os, signal
+from ordito.ensemble import events_file
+count = [0]
+def append(self, lines, whole=events_file.EventsFile._append):
+    count[0] += 1
+    if count[0] < {number}:
+        return whole(self, lines)
+    text = b"".join(lines)
+    os.write(self._handle, text[: len(text) * {percent} // 100])
+    os.kill(os.getpid(), signal.SIGKILL)
+events_file.EventsFile._append = append
+"""
+"""Writes a part of a turn's events, and dies."""
+
 MODES = ("continue", "rollback")
 CODES = {"continue": 1, "rollback": 7}
 RECORDS = range(140) if THOROUGH else (0, 33)
+TELLINGS = range(1, 40) if THOROUGH else (1, 5)
 MOMENTS = 150 if THOROUGH else 2
 """For each of the two modes."""
 
@@ -62,6 +79,7 @@ class Calm:
             assert completed_twice(busy.log) == []
             self.ends[mode] = comparable(busy)
             assert_replays(busy)
+            assert_told(busy.ensemble)
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +117,7 @@ def assert_ends_alike(busy: Busy, calm: Calm, *, disk_forgets: bool = False) -> 
     assert disk_forgets or completed_twice(busy.log) == []
     assert comparable(busy) == calm.ends[busy.on_failure]
     assert_replays(busy)
+    assert_told(busy.ensemble)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -109,6 +128,19 @@ def test_cut_after_a_record(tmp_path: Path, calm: Calm, number: int, mode: str) 
     killed = busy.deploy(code=KILL_AT_RECORD.format(number=number))
     if killed.code == CODES[mode]:
         pytest.skip("the job has fewer records than that")
+    assert killed.code == -signal.SIGKILL, killed.both
+    assert_ends_alike(busy, calm)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("percent", [0, 30, 90, 100] if THOROUGH else [70])
+@pytest.mark.parametrize("number", TELLINGS)
+def test_cut_while_events_are_told(tmp_path: Path, calm: Calm, number: int, percent: int, mode: str) -> None:
+    """The file of events lags behind the journal, or ends within a line: resuming writes what is missing, once."""
+    busy = make_busy(tmp_path / "busy", mode)
+    killed = busy.deploy(code=KILL_WHILE_TELLING.format(number=number, percent=percent))
+    if killed.code == CODES[mode]:
+        pytest.skip("the job has fewer turns than that")
     assert killed.code == -signal.SIGKILL, killed.both
     assert_ends_alike(busy, calm)
 

@@ -179,6 +179,8 @@ LOOKING = [
     ("describe", "db_1", "-o", "json"),
     ("state", "show", "db_1"),
     ("state", "export"),
+    ("jobs", "events"),
+    ("jobs", "events", "--json"),
     ("output",),
     ("output", "login"),
     ("output", "-o", "json"),

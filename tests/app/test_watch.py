@@ -12,13 +12,13 @@ from tests.acceptance.program import environment, make_small
 LOOKS = """
 import gc, json, os, sys
 from pathlib import Path
-from ordito.app import status
+from ordito.app import watch
 from ordito.app.status import StatusRequest
 from ordito.model.unit import Unit
 
-status.SHARE = 0  # It would wait many times as long as it takes here to look at all that this process holds.
+watch.SHARE = 0  # It would wait many times as long as it takes here to look at all that this process holds.
 ensemble = Path(sys.argv[1])
-looks = status.watch(StatusRequest(str(ensemble)))
+looks = watch.watch(StatusRequest(str(ensemble)))
 held = []
 for second in range(3):
     # Without its outline the service itself is read.

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from ordito.base.json_text import json_text
 from ordito.cli.channel import Channel
 from ordito.cli.main import run as run_here
 from ordito.cli.session import Result, Session
-from ordito.cli.structured import json_text
 from tests.cli.program import Finished, Run
 from tests.support.golden import note
 

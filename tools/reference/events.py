@@ -29,6 +29,10 @@ ordito deploy my-app/service.yaml --yes --json > events.ndjson
 ```
 <!-- run: ordito undeploy --yes -->
 
+The events of each job are kept: `ordito jobs events --json` writes them again, and with `--follow` also while another
+command runs the job. There they have one more field, `n`, the number of the record of the job that they tell: an event
+with another `n` follows only when all of the last one are told. What operations print is not among them.
+
 Fields that say nothing (empty, zero, false, null) are left out of the events of a job, other than those that are
 marked as being there always.
 

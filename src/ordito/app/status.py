@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import msgspec
 
@@ -12,11 +10,8 @@ from ordito.app.ensemble_checks import edited, no_ensemble
 from ordito.app.job.jobs import INTERRUPTED, OpenJob, describe
 from ordito.app.place import EnsembleState, Place, place_of
 from ordito.app.revisions import IncompleteRevision, incomplete_revision
-from ordito.base.collector import let_go
 from ordito.base.sensitive import shown
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.layout import Layout
-from ordito.ensemble.lock import holder
 from ordito.ensemble.status import Status, kept_outline, known_forms
 from ordito.ensemble.store import EDITED_CURE, Ensemble, read_ensemble
 from ordito.instances.outline import Outline
@@ -110,39 +105,40 @@ class StatusResult(msgspec.Struct, frozen=True):
 
 def status(request: StatusRequest) -> StatusResult:
     """The status of an ensemble. Raises ``Refused`` if there is none, and ``EnsembleError``."""
+    return read_status(request).result
+
+
+class StatusReading(msgspec.Struct, frozen=True):
+    """A status, and what it was made from."""
+
+    request: StatusRequest
+    result: StatusResult
+    snapshot: Snapshot
+    outline: Outline | None
+    forms: dict[str, str]
+    """By id, what deployed versions are called."""
+
+
+def read_status(request: StatusRequest) -> StatusReading:
+    """The status of an ensemble, and what it was made from. Raises ``Refused`` if there is none, and
+    ``EnsembleError``."""
     place = place_of(request.directory)
     if not place.layout.exists:
         raise no_ensemble(place.shown)
     with read_ensemble(request.directory) as ensemble:
         outline, caveat = outline_in(place, ensemble)
         snapshot = ensemble.snapshot
-        effective = effective_statuses(outline, snapshot) if outline else {}
-        nodes = outline.nodes if outline else {}
         forms = {"": "", **{name: _called(name, form) for name, form in known_forms(ensemble.status).items()}}
-        found: list[InstanceStatus] = []
-        for instance in snapshot.instances.values():
-            if request.all or instance.exists or instance.is_missed:
-                node = nodes.get(instance.node)
-                found.append(
-                    InstanceStatus(
-                        instance,
-                        effective.get(instance.id, instance.local),
-                        node.type if node else "",
-                        snapshot.attributes.get(instance.id, {}),
-                        outline is not None and (node is None or node.lost),
-                        node is not None and node.optional,
-                        forms.get(instance.form, instance.form),
-                    )
-                )
+        effective = effective_statuses(outline, snapshot) if outline else {}
         job = describe(place, ensemble.unfinished) if ensemble.unfinished else None
         attempt = None
         if not _is_all_of(job, snapshot):
             attempt = incomplete_revision(EnsembleState(place, snapshot, ensemble.status))
-        return StatusResult(
+        result = StatusResult(
             service=outline.service if outline else "",
             effective=topology_status(outline or NO_OUTLINE, snapshot, effective),
             status=ensemble.status,
-            instances=tuple(found),
+            instances=instance_statuses(request, snapshot, outline, effective, forms),
             job=job,
             caveat=caveat,
             failed=_failed(place, ensemble),
@@ -151,6 +147,34 @@ def status(request: StatusRequest) -> StatusResult:
             is_half_removed=_is_half_removed(ensemble),
             damage=_damage(ensemble, job),
         )
+        return StatusReading(request, result, snapshot, outline, forms)
+
+
+def instance_statuses(
+    request: StatusRequest,
+    snapshot: Snapshot,
+    outline: Outline | None,
+    effective: Mapping[str, str],
+    forms: Mapping[str, str],
+) -> tuple[InstanceStatus, ...]:
+    """The status of each instance that is asked for."""
+    nodes = outline.nodes if outline else {}
+    found: list[InstanceStatus] = []
+    for instance in snapshot.instances.values():
+        if request.all or instance.exists or instance.is_missed:
+            node = nodes.get(instance.node)
+            found.append(
+                InstanceStatus(
+                    instance,
+                    effective.get(instance.id, instance.local),
+                    node.type if node else "",
+                    snapshot.attributes.get(instance.id, {}),
+                    outline is not None and (node is None or node.lost),
+                    node is not None and node.optional,
+                    forms.get(instance.form, instance.form),
+                )
+            )
+    return tuple(found)
 
 
 def _is_all_of(job: OpenJob | None, snapshot: Snapshot) -> bool:
@@ -227,47 +251,3 @@ def outline_in(place: Place, ensemble: Ensemble) -> tuple[Outline | None, str]:
 
     used, caveat = service_as_it_runs(place, ensemble)
     return outline_of(used.service, used.left) if used is not None else None, caveat
-
-
-# Follow the status of an ensemble: what other commands do to it is seen as it happens.
-
-PAUSE = 0.25
-"""Seconds between two checks of the files."""
-SHARE = 4
-"""Reading takes at most this fraction (1/SHARE) of the time."""
-
-Seen = tuple[object, ...]
-
-
-def watch(request: StatusRequest) -> Iterator[StatusResult]:
-    """The present status, and again each time something has changed; it never ends by itself. Raises ``Refused`` if
-    there is no ensemble, and ``EnsembleError``."""
-    layout = place_of(request.directory).layout
-    seen: Seen = ()
-    while True:
-        now = _look(layout)
-        if now != seen:
-            began = time.monotonic()
-            yield status(request)
-            seen = now
-            # What was read for it, the service above all, is read again for the next one.
-            let_go()
-            time.sleep(max(PAUSE, (time.monotonic() - began) * SHARE))
-        else:
-            time.sleep(PAUSE)
-
-
-def _look(layout: Layout) -> Seen:
-    """A value that changes when anything that the status shows may have changed."""
-    journal = layout.journal
-    files = (layout.manifest, journal, journal.with_name(f"{journal.name}-wal"))
-    owner = holder(layout) if layout.exists else None
-    return (*(_file(file) for file in files), str(owner) if owner else "")
-
-
-def _file(path: Path) -> object:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino

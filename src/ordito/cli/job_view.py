@@ -13,7 +13,6 @@ from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.ledger import Ledger, title
 from ordito.cli.progress.lines import failure
-from ordito.cli.progress.ndjson import rounded
 from ordito.cli.progress.report import (
     OUT_OF_REACH,
     NextCommand,
@@ -25,6 +24,7 @@ from ordito.cli.progress.report import (
 )
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
+from ordito.work.events import rounded
 from ordito.work.plan import Change, ChangeCause
 from ordito.work.records import ROLLED_BACK
 from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of
@@ -73,6 +73,8 @@ def write_report(report: JobReport, ledger: Ledger, session: Session) -> None:
     _write_taken_back(report, session)
     if report.files.crashes:
         channel.line(f"A fault of Ordito itself is among the failures; the details are in {report.files.crashes}")
+    if report.files.untold:
+        session.warn(f"the events of this job are not all in its file: {report.files.untold}")
     _warn_of_changed_files(report, session)
     _warn_of_hooks(report, session)
 

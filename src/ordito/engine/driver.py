@@ -22,7 +22,7 @@ from ordito.engine.announcer import Announcer
 from ordito.engine.course import Course
 from ordito.engine.delegates import Delegates
 from ordito.engine.messages import CancelAsked, Counts, GiveUp, LeaveOut, PauseOver, Skip
-from ordito.engine.ports import Hooks, JobControl, OutputLog, Parts, PlansWayBack, StepOperations
+from ordito.engine.ports import Hooks, JobControl, OutputLog, Parts, PlansWayBack, RecordListener, StepOperations
 from ordito.engine.resuming import Resuming
 from ordito.engine.steps import Steps
 from ordito.engine.turn_writer import TurnWriter
@@ -99,6 +99,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     tells_inputs: bool = False,
     hands: Hands | None = None,
     hooks: Hooks | None = None,
+    recorded: RecordListener | None = None,
 ) -> JobResult:
     """Carry out a plan: every step at most once, in an order that its edges allow.
 
@@ -111,7 +112,8 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     With ``tells_inputs`` the listeners get the inputs with which operations start, and also the start of operations
     that do nothing.
 
-    ``hands`` is the access to hosts other than this machine, ``hooks`` knows the plan's lifecycle steps.
+    ``hands`` is the access to hosts other than this machine, ``hooks`` knows the plan's lifecycle steps. ``recorded``
+    gets every new record once the journal has committed it, before the listeners hear of it.
 
     ``way_back`` plans the rollback of a job that asks for one; its steps are appended to the plan. When they have
     ended, ``different`` says what still differs from the state before, for people. ``change_ids`` are the job's, enough
@@ -137,6 +139,7 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
         different=different,
         tells_inputs=tells_inputs,
         hooks=hooks,
+        recorded=recorded,
     )
     return await JobRun(parts).run(resume)
 

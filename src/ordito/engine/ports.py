@@ -17,7 +17,7 @@ from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome
 from ordito.work.plan import Plan, Step
 from ordito.work.providing import Delegation
-from ordito.work.records import JobHeader, Journal
+from ordito.work.records import JobHeader, Journal, Record
 from ordito.work.rollback import WayBack
 from ordito.work.targets import HostTarget
 
@@ -162,6 +162,16 @@ class OutputLog(Protocol):
         """Give what is kept in memory to the operating system."""
 
 
+class RecordListener(Protocol):
+    """Gets every record of a job, in order, once it is durable."""
+
+    def extend(self, plan: Plan) -> None:
+        """Replace the plan by one that continues it; the record that says so comes with the end of the turn."""
+
+    def committed(self, records: Sequence[Record]) -> None:
+        """Take the records of a turn, which the journal has committed; must not raise and must not block."""
+
+
 # What a job is made of and runs with.
 
 
@@ -183,3 +193,4 @@ class Parts(msgspec.Struct, frozen=True):
     different: Callable[[], tuple[str, ...]] | None = None
     tells_inputs: bool = False
     hooks: Hooks | None = None
+    recorded: RecordListener | None = None

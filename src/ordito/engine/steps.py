@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.engine.attempts import Alarms, attempts_of, pause_after, together
+from ordito.engine.attempts import Alarms, pause_after, together
 from ordito.engine.course import Course
 from ordito.engine.delegates import ended_unreachable
 from ordito.engine.messages import CANCELLED, AttemptFailed, GiveUp, LeaveOut, Skip, StepEnded
@@ -321,7 +321,7 @@ class Steps:
         self._course.core.react(AttemptFailed(index))
         self.waiting[index] = record
         self.alarms.set(index, pause)
-        self._announcer.retrying(record, attempts_of(call, options, outcome))
+        self._announcer.retrying(record)
         return True
 
     def give_up(self, command: GiveUp) -> None:

@@ -30,6 +30,7 @@ class TurnWriter:
         self._announcer = parts.announcer
         self._snapshot = parts.snapshot
         self._recorded = 0
+        self._turn: list[Record] = []
         self._held: asyncio.TimerHandle | None = None
         self._is_held_long = False
         self.now = parts.clock.now()
@@ -44,11 +45,16 @@ class TurnWriter:
         to."""
         delta = begun(self._parts.plan, self._snapshot)
         self._journal.open(self._parts.header, self._parts.plan, delta)
+        if self._parts.recorded is not None:
+            self._parts.recorded.committed(())
         self._snapshot.apply(delta)
 
     def extend(self, plan: Plan, record: RollbackRecord) -> None:
         """Record that the plan is continued; ``plan`` is the whole of it."""
         self._journal.extend(plan, record)
+        self._turn.append(record)
+        if self._parts.recorded is not None:
+            self._parts.recorded.extend(plan)
         if record.delta is not None:
             self.apply(record.delta)
         self._recorded += 1
@@ -56,12 +62,14 @@ class TurnWriter:
     def record(self, record: Record) -> None:
         """Write a record, to be committed at the end of the turn."""
         self._journal.append(record)
+        self._turn.append(record)
         self._recorded += 1
 
     def hold(self, record: StepProcessRecord) -> None:
         """Write a record that nothing waits for: it is committed with the records of a later turn, at the latest after
         ``LONGEST_HELD`` seconds."""
         self._journal.append(record)
+        self._turn.append(record)
         if self._held is None:
             self._held = asyncio.get_running_loop().call_later(LONGEST_HELD, self._held_long)
 
@@ -79,6 +87,9 @@ class TurnWriter:
             self._parts.output_log.flush()
         if self._recorded or self._is_held_long:
             self._journal.commit()
+            turn, self._turn = self._turn, []
+            if self._parts.recorded is not None:
+                self._parts.recorded.committed(turn)
             self._recorded = 0
             self.let_go()
         self._announcer.tell()

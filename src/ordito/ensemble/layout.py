@@ -37,6 +37,7 @@ class Layout:
         self.door = self.private / "door"
         self.shared_lock = self.private / "shared-lock"
         self.logs = self.private / "logs"
+        self.event_files = self.private / "events"
         self.inbox = self.private / "inbox.db"
         self.outline = self.private / "outline"
 
@@ -65,6 +66,10 @@ class Layout:
     def log(self, job: str) -> Path:
         """What the operations of a job printed."""
         return self.logs / f"{job}.log"
+
+    def events(self, job: str) -> Path:
+        """The events of a job."""
+        return self.event_files / f"{job}.ndjson"
 
     def job_ids(self) -> list[str]:
         """The ids of all jobs that have a record, oldest first. Raises ``EnsembleError``."""

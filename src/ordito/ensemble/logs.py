@@ -7,14 +7,17 @@ both at any place: readers take every complete frame, and the next writer first 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 
+from ordito.base.change_ids import is_change_id
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import own_handle, write_all
+from ordito.ensemble.layout import Layout
 from ordito.source.new_files import open_regular
 
 LARGEST_BUFFER = 256 * 1024
@@ -204,3 +207,32 @@ def _whole_characters(data: bytearray) -> int:
         if byte & 0xC0 != 0x80:
             return len(data) - back if byte >= 0xC0 else len(data)
     return len(data)
+
+
+# How long the private files of ended jobs are kept: what operations printed, and the events. Records stay for good.
+
+MOST_JOBS = 200
+"""The logs and events of so many jobs are kept, the newest ones."""
+
+MOST_BYTES = 1 << 30
+"""All of them together are at most so large, other than those of the newest job."""
+
+
+def forget_old(layout: Layout, *, most_jobs: int = MOST_JOBS, most_bytes: int = MOST_BYTES) -> None:
+    """Remove the logs and the events of old jobs. What cannot be removed now is removed after a later job."""
+    files: dict[str, list[tuple[Path, int]]] = {}
+    for folder in (layout.logs, layout.event_files):
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                job = entry.name.partition(".")[0]
+                # A link is nobody's log: what it leads to is neither measured nor removed.
+                if is_change_id(job) and entry.is_file(follow_symlinks=False):
+                    size = entry.stat(follow_symlinks=False).st_size
+                    files.setdefault(job, []).append((Path(entry.path), size))
+    left = most_bytes
+    for place, job in enumerate(sorted(files, reverse=True)):
+        left -= sum(size for _, size in files[job])
+        if place and (place >= most_jobs or left < 0):
+            for path, _ in files[job]:
+                with contextlib.suppress(OSError):
+                    path.unlink()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -186,6 +186,23 @@ Event = (
     | JobRollback
     | JobFinished
 )
+
+
+DIGITS = 3
+
+Told = TypeVar("Told", bound=Event)
+
+replace = msgspec.structs.replace
+
+
+def rounded(event: Told) -> Told:
+    """An event with durations in whole milliseconds, as in the records."""
+    if isinstance(event, StepSucceeded | StepFailed | StepRetrying) and event.outcome.seconds:
+        outcome = replace(event.outcome, seconds=round(event.outcome.seconds, DIGITS))
+        event = replace(event, outcome=outcome)
+    if isinstance(event, StepRetrying | JobFinished):
+        event = replace(event, seconds=round(event.seconds, DIGITS))
+    return event
 
 
 class Listener(Protocol):

@@ -31,6 +31,8 @@ class FilesReport(msgspec.Struct, frozen=True):
     """The file with details about faults of executors and listeners, "" for none."""
     changed: tuple[str, ...] = ()
     """The files of the pinned service that were changed while the job ran."""
+    untold: str = ""
+    """Why the file of the job's events is not complete, "" if it is."""
 
 
 class AfterReport(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from ordito.app.conversation import Conversation
 from ordito.app.inputs.inventory import HostInventory
 from ordito.app.job.git_keeping import keeper_of
 from ordito.app.job.hook_runs import hook_runs
+from ordito.app.job.kept_events import KeptEvents
 from ordito.app.job.operations import JobOperations
 from ordito.app.job.report import AfterReport, CausesReport, FilesReport, JobReport, RollbackReport
 from ordito.app.job.rollback import ToBase, leads_to_base, way_back
@@ -33,7 +34,7 @@ from ordito.engine.ports import JobControl
 from ordito.ensemble.done_hooks import attempts, done_in
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import ALWAYS
-from ordito.ensemble.logs import JobLog
+from ordito.ensemble.logs import JobLog, forget_old
 from ordito.ensemble.owner import NOW, Door
 from ordito.ensemble.pins import changed_files
 from ordito.ensemble.status import WELL, keep_outline
@@ -106,6 +107,7 @@ class RunningJob:
         self._inventory = inventory
         self._plugins = plugins_of(ensemble.layout, inventory, header.ensemble)
         self._outline = outline_of(whole.service, whole.nodes)
+        self._events = KeptEvents(ensemble.layout, header, plan, ensemble.snapshot)
 
     def run(
         self,
@@ -122,13 +124,19 @@ class RunningJob:
         keep_outline(self._layout, self._header.id, self._outline)
         canceller = Canceller(conversation, self._limits.timeout)
         self._plugins.remember(self._header.ensemble, self._ensemble.snapshot)
-        result = asyncio.run(self._run(operations, change_ids, conversation, canceller, records))
+        with contextlib.closing(self._events) as events:
+            if records is not None:
+                events.catch_up(self._ensemble.journal)
+                events.resume(records, SystemClock().now())
+            result = asyncio.run(self._run(operations, change_ids, conversation, canceller, records))
+            untold = events.end(self._ensemble.journal)
         self._look_back()
         told = self._header.options.told
         commit = ALWAYS if self._ensemble.is_shared else commit
         keeper = keeper_of(self._layout, self._header, self._service.name, commit)
         with paused_collector():
             kept = self._ensemble.close_job(self._effective, keeper, self._plan)
+        forget_old(self._layout)
         self._plugins.close()
         return JobReport(
             job=result.job,
@@ -139,7 +147,7 @@ class RunningJob:
             failures=result.failed,
             warnings=result.warnings,
             rollback=RollbackReport(result.rollback, result.remains, result.again),
-            files=FilesReport(kept, self._keep_crashes(result), self._changed_files()),
+            files=FilesReport(kept, self._keep_crashes(result), self._changed_files(), untold),
             after=AfterReport(
                 # The outputs of what is deployed now: after a rollback that is not what this job was to deploy.
                 outputs=self._ensemble.status.outputs,
@@ -223,6 +231,7 @@ class RunningJob:
                     tells_inputs=conversation.wants_inputs,
                     hands=plugins.hands,
                     hooks=self._hooks(operations.masking),
+                    recorded=self._events,
                 )
                 await plugins.leave(header.ensemble, header.id, self._hosts_before(operations, records or ()))
                 return result

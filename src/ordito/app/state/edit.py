@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.job.git_keeping import keeper_of, refuse_uncommittable, shared_options
+from ordito.app.job.kept_events import KeptEvents
 from ordito.app.place import Place
 from ordito.app.proposal import PlanningContext, Proposal
 from ordito.app.proposals import description
@@ -135,7 +136,10 @@ def write_down(
     outline = outline_of(basis.whole.service, basis.whole.nodes)
     keep_outline(ensemble.layout, header.id, outline)
     began = begun(plan, ensemble.snapshot)
+    events = KeptEvents(ensemble.layout, header, plan, ensemble.snapshot)
     ensemble.journal.open(header, plan, began, records)
+    events.committed(records)
+    events.end(ensemble.journal)
     ensemble.snapshot.apply(began)
     for done in records:
         if isinstance(done, StepFinishedRecord) and done.delta is not None:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
 
 import msgspec
 
 from ordito import __version__
+from ordito.base.json_text import json_text
 from ordito.base.sensitive import encode_hook
 from ordito.cli.channel import Channel
-from ordito.cli.structured import json_text
-from ordito.work.events import FORMAT, Event, JobFinished, StepFailed, StepRetrying, StepSucceeded
-
-Told = TypeVar("Told", bound=Event)
-DIGITS = 3
-
-replace = msgspec.structs.replace
+from ordito.work.events import FORMAT, Event, rounded
 
 
 class JsonStream:
@@ -35,23 +29,28 @@ class JsonStream:
         """Write an object of the command itself, such as ``diagnostic`` or ``result``."""
         self._write({"type": kind, **data})
 
+    def repeat(self, line: bytes) -> None:
+        """Write the line of an event that was written before."""
+        self._channel.write(line.decode())
+
     def _write(self, value: object) -> None:
         try:
             text = self._encoder.encode(value).decode()
-        except UnicodeEncodeError:
-            # A file's name that is not UTF-8.
+        except (UnicodeEncodeError, OverflowError):
+            # A file's name that is not UTF-8, an integer of more than 64 bits.
             text = json_text(msgspec.to_builtins(value, enc_hook=encode_hook))
         self._channel.write(text + "\n")
 
 
-def rounded(event: Told) -> Told:
-    """An event with durations in whole milliseconds, as in the records."""
-    if isinstance(event, StepSucceeded | StepFailed | StepRetrying) and event.outcome.seconds:
-        outcome = replace(event.outcome, seconds=round(event.outcome.seconds, DIGITS))
-        event = replace(event, outcome=outcome)
-    if isinstance(event, StepRetrying | JobFinished):
-        event = replace(event, seconds=round(event.seconds, DIGITS))
-    return event
+_EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+def event_in(line: bytes) -> Event | None:
+    """The event on a line, None for one of a kind that this version does not know."""
+    try:
+        return _EVENTS.decode(line)
+    except msgspec.ValidationError:
+        return None
 
 
 class StreamProgress:

@@ -15,6 +15,7 @@ from ordito.app.requests import RetryRequest
 from ordito.base.sensitive import encode_hook
 from ordito.base.text import listed
 from ordito.cli.channel import Channel, write_columns
+from ordito.cli.durations import brief
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import JOBS_VERBS, VerbGroup
 from ordito.cli.job_verb import carry_out, workflow_request
@@ -24,12 +25,15 @@ from ordito.cli.progress.lines import plural
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.request_options import AS_BEGUN, ON_FAILURE_MAKING, commit_option, job_options, single, wait_lock_option
 from ordito.cli.session import Session
+from ordito.cli.settings import Format
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
+from ordito.work.events import JobFinished
 from ordito.work.options import JobOptions
 from ordito.work.plan import HOOK, UNDO
 
 if TYPE_CHECKING:
+    from ordito.app.follow import JobEventLines
     from ordito.app.job.replay import ReplayResult
     from ordito.app.workflow_run import WorkflowResult
     from ordito.cli.conversation import CliConversation
@@ -166,6 +170,65 @@ def logs_command(session: Session, job: str | None, step: str) -> ExitCode:
     if silent:
         session.note(f"Job {found} printed nothing{f' in step {step}' if step else ''}.")
     return ExitCode.DONE
+
+
+@verb("events", named="jobs events")
+@click.argument("job", required=False)
+@click.option("--follow", "-f", is_flag=True, help="Go on while the job runs, until it has ended.")
+def events_command(session: Session, job: str | None, *, follow: bool) -> ExitCode:
+    """Read the events of a job: what began, ended, failed and was skipped, and each change of an instance.
+
+    JOB is its id or the beginning of it; without it, the latest is read. With --follow new events are shown as they
+    happen, also of a job that another command runs; Ctrl-C ends only the view. With --json the events are those that
+    the command itself would have written. `ordito jobs logs` shows what operations printed."""
+    from ordito.app.follow import EventsRequest, job_events
+    from ordito.app.job.jobs import INTERRUPTED
+
+    if follow and session.settings.output is not Format.TEXT:
+        raise click.UsageError("-o writes one result, when all is known: with --follow use --json")
+    found = job_events(EventsRequest(session.settings.directory, job or "", follow))
+    try:
+        _tell(found, session)
+    except KeyboardInterrupt:
+        # It is the usual end of following, not an interruption of the job.
+        session.note("What runs goes on.")
+        return ExitCode.DONE
+    if found.open is not None and found.open.outcome == INTERRUPTED:
+        session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it was interrupted"))
+    return ExitCode.DONE
+
+
+def _tell(found: JobEventLines, session: Session) -> None:
+    from ordito.cli.progress.lines import LineProgress
+    from ordito.cli.progress.ndjson import event_in
+    from ordito.results.jobs import JobEventsData
+
+    lines = iter(found.lines)
+    next(lines, None)  # It names the format.
+    if session.stream is not None:
+        for line in lines:
+            session.stream.repeat(line)
+        return
+    if not session.writes_text:
+        session.show(JobEventsData(found.job, tuple(map(msgspec.json.decode, lines))))
+        return
+    progress = LineProgress(session.out)
+    for line in lines:
+        event = event_in(line)
+        if event is None:
+            continue
+        progress(event)
+        if isinstance(event, JobFinished):
+            progress.close()
+            session.out.line(f"Job {event.job} ({event.workflow}) {_ended(event)}")
+    progress.close()
+
+
+def _ended(event: JobFinished) -> str:
+    counts = {"succeeded": event.succeeded, "failed": event.failed, "skipped": event.skipped}
+    said = ", ".join(f"{count} {how}" for how, count in counts.items() if count)
+    rolled_back = f", rolled back ({event.rollback})" if event.rollback else ""
+    return f"{event.status}{rolled_back}: {said or 'no steps'}, after {brief(event.seconds)}"
 
 
 @verb("cancel", named="jobs cancel")

@@ -94,7 +94,7 @@ FINE = frozenset({"ok", "degraded", "pending"})
 
 
 def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
-    from ordito.app.status import watch
+    from ordito.app.watch import watch
     from ordito.cli.status_view import follow
     from ordito.results.status import status_data
 

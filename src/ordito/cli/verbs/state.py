@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ordito.base.json_text import json_text
 from ordito.cli.delivery import deliver, out_option
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import STATE_VERBS, VerbGroup
@@ -13,7 +14,7 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.request_options import commit_option, wait_lock_option
 from ordito.cli.session import Session
 from ordito.cli.settings import Format, refused_value
-from ordito.cli.structured import json_text, write_data
+from ordito.cli.structured import write_data
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.app.requests import ChoiceOptions, DeployRequest, GivenInputs
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
+from ordito.base.json_text import json_text
 from ordito.cli.channel import Channel
 from ordito.cli.diagnostics import as_json, total
 from ordito.cli.exit_codes import ExitCode
@@ -16,7 +17,6 @@ from ordito.cli.progress.lines import plural
 from ordito.cli.request_options import group, single
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
-from ordito.cli.structured import json_text
 from ordito.cli.verb import verb
 from ordito.work.options import HookOptions
 
