@@ -13,14 +13,14 @@ import pytest
 from ordito.base.json_text import json_text
 from ordito.cli.channel import Channel
 from ordito.cli.main import run as run_here
-from ordito.cli.session import Result, Session
+from ordito.cli.session import Session, Shown
 from tests.cli.program import Finished, Run
 from tests.support.golden import note
 
 _show = Session.show
 
 
-def show_read_back(session: Session, found: Result, write: Callable[[Result, Channel], None] | None = None) -> None:
+def show_read_back(session: Session, found: Shown, write: Callable[[Shown, Channel], None] | None = None) -> None:
     """Show a result as somebody does who has only read it in its format: nothing else may be shown, and nothing is
     lost on the way."""
     text = json_text(found.data)

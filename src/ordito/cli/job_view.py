@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ordito.base.sensitive import encode_hook, shown
+from ordito.base.sensitive import shown
 from ordito.base.text import listed
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
@@ -24,7 +24,6 @@ from ordito.cli.progress.report import (
 )
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, printable, width
-from ordito.work.events import rounded
 from ordito.work.plan import Change, ChangeCause
 from ordito.work.records import ROLLED_BACK
 from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of
@@ -32,7 +31,6 @@ from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of
 if TYPE_CHECKING:
     from ordito.app.job.report import JobReport
     from ordito.app.proposal import Proposal
-    from ordito.app.state.edit import RecordedEdit
     from ordito.ensemble.keeping import KeptCommits
 
 
@@ -186,43 +184,30 @@ def _write_again(report: JobReport, session: Session) -> None:
         session.err.line(f"  {printable(named)} {made} created again, and {held} data is lost, {UNLESS}")
 
 
-def report_data(report: JobReport) -> dict[str, object]:
-    """A job's end for programs."""
-    return {
-        "job": report.job,
-        "workflow": report.workflow,
-        "status": report.status,
-        "seconds": round(report.seconds, 3),
-        "succeeded": report.counts.succeeded,
-        "no_op": report.counts.no_op,
-        "failed": report.counts.failed,
-        "skipped": report.counts.skipped,
-        **({"warnings": {step: list(said) for step, said in report.warnings.items()}} if report.warnings else {}),
-        **({"handled": True} if report.causes.handled else {}),
-        **(
-            {"rollback": report.rollback.outcome, "remains": list(report.rollback.remains)}
-            if report.rollback.outcome
-            else {}
-        ),
-        **({"again": list(report.rollback.again)} if report.rollback.again else {}),
-        "failures": [msgspec.to_builtins(rounded(failed), enc_hook=encode_hook) for failed in report.failures],
-        "outputs": dict(report.after.outputs),
-        **kept_data(report.files.kept),
-    }
-
-
 def end_job(report: JobReport | None, ledger: Ledger, session: Session, *, nothing: str) -> ExitCode:
     """Report the end of a job that a verb has continued; ``nothing`` is said if there was no job."""
+    from ordito.results.jobs import NoJobData
+
     if report is None:
         session.note(nothing)
-        session.result({"job": None, "status": "ok"}, lambda _: None)
+        session.show(NoJobData())
         return ExitCode.DONE
     write_report(report, ledger, session)
-    outputs = report.after.outputs if workflow_of(report.workflow).forms else {}
-    is_complete = exit_code(report) is ExitCode.DONE
-    session.result(report_data(report), lambda channel: write_outputs(outputs, channel, complete=is_complete))
+    show_end(report, session, with_outputs=workflow_of(report.workflow).forms)
     suggest(report, session)
     return exit_code(report)
+
+
+def show_end(report: JobReport, session: Session, *, with_outputs: bool = True, **more: object) -> None:
+    """Show the result of a job, with ``more`` fields; to people it is its outputs."""
+    from ordito.results.jobs import JobEndData, job_end_data
+
+    is_complete = exit_code(report) is ExitCode.DONE
+
+    def write(found: JobEndData, channel: Channel) -> None:
+        write_outputs(found.outputs if with_outputs else {}, channel, complete=is_complete)
+
+    session.show(msgspec.structs.replace(job_end_data(report), **more), write)
 
 
 def exit_code(report: JobReport) -> ExitCode:
@@ -438,18 +423,3 @@ def write_kept(kept: KeptCommits, session: Session) -> None:
     warn_of_kept(kept, session)
     if kept.own:
         session.note(f"Committed: {commits(kept)}")
-
-
-def kept_data(kept: KeptCommits) -> dict[str, object]:
-    """The commits of a job, and what is not committed, for programs."""
-    return {
-        "commit": kept.own,
-        "commits": dict(kept.commits),
-        "not_committed": list(kept.problems),
-        "not_shared": kept.sharing,
-    }
-
-
-def recorded_data(recorded: RecordedEdit) -> dict[str, object]:
-    """A job that only records edits, for programs."""
-    return {"job": recorded.job, **kept_data(recorded.kept)}

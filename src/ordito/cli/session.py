@@ -17,9 +17,9 @@ from ordito.cli.progress.report import NextCommand, write_next
 from ordito.cli.settings import COMMON_FORMATS, NOTHING, Format, GlobalSettings
 from ordito.cli.structured import write_data
 from ordito.cli.text_width import printable, short_pins
-from ordito.results.answer import ResultData
+from ordito.results.answer import Result
 
-Result = TypeVar("Result", bound=ResultData)
+Shown = TypeVar("Shown", bound=Result)
 
 
 class Session:
@@ -63,7 +63,7 @@ class Session:
         elif found:
             diagnostics_view.render(found, self.err)
 
-    def show(self, found: Result, write: Callable[[Result, Channel], None] | None = None) -> None:
+    def show(self, found: Shown, write: Callable[[Shown, Channel], None] | None = None) -> None:
         """Show the result of the verb: its data to programs, or what ``write`` makes of it to people, by default
         nothing."""
         if not self.writes_text:

@@ -1,4 +1,4 @@
-"""What all results have in common: the name of the format, and how a result becomes plain data."""
+"""What all results have in common: how a result becomes plain data, and the name of its format."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ import msgspec
 from ordito.base.sensitive import encode_hook
 
 
-class ResultData(msgspec.Struct, frozen=True, tag_field="format"):
-    """A result of a command, as ``-o json`` writes it and as views show it to people.
+class Result(msgspec.Struct, frozen=True):
+    """A result of a command, as ``-o json`` writes it and as views show it to people. Its format is named after the
+    command, as in ``ordito.jobs-list/1``.
 
-    The tag of each subclass is the name of its format with its version, such as ``ordito.status/1``: names may be added
-    to a format, a change of meaning gets a new number. Fields whose default is ``UNSET`` are written only if there is
-    something to say. No result holds a sensitive value: what makes it has replaced those.
+    Names may be added to a format; a change of meaning gets a new number. Fields whose default is ``UNSET`` are written
+    only if there is something to say. No result holds a sensitive value: what makes it has replaced those.
     """
 
     @property
     def data(self) -> dict[str, object]:
-        """Plain data, ``format`` first."""
+        """Plain data; a ``format`` stands first."""
         plain: dict[str, object] = msgspec.to_builtins(self, enc_hook=encode_hook, builtin_types=PLAIN)
         return plain
+
+
+class ResultData(Result, frozen=True, tag_field="format"):
+    """A result whose format has a name of its own: the tag of the struct, such as ``ordito.status/1``."""
 
 
 PLAIN = ()

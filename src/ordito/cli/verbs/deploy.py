@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import UNSET
 
 from ordito.app.requests import DeployRequest, RollbackRequest, UndeployRequest, UpgradeRequest
 from ordito.cli.exit_codes import ExitCode
@@ -35,24 +36,21 @@ def deploy_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
 def finish_deploy(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
     """Report the end of a deployment."""
-    from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+    from ordito.cli.job_view import exit_code, show_end, suggest, write_report
 
     report = result.report
     if report is None:
         return _nothing_to_do(result, session)
     write_report(report, conversation.ledger, session)
-    code = exit_code(report)
-    is_complete = code is ExitCode.DONE
-    session.result(
-        report_data(report), lambda channel: write_outputs(report.after.outputs, channel, complete=is_complete)
-    )
+    show_end(report, session)
     suggest(report, session)
-    return code
+    return exit_code(report)
 
 
 def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     from ordito.cli.job_view import suggest_looking, warn_of_changed_inputs, write_outputs
     from ordito.cli.plan_view import write_kept, write_left_out
+    from ordito.results.jobs import NoJobData, shown_outputs
 
     outputs = result.before.outputs
     service = result.proposal.service.name if result.proposal is not None else ""
@@ -73,14 +71,9 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     if result.ignored:
         names = ", ".join(result.ignored)
         session.note(f"These inputs change nothing that exists, so they are not remembered: {names}")
-    data = {
-        "job": None,
-        "workflow": result.proposal.workflow if result.proposal is not None else "deploy",
-        "status": "ok",
-        "outputs": outputs,
-        "changed_inputs": list(changed),
-    }
-    session.result(data, lambda channel: write_outputs(outputs, channel))
+    workflow = result.proposal.workflow if result.proposal is not None else "deploy"
+    found = NoJobData(workflow=workflow, outputs=shown_outputs(outputs), changed_inputs=tuple(changed))
+    session.show(found, lambda one, channel: write_outputs(one.outputs or {}, channel))
     if result.proposal is not None:
         suggest_looking(result.proposal, session)
     return ExitCode.DONE
@@ -123,21 +116,21 @@ def rollback_command(session: Session, request: WorkflowRequest) -> ExitCode:
 def finish_rollback(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
     """Report the end of a rollback."""
     from ordito.app.rollback_leftovers import leftovers
-    from ordito.cli.job_view import exit_code, report_data, suggest, write_outputs, write_report
+    from ordito.cli.job_view import exit_code, show_end, suggest, write_report
     from ordito.cli.progress.report import NextCommand
     from ordito.cli.text_width import printable
+    from ordito.results.jobs import NoJobData
 
     report = result.report
     if report is None:
         said = "according to the records, what runs is what was deployed then"
         session.note(f"Nothing to do: {said}. No operation was run, no file was changed.")
-        session.result({"job": None, "workflow": "rollback", "status": "ok"}, lambda _: None)
+        session.show(NoJobData(workflow="rollback"))
         return ExitCode.DONE
     write_report(report, conversation.ledger, session)
     code = exit_code(report)
     left = leftovers(session.settings.directory) if code is ExitCode.DONE else ()
-    data = {**report_data(report), **({"different": list(left)} if left else {})}
-    session.result(data, lambda channel: write_outputs(report.after.outputs, channel, complete=code is ExitCode.DONE))
+    show_end(report, session, different=left or UNSET)
     if left:
         session.warn("not everything is as it was then:")
         for what in left[:MOST_NAMED]:
@@ -158,7 +151,8 @@ def undeploy_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
 def finish_undeploy(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
     """Report the end of a removal."""
-    from ordito.cli.job_view import exit_code, report_data, show_kept, suggest, warn_of_orphans, write_report
+    from ordito.cli.job_view import exit_code, show_end, show_kept, suggest, warn_of_orphans, write_report
+    from ordito.results.jobs import NoJobData
 
     report = result.report
     staying = result.proposal.plan.summary.kept if result.proposal is not None else ()
@@ -170,9 +164,8 @@ def finish_undeploy(result: WorkflowResult, conversation: CliConversation, sessi
         if kept:
             warn_of_orphans(kept, session)
         show_kept(staying, session)
-        names = [*kept, *(change.instance for change in staying)]
-        data = {"job": None, "workflow": "undeploy", "status": "ok", "kept": names}
-        session.result(data, lambda _: None)
+        names = (*kept, *(change.instance for change in staying))
+        session.show(NoJobData(workflow="undeploy", kept=names))
         return ExitCode.DONE
     write_report(report, conversation.ledger, session)
     show_kept(staying, session)
@@ -180,7 +173,6 @@ def finish_undeploy(result: WorkflowResult, conversation: CliConversation, sessi
         left = report.after.left - len(staying)
         records = "1 instance keeps its record" if left == 1 else f"{left} instances keep their records"
         session.warn(f"{records}: the template's own undeploy has neither deleted them nor set their state to deleted")
-    ended = {**report_data(report), "kept": [change.instance for change in staying]}
-    session.result(ended, lambda _: None)
+    show_end(report, session, with_outputs=False, kept=tuple(change.instance for change in staying))
     suggest(report, session)
     return exit_code(report)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import UNSET
 
 from ordito.app.requests import HealRequest
 from ordito.base.text import listed
@@ -15,6 +16,10 @@ from ordito.cli.session import Session
 from ordito.cli.text_width import pad, width
 
 if TYPE_CHECKING:
+    from ordito.cli.channel import Channel
+    from ordito.results.jobs import HealedData, HealingsData, JobEndData, NoJobData
+
+    HealData = JobEndData | NoJobData | HealingsData
     from ordito.app.proposal import Proposal
     from ordito.app.workflow_run import WorkflowRequest, WorkflowResult
     from ordito.cli.conversation import CliConversation
@@ -110,12 +115,13 @@ def _not_known(result: WorkflowResult) -> Mapping[str, str]:
 def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     """Report the result for each instance, over all jobs."""
     from ordito.app.proposals.heal import runs_nothing, still_missed, to_heal
-    from ordito.cli.job_view import check_locked, exit_code, report_data
+    from ordito.cli.job_view import check_locked, exit_code
     from ordito.cli.progress.report import NextCommand
+    from ordito.results.jobs import HealedData, HealingsData, NoJobData, job_end_data
 
     records: list[Instance] = []
     came_to: dict[str, str] = {}
-    reports: list[dict[str, object]] = []
+    reports: list[JobEndData] = []
     unknown: dict[str, str] = {}
     locked: dict[str, str] = {}
     missed: dict[str, None] = {}
@@ -135,15 +141,17 @@ def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
             not_needed = [record.id for record in healed if came_to[record.id] == NOT_NEEDED]
             missed |= dict.fromkeys(still_missed(result.proposal, not_needed))
             records += healed
-            reports.append(report_data(result.report))
+            reports.append(job_end_data(result.report))
     came_to |= dict.fromkeys(unlinked, UNLINKED)
-    longest = max(map(width, came_to), default=0)
-    lines = [f"{pad(r.id, longest)}  {_said(r, came_to[r.id], unknown.get(r.id), unlinked.get(r.id))}" for r in records]
-    data: dict[str, object] = {"job": None, "workflow": "heal", "status": "ok"}
+    instances = {
+        r.id: HealedData(came_to[r.id], r.local, r.state, unknown.get(r.id) or UNSET, unlinked.get(r.id) or UNSET)
+        for r in records
+    }
+    found: HealData = NoJobData(workflow="heal", instances=instances)
     if reports:
-        data = reports[0] if len(reports) == 1 else {"workflow": "heal", "jobs": reports}
-    instances = {r.id: {"healing": came_to[r.id], "local": r.local, "state": r.state} for r in records}
-    session.result({**data, "instances": instances}, lambda channel: channel.lines(lines))
+        one = msgspec.structs.replace(reports[0], instances=instances)
+        found = one if len(reports) == 1 else HealingsData("heal", tuple(reports), instances)
+    session.show(found, _write)
     if unlinked:
         session.next(NextCommand(session.settings.command("deploy"), "establish the relationships that have failed"))
     if missed:
@@ -174,12 +182,18 @@ def _unlinked(proposal: Proposal, instances: Sequence[str]) -> dict[str, tuple[s
     return {name: targets for name in instances if (targets := failed_links(proposal, name))}
 
 
-def _said(record: Instance, came_to: str, unknown: str | None, unlinked: tuple[str, ...] | None) -> str:
-    if unknown:
-        return f"was not changed and could not be healed, because of {unknown} (see above)"
-    if unlinked:
-        return f"is {record.local} itself, but its relationship with {listed([*unlinked], MOST_NAMED)} has failed"
-    return SAID.get(came_to, f"is {record.local}: it could not be healed")
+def _write(found: HealData, channel: Channel) -> None:
+    instances = found.instances or {}
+    longest = max(map(width, instances), default=0)
+    channel.lines(f"{pad(name, longest)}  {_said(one)}" for name, one in instances.items())
+
+
+def _said(found: HealedData) -> str:
+    if found.reason:
+        return f"was not changed and could not be healed, because of {found.reason} (see above)"
+    if found.unlinked:
+        return f"is {found.local} itself, but its relationship with {listed(found.unlinked, MOST_NAMED)} has failed"
+    return SAID.get(found.healing, f"is {found.local}: it could not be healed")
 
 
 def _came_to(record: Instance, job: str, anew: str) -> str:

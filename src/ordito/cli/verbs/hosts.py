@@ -7,7 +7,6 @@ import shlex
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
@@ -20,6 +19,7 @@ from ordito.cli.verb import verb
 if TYPE_CHECKING:
     from ordito.app.hosts import HostEntry
     from ordito.app.hosts_check import Checked
+    from ordito.results.hosts import ReleasedHostsData
 
 
 hosts_command = VerbGroup("hosts", HOSTS_VERBS, {}, "List the hosts of the inventory, check them, and take them back.")
@@ -35,14 +35,12 @@ def list_command(session: Session, names: tuple[str, ...]) -> ExitCode:
 
     No host is contacted; `ordito hosts check` does that. Without NAME all of them are listed."""
     from ordito.app.hosts import HostsRequest, list_hosts, told
+    from ordito.results.hosts import host_list_data
 
     settings = session.settings
-    found = list_hosts(HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names))
-
-    def text(channel: Channel) -> None:
-        write_columns(LISTED, [_row(host) for host in found.hosts], channel)
-
-    session.result(msgspec.to_builtins(found), text)
+    request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
+    found = host_list_data(list_hosts(request))
+    session.show(found, lambda shown, channel: write_columns(LISTED, [_row(host) for host in shown.hosts], channel))
     lost = [host for host in found.hosts if host.state == "lost"]
     for host in lost:
         remains = f"; on it there may remain: {told(host.remains)}" if host.remains else ""
@@ -82,15 +80,15 @@ def check_command(session: Session, names: tuple[str, ...], *, accept_new: bool)
     NAME all hosts are checked. The exit code is 4 if a host cannot be reached."""
     from ordito.app.hosts import HostsRequest
     from ordito.app.hosts_check import check_hosts
+    from ordito.results.hosts import checked_hosts_data
 
     settings = session.settings
     request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
-    found = check_hosts(request, accept_new=accept_new)
-
-    def text(channel: Channel) -> None:
-        write_columns(CHECKED, [_checked_row(host) for host in found], channel)
-
-    session.result({"hosts": msgspec.to_builtins(found)}, text)
+    data = checked_hosts_data(check_hosts(request, accept_new=accept_new))
+    session.show(
+        data, lambda shown, channel: write_columns(CHECKED, [_checked_row(host) for host in shown.hosts], channel)
+    )
+    found = data.hosts
     for host in found:
         _tell(host, session)
     for file in dict.fromkeys(file for host in found for file in host.open_keys):
@@ -133,17 +131,17 @@ def release_command(session: Session, names: tuple[str, ...], *, force: bool) ->
 
     What runs on the hosts is not touched. A host whose ensemble still exists is only taken back with --force."""
     from ordito.app.hosts import HostsRequest, release_hosts
+    from ordito.results.hosts import released_hosts_data
 
     settings = session.settings
     request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
-    released = release_hosts(request, force=force)
-
-    def text(channel: Channel) -> None:
-        for host in released:
-            owners = ", ".join(f"{o.instance} of {o.ensemble}" for o in host.owners)
-            channel.line(printable(f"{host.name} was taken back from {owners}"))
-        if not released:
-            channel.line("Nobody uses them.")
-
-    session.result({"released": msgspec.to_builtins(released)}, text)
+    session.show(released_hosts_data(release_hosts(request, force=force)), _write_released)
     return ExitCode.DONE
+
+
+def _write_released(found: ReleasedHostsData, channel: Channel) -> None:
+    for host in found.released:
+        owners = ", ".join(f"{o.instance} of {o.ensemble}" for o in host.owners)
+        channel.line(printable(f"{host.name} was taken back from {owners}"))
+    if not found.released:
+        channel.line("Nobody uses them.")

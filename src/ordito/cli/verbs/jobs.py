@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
+from msgspec import UNSET
 
 from ordito.app.errors import Declined, NobodyToAsk
 from ordito.app.requests import RetryRequest
-from ordito.base.sensitive import encode_hook
 from ordito.base.text import listed
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.durations import brief
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import JOBS_VERBS, VerbGroup
 from ordito.cli.job_verb import carry_out, workflow_request
-from ordito.cli.job_view import UNLESS, as_text, kept_data, write_kept
+from ordito.cli.job_view import UNLESS, as_text, write_kept
 from ordito.cli.progress.ledger import OWN, called
 from ordito.cli.progress.lines import plural
 from ordito.cli.progress.report import NextCommand
@@ -34,11 +33,10 @@ from ordito.work.plan import HOOK, UNDO
 
 if TYPE_CHECKING:
     from ordito.app.follow import JobEventLines
-    from ordito.app.job.replay import ReplayResult
     from ordito.app.workflow_run import WorkflowResult
     from ordito.cli.conversation import CliConversation
     from ordito.ensemble.job_format import ConfigChange
-    from ordito.ensemble.job_history import RecordedJob
+    from ordito.results.jobs import JobListData, RecordedJobData, ReplayData
 
 
 jobs_command = VerbGroup("jobs", JOBS_VERBS, {}, "List, show, cancel, resume and retry jobs, and read their logs.")
@@ -51,20 +49,21 @@ def list_command(session: Session) -> ExitCode:
     A job that is still running, or was interrupted, is shown by `ordito status` until it has ended. Completed
     deployments, upgrades and removals are also revisions, which `ordito revisions` lists."""
     from ordito.app.job.jobs import JobsRequest, list_jobs
+    from ordito.results.jobs import job_list_data
 
-    found = list_jobs(JobsRequest(session.settings.directory))
-
-    def text(channel: Channel) -> None:
-        rows = [(job.id, job.workflow, job.outcome, job.start, as_text(job.seconds), job.summary) for job in found.jobs]
-        write_columns(("JOB", "WORKFLOW", "OUTCOME", "BEGAN", "SECONDS", "SUMMARY"), rows, channel)
-
-    session.result(msgspec.to_builtins(found), text)
+    found = job_list_data(list_jobs(JobsRequest(session.settings.directory)))
+    session.show(found, _list)
     for problem in found.problems:
         session.warn(printable(problem))
     if found.problems:
         purpose = "write jobs.tsv again from the records in jobs/"
         session.next(NextCommand(session.settings.command("jobs", "replay", "--write"), purpose))
     return ExitCode.DONE
+
+
+def _list(found: JobListData, channel: Channel) -> None:
+    rows = [(job.id, job.workflow, job.outcome, job.start, as_text(job.seconds), job.summary) for job in found.jobs]
+    write_columns(("JOB", "WORKFLOW", "OUTCOME", "BEGAN", "SECONDS", "SUMMARY"), rows, channel)
 
 
 MOST_ROWS = 1_000
@@ -87,6 +86,7 @@ def show_command(session: Session, job: str | None) -> ExitCode:
     For a job that has not ended it shows the progress. `ordito jobs logs` shows what operations printed."""
     from ordito.app.job.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
     from ordito.cli.status_view import open_job_line
+    from ordito.results.jobs import recorded_job_data
     from ordito.results.status import unfinished_job_data
 
     found = show_job(JobRequest(session.settings.directory, job or ""))
@@ -94,17 +94,14 @@ def show_command(session: Session, job: str | None) -> ExitCode:
         session.show(unfinished_job_data(found), lambda job, channel: channel.line(f"Job {open_job_line(job)}"))
         if found.outcome == INTERRUPTED:
             session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
-    elif session.writes_text:
-        _closed(found, session.out)
     else:
-        data = msgspec.to_builtins(found.file, enc_hook=encode_hook)
-        data["changes"] = [msgspec.to_builtins(change, enc_hook=encode_hook) for change in found.changes()]
-        session.result(data, lambda _: None)
+        # People do not read very many tasks.
+        session.show(recorded_job_data(found, MOST_ROWS if session.writes_text else None), _closed)
     return ExitCode.DONE
 
 
-def _closed(job: RecordedJob, channel: Channel) -> None:
-    head = job.head
+def _closed(found: RecordedJobData, channel: Channel) -> None:
+    head = found.job
     channel.line(channel.paint("strong", f"Job {head.change_id}"))
     for name in HEADER:
         value = getattr(head, name)
@@ -117,18 +114,13 @@ def _closed(job: RecordedJob, channel: Channel) -> None:
     if head.again:
         named = printable(listed(head.again, MOST_ROWS))
         channel.line(f"  {'made again':<11} {named}: the data there is lost, {UNLESS}")
-    rows = [_row(task, head.change_id) for task in islice(_tasks(job), MOST_ROWS)]
+    rows = [_row(task, head.change_id) for task in found.changes if task.outcome]
     if rows:
         write_columns(("TASK", "TARGET", "OPERATION", "OUTCOME", "SECONDS", ""), rows, channel)
     if head.changes > MOST_ROWS:
         channel.line(f"... and {plural(head.changes - MOST_ROWS, 'more task')}; all of them with: -o json")
-    for step, because in islice(job.file.skipped.items(), MOST_ROWS):
+    for step, because in islice(found.skipped.items(), MOST_ROWS):
         channel.line(f"not run: {called(step)}, because of {called(because)}")
-
-
-def _tasks(job: RecordedJob) -> Iterator[ConfigChange]:
-    """The tasks of steps; other changes of the job have no outcome."""
-    return (change for change in job.changes() if change.outcome)
 
 
 def _row(task: ConfigChange, job: str) -> tuple[str, ...]:
@@ -158,8 +150,9 @@ def logs_command(session: Session, job: str | None, step: str) -> ExitCode:
 
     found, pieces = job_log(JobRequest(session.settings.directory, job or "", step))
     if not session.writes_text:
-        lines = [{"step": name, "text": data.decode("utf-8", "replace")} for name, data in pieces]
-        session.result({"job": found, "output": lines}, lambda _: None)
+        from ordito.results.jobs import job_log_data
+
+        session.show(job_log_data(found, pieces))
         return ExitCode.DONE
     silent = True
     for name, data in pieces:
@@ -244,25 +237,26 @@ def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: f
     out, what was running is ended if it still runs, and the report says what is in doubt."""
     from ordito.app.job.cancel import CancelRequest, cancel
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.job_view import report_data, write_report
+    from ordito.cli.job_view import write_report
+    from ordito.results.jobs import CancellingData, NoJobData, job_end_data
 
     conversation = CliConversation(session)
     request = CancelRequest(session.settings.directory, job or "", now, wait_lock, commit)
     result = cancel(request, conversation)
     if result.report is not None:
         write_report(result.report, conversation.ledger, session)
-        session.result(report_data(result.report), lambda _: None)
+        session.show(job_end_data(result.report))
         if result.report.status == "cancelled":
             retry = session.settings.command("jobs", "retry")
             session.next(NextCommand(retry, "do what it has left undone, as a new job"))
         return ExitCode.DONE
     if not result.job:
         session.note("Nothing to cancel: no job is running, and none was interrupted.")
-        session.result({"job": None, "status": "ok"}, lambda _: None)
+        session.show(NoJobData())
         return ExitCode.DONE
     what = "its running steps are being ended" if now else "running steps finish, no others start"
     session.note(f"Job {result.job} was told to end: {what}.")
-    session.result({"job": result.job, "status": "cancelling"}, lambda _: None)
+    session.show(CancellingData(result.job, "cancelling"))
     session.next(NextCommand(session.settings.command("jobs", "show", result.job), "see how it ended"))
     return ExitCode.DONE
 
@@ -342,28 +336,20 @@ def replay_command(
         raise click.UsageError("--write takes all jobs: leave out --until and --first")
     if until and first is not None:
         raise click.UsageError("--until and --first exclude each other")
+    from ordito.results.jobs import replay_data
+
     result = replay(ReplayRequest(session.settings.directory, until, first, write, wait_lock, commit))
-    session.result(_data(result), lambda channel: _text(result, channel))
+    found = replay_data(result)
+    session.show(found, _text)
     write_kept(result.kept, session)
-    _suggest(result, session)
-    return ExitCode.DONE if result.agrees else ExitCode.REFUSED
+    _suggest(found, session)
+    return ExitCode.DONE if found.agrees else ExitCode.REFUSED
 
 
-def _data(result: ReplayResult) -> dict[str, object]:
-    data: dict[str, object] = msgspec.to_builtins(result, enc_hook=encode_hook)
-    data["agrees"] = result.agrees
-    del data["kept"]
-    if result.written:
-        data.update(kept_data(result.kept))
-    if result.state is None:
-        del data["state"]
-    return data
-
-
-def _text(result: ReplayResult, channel: Channel) -> None:
+def _text(result: ReplayData, channel: Channel) -> None:
     for problem in result.problems:
         channel.line(f"{channel.paint('error', problem.code)}: {printable(problem.message)}")
-    if result.state is not None:
+    if result.state is not UNSET:
         if not result.problems:
             _state(result, channel)
         return
@@ -383,7 +369,7 @@ def _text(result: ReplayResult, channel: Channel) -> None:
     _summary(result, channel)
 
 
-def _summary(result: ReplayResult, channel: Channel) -> None:
+def _summary(result: ReplayData, channel: Channel) -> None:
     jobs = plural(result.jobs, "job")
     if result.caveat:
         channel.line(f"effective statuses are not compared: {printable(result.caveat)}")
@@ -395,17 +381,17 @@ def _summary(result: ReplayResult, channel: Channel) -> None:
         channel.line(f"The records of {jobs} give exactly what ensemble.yaml says.")
 
 
-def _state(result: ReplayResult, channel: Channel) -> None:
+def _state(result: ReplayData, channel: Channel) -> None:
     from ordito.ensemble.yaml_writer import block
 
-    channel.write("".join(block({"status": msgspec.to_builtins(result.state, enc_hook=encode_hook)})))
+    channel.write("".join(block({"status": result.state})))
 
 
 def _shown(value: object) -> str:
     return "nothing" if value is None else as_text(value)
 
 
-def _suggest(result: ReplayResult, session: Session) -> None:
+def _suggest(result: ReplayData, session: Session) -> None:
     if result.agrees:
         return
     if result.problems:
@@ -424,6 +410,7 @@ def unlock_command(session: Session, remote: bool) -> ExitCode:
 
     It shows who holds the lock, and asks. A job that was interrupted in another clone is not lost: resume it there."""
     from ordito.app.job.jobs import held_lock, take_away
+    from ordito.results.jobs import unlocked_data
 
     if not remote:
         raise click.UsageError(
@@ -432,7 +419,7 @@ def unlock_command(session: Session, remote: bool) -> ExitCode:
     held = held_lock(session.settings.directory)
     if held is None:
         session.note("Nothing to unlock: nobody holds the lock.")
-        session.result({"unlocked": False, "owner": None}, lambda _: None)
+        session.show(unlocked_data(None))
         return ExitCode.DONE
     owner = held.lease.owner
     session.err.line(f"{held.meeting.remote} is locked by {owner}")
@@ -446,8 +433,7 @@ def unlock_command(session: Session, remote: bool) -> ExitCode:
             raise Declined
     take_away(held)
     session.note("The lock is removed.")
-    data = {"user": owner.user, "machine": owner.machine, "pid": owner.pid, "job": owner.job, "place": owner.place}
-    session.result({"unlocked": True, "owner": data}, lambda _: None)
+    session.show(unlocked_data(held))
     return ExitCode.DONE
 
 

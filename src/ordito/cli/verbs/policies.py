@@ -95,7 +95,7 @@ def _say_waiting(result: NotifyResult, session: Session) -> None:
 
 def _data(result: NotifyResult) -> dict[str, object]:
     from ordito.cli.handling_view import entry_data
-    from ordito.cli.job_view import report_data
+    from ordito.results.jobs import job_end_data
 
     handling = result.handling
     return {
@@ -103,7 +103,7 @@ def _data(result: NotifyResult) -> dict[str, object]:
         **(entry_data(result.entry) if result.entry is not None else {"number": result.number}),
         "handled": result.is_handled,
         "waiting": handling.waiting,
-        "jobs": [report_data(report) for report in handling.reports],
+        "jobs": [job_end_data(report).data for report in handling.reports],
         "refused": handling.refused,
     }
 

@@ -14,6 +14,7 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
+from ordito.results.records import SecretNamesData, SecretSetData, SecretsRemovedData, SecretValueData
 
 secrets_command = VerbGroup("secrets", SECRETS_VERBS, {}, "Keep secrets that ensemble.yaml names: { secret: NAME }.")
 
@@ -43,7 +44,7 @@ def set_command(session: Session, name: str, more: tuple[str, ...], path: str | 
         session.warn("it is so short that it is not removed from what operations print")
     session.note(f"{name} is kept" if kept.changed else f"{name} is unchanged")
     session.note(f"in ensemble.yaml write {{ secret: {name} }}")
-    session.result({"name": name, "changed": kept.changed}, lambda _: None)
+    session.show(SecretSetData(name, kept.changed))
     return ExitCode.DONE
 
 
@@ -67,28 +68,22 @@ def get_command(session: Session, name: str) -> ExitCode:
     """Show the value of the secret NAME and nothing else, so that a script can use it.
 
     This needs the key of the ensemble: .ordito/key, or the file that the variable ORDITO_KEY_FILE names."""
-    value = get_secret(session.settings.directory, name)
-
-    def text(channel: Channel) -> None:
-        if sys.stdout.isatty():
-            channel.line(printable(value))
-        else:
-            channel.write(f"{value}\n")
-
-    session.result({"name": name, "value": value}, text)
+    session.show(SecretValueData(name, get_secret(session.settings.directory, name)), _write_value)
     return ExitCode.DONE
+
+
+def _write_value(found: SecretValueData, channel: Channel) -> None:
+    if sys.stdout.isatty():
+        channel.line(printable(found.value))
+    else:
+        channel.write(f"{found.value}\n")
 
 
 @verb("list", named="secrets list")
 def list_command(session: Session) -> ExitCode:
     """List the names of the secrets that this ensemble keeps. Their values are not shown, and no key is needed."""
     names = list_secrets(session.settings.directory)
-
-    def text(channel: Channel) -> None:
-        for name in names:
-            channel.line(name)
-
-    session.result({"secrets": names}, text)
+    session.show(SecretNamesData(tuple(names)), lambda found, channel: channel.lines(found.secrets))
     if not names and session.writes_text:
         session.note("no secrets are kept here")
         session.next(NextCommand(session.settings.command("secrets", "set", "NAME"), "keep one"))
@@ -103,5 +98,5 @@ def rm_command(session: Session, names: tuple[str, ...]) -> ExitCode:
     What was deployed with them keeps them until it is deployed again."""
     remove_secrets(session.settings.directory, names)
     session.note(f"deleted: {', '.join(names)}")
-    session.result({"removed": list(names)}, lambda _: None)
+    session.show(SecretsRemovedData(tuple(names)))
     return ExitCode.DONE

@@ -19,6 +19,8 @@ from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
     from ordito.app.state.forget import Forgotten
+    from ordito.cli.channel import Channel
+    from ordito.results.records import RecordsData
 
 
 state_command = VerbGroup("state", STATE_VERBS, {}, "Show the records of instances, and change them by hand.")
@@ -30,12 +32,18 @@ def show_command(session: Session, names: tuple[str, ...]) -> ExitCode:
     """Show the records of instances, deleted ones included: of those named, by their ids or their nodes, or of all.
     `status` and `describe` say what the records mean."""
     from ordito.app.state.show import StateRequest, show
+    from ordito.results.records import RecordsData
 
     found = show(StateRequest(session.settings.directory, names))
     if not found:
         session.note("Nothing is recorded.")
-    session.result({"instances": found}, lambda channel: write_data(found, Format.YAML, channel) if found else None)
+    session.show(RecordsData(found), _write_records)
     return ExitCode.DONE
+
+
+def _write_records(found: RecordsData, channel: Channel) -> None:
+    if found.instances:
+        write_data(found.instances, Format.YAML, channel)
 
 
 @verb("mv", named="state mv")
@@ -50,7 +58,8 @@ def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: s
     name has changed; otherwise this is refused, as a deployment would be."""
     from ordito.app.state.move import RenameNodeRequest, move
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.job_view import recorded_data, write_kept
+    from ordito.cli.job_view import write_kept
+    from ordito.results.records import edit_data
 
     request = RenameNodeRequest(session.settings.directory, old, new, wait_lock, commit)
     done = move(request, CliConversation(session))
@@ -58,7 +67,7 @@ def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: s
         session.note(f"{before} is {now}")
     session.note(f"Recorded as job {done.recorded.job}.")
     write_kept(done.recorded.kept, session)
-    session.result({**recorded_data(done.recorded), "instances": done.instances}, lambda _: None)
+    session.show(edit_data(done.recorded, instances=done.instances))
     return ExitCode.DONE
 
 
@@ -95,13 +104,14 @@ def adopt_command(session: Session, node: str, attributes: tuple[str, ...], wait
     remove it."""
     from ordito.app.state.adopt import AdoptRequest, adopt
     from ordito.cli.conversation import CliConversation
-    from ordito.cli.job_view import recorded_data, write_kept
+    from ordito.cli.job_view import write_kept
+    from ordito.results.records import edit_data
 
     request = AdoptRequest(session.settings.directory, node, _values(attributes), wait_lock, commit)
     done = adopt(request, CliConversation(session))
     session.note(f"{done.instance} is recorded as created and started; job {done.recorded.job}.")
     write_kept(done.recorded.kept, session)
-    session.result({**recorded_data(done.recorded), "instance": done.instance}, lambda _: None)
+    session.show(edit_data(done.recorded, instance=done.instance))
     session.next(
         NextCommand(session.settings.command("describe", done.instance), "see what is recorded of it"),
         NextCommand(session.settings.command("plan"), "see what deploying would do now"),
@@ -131,6 +141,7 @@ def renew_command(session: Session, wait_lock: float, *, as_they_are: bool) -> E
     The ensemble keeps a copy of each service that it has deployed, and operations run from there. If a file of it has
     changed, commands refuse to use it; undeploy and --force go on with the files as they are."""
     from ordito.app.state.renew import RenewRequest, renew
+    from ordito.results.records import RenewedData
 
     done = renew(RenewRequest(session.settings.directory, as_they_are, wait_lock))
     for word, files in (("put back", done.renewed), ("taken as it is", done.accepted)):
@@ -138,7 +149,7 @@ def renew_command(session: Session, wait_lock: float, *, as_they_are: bool) -> E
             session.note(f"{word}: {file}")
     if not (done.renewed or done.accepted):
         session.note("Nothing to do: no deployed file has changed.")
-    session.result({"renewed": list(done.renewed), "accepted": list(done.accepted)}, lambda _: None)
+    session.show(RenewedData(tuple(done.renewed), tuple(done.accepted)))
     return ExitCode.DONE
 
 
@@ -181,7 +192,8 @@ def forget_command(session: Session, names: tuple[str, ...], wait_lock: float, c
 
 def _say_forgotten(session: Session, done: Forgotten) -> ExitCode:
     """Show what was forgotten, and what may remain."""
-    from ordito.cli.job_view import recorded_data, write_kept
+    from ordito.cli.job_view import write_kept
+    from ordito.results.records import edit_data
 
     if done.recorded is None:
         session.note("Nothing to forget: no instance was deleted.")
@@ -193,7 +205,5 @@ def _say_forgotten(session: Session, done: Forgotten) -> ExitCode:
         session.warn("these may still exist, and are no longer recorded:")
         for line in done.remains:
             session.note(f"  {line}")
-    told = recorded_data(done.recorded) if done.recorded is not None else {"job": None}
-    data = {**told, "forgotten": list(done.instances), "remains": list(done.remains)}
-    session.result(data, lambda _: None)
+    session.show(edit_data(done.recorded, forgotten=tuple(done.instances), remains=tuple(done.remains)))
     return ExitCode.DONE
