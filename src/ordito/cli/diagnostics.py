@@ -21,6 +21,7 @@ from ordito.base.diagnostics import Diagnostic, Severity, without_passwords
 from ordito.base.span import HIDDEN, Span
 from ordito.cli.channel import Channel
 from ordito.cli.text_width import columns, printable, width
+from ordito.results.findings import FindingData, finding_data
 
 MOST_SHOWN = 100
 """How many diagnostics are printed in full; a document with one kind of error often has it in a thousand places."""
@@ -42,37 +43,19 @@ def render(found: Sequence[Diagnostic], channel: Channel) -> None:
         channel.line(channel.paint("strong", total(found)))
 
 
-def total(found: Iterable[Diagnostic]) -> str:
+def total(found: Iterable[Diagnostic | FindingData]) -> str:
     """How many diagnostics there are of each severity, as in "2 errors, 1 warning"."""
     counts = dict.fromkeys(Severity, 0)
     for diagnostic in found:
-        counts[diagnostic.severity] += 1
+        counts[Severity(diagnostic.severity)] += 1
     return ", ".join(f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in counts.items() if n)
 
 
 def as_data(diagnostic: Diagnostic) -> dict[str, object]:
     """A diagnostic as plain data: ``{code, severity, message, file, line, column, end_line, end_column, hint,
     related: [{message, file, ...}]}``; the place is null where there is none."""
-    return {
-        "code": diagnostic.code,
-        "severity": str(diagnostic.severity),
-        "message": diagnostic.message,
-        **_place(diagnostic.span),
-        "hint": diagnostic.hint,
-        "related": [{"message": r.message, **_place(r.span)} for r in diagnostic.related],
-    }
-
-
-def _place(span: Span | None) -> dict[str, object]:
-    if span is None:
-        return dict.fromkeys(("file", "line", "column", "end_line", "end_column"))
-    return {
-        "file": span.source.name + span.source.note,
-        "line": span.line,
-        "column": span.column,
-        "end_line": span.end_line,
-        "end_column": span.end_column,
-    }
+    plain: dict[str, object] = msgspec.to_builtins(finding_data(diagnostic))
+    return plain
 
 
 # ------------------------------------------------------------------------------------------------ for people

@@ -206,7 +206,7 @@ MOST_HISTORY = 8_000_000
 
 
 class TaskLine(msgspec.Struct, frozen=True):
-    """The line of a task in `jobs.tsv`; ``seconds`` is NaN where it holds no number."""
+    """The line of a task in `jobs.tsv`; ``seconds`` is None where it holds no number."""
 
     id: str
     job: str
@@ -215,7 +215,7 @@ class TaskLine(msgspec.Struct, frozen=True):
     outcome: str
     changed: str
     start: str
-    seconds: float
+    seconds: float | None
     summary: str
 
 
@@ -251,11 +251,4 @@ def _task(line: bytes) -> TaskLine | None:
     if len(columns) < COLUMNS or columns[1] != "task":
         return None
     change, _, job, operation, target, outcome, changed, start, seconds, summary = map(unescape, columns[:COLUMNS])
-    return TaskLine(change, job, operation, target, outcome, changed, start, _task_number(seconds), summary)
-
-
-def _task_number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+    return TaskLine(change, job, operation, target, outcome, changed, start, _number(seconds), summary)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from ordito.app.doctor.finding import ENSEMBLE, LOOK, MACHINE, OK, PROGRAM, Diagnosis, DoctorFinding
+from ordito.app.doctor.finding import ENSEMBLE, LOOK, MACHINE, OK, PROGRAM, DoctorFinding
 from ordito.authoring.init import InitRequest, init
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
@@ -19,7 +19,8 @@ from ordito.cli.text_width import pad, printable, width
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.doctor.finding import Diagnosis, DoctorFinding
+    from ordito.results.findings import DoctorData
+    from ordito.results.services import MadeFilesData
 
 
 @verb("init")
@@ -29,20 +30,19 @@ def init_command(session: Session, directory: str, template: str) -> ExitCode:
     """Make a new project in DIR (default: the current directory): a small service that deploys at once.
 
     No file is overwritten."""
+    from ordito.results.services import MadeFilesData
+
     made = init(InitRequest(directory, template))
 
-    def text(channel: Channel) -> None:
-        for file in made.files:
+    def write(found: MadeFilesData, channel: Channel) -> None:
+        for file in found.files:
             channel.line(f"made {file}" if directory == "." else f"made {directory}/{file}")
 
-    session.result({"directory": made.directory, "files": list(made.files)}, text)
+    session.show(MadeFilesData(made.directory, tuple(made.files)), write)
     begin = "" if directory == "." else f"cd {shlex.quote(directory)} && "
     deploy = session.settings.plain_command("deploy")
     session.next(NextCommand(f"{begin}{deploy}", "deploy it; ensemble.yaml says what to deploy, and later what exists"))
     return ExitCode.DONE
-
-
-FORMAT = "ordito.doctor/1"
 
 
 @verb("doctor")
@@ -53,26 +53,17 @@ def doctor_command(session: Session) -> ExitCode:
     how to get it. Something is needed if the program cannot work without it or if the ensemble uses it: the exit code
     is 0 when nothing needed is missing. Nothing is changed, no host is contacted, and nothing is fetched."""
     from ordito.app.doctor.look import DoctorRequest, diagnose
+    from ordito.results.findings import doctor_data
 
     settings = session.settings
     found = diagnose(DoctorRequest(settings.directory, settings.wanted_environment, settings.hosts))
     findings = tuple(msgspec.structs.replace(one, cure=settings.completed(one.cure)) for one in found.findings)
     found = msgspec.structs.replace(found, findings=findings)
-    session.result(as_data(found), lambda channel: write_diagnosis(found, channel))
+    session.show(doctor_data(found), write_diagnosis)
     lacking = [finding for finding in found.findings if finding.is_lacking]
     for finding in lacking:
         session.warn(printable(f"{finding.name} is {finding.state}, but needed: {finding.needed}"))
     return ExitCode.JOB_FAILED if lacking else ExitCode.DONE
-
-
-def as_data(found: Diagnosis) -> dict[str, object]:
-    """A diagnosis for programs."""
-    return {"format": FORMAT, "ready": found.is_ready, "findings": [_as_data(one) for one in found.findings]}
-
-
-def _as_data(finding: DoctorFinding) -> dict[str, object]:
-    data: dict[str, object] = msgspec.to_builtins(finding)
-    return data
 
 
 @verb("completion")
@@ -84,9 +75,10 @@ def completion_command(session: Session, shell: str) -> ExitCode:
     Bash reads it from ~/.local/share/bash-completion/completions/ordito if the package bash-completion is installed;
     zsh from a file _ordito in a folder of $fpath; fish from ~/.config/fish/completions/ordito.fish."""
     from ordito.cli.completion import script
+    from ordito.results.services import CompletionData
 
-    text = script(shell)
-    session.result({"shell": shell, "script": text}, lambda channel: channel.write(text))
+    found = CompletionData(shell, script(shell))
+    session.show(found, lambda shown, channel: channel.write(shown.script))
     return ExitCode.DONE
 
 
@@ -97,7 +89,7 @@ WIDEST = 48
 """A finding that is longer has a line of its own."""
 
 
-def write_diagnosis(found: Diagnosis, channel: Channel) -> None:
+def write_diagnosis(found: DoctorData, channel: Channel) -> None:
     """Write all findings."""
     for part, title in TITLES.items():
         findings = [finding for finding in found.findings if finding.part == part]

@@ -24,7 +24,8 @@ from ordito.cli.verb import verb
 from ordito.work.options import HookOptions
 
 if TYPE_CHECKING:
-    from ordito.authoring.blocks import BlockPage, ConfigField
+    from ordito.authoring.blocks import BlockEntry, ConfigField
+    from ordito.results.blocks import BlockData, BlockListData, BlockTestData, TriedData
 
 
 blocks_command = VerbGroup(
@@ -44,24 +45,26 @@ def list_command(session: Session, words: tuple[str, ...], service: str, catalog
 
     They are searched for in the folder "catalog" of the directory, in the given catalogues, in those of the user and in
     the one that comes with the program; with --service also in that service and in "catalog" beside it."""
-    from ordito.authoring.blocks import BlockEntry, BlocksRequest, list_blocks
-
-    def row(block: BlockEntry) -> tuple[str, ...]:
-        undo = "yes" if block.can_be_undone else ""
-        version = block.version if block.taken else f"{block.version} (older)"
-        return block.fqn, version, undo, block.origin, first_sentence(block.description)
+    from ordito.authoring.blocks import BlocksRequest, list_blocks
+    from ordito.results.blocks import block_list_data
 
     every = list_blocks(BlocksRequest(session.settings.directory, catalogs, service))
     sought = [word.casefold() for word in words]
     found = [b for b in every if all(w in f"{b.fqn} {b.description}".casefold() for w in sought)]
-
-    def text(channel: Channel) -> None:
-        from ordito.cli.channel import write_columns
-
-        write_columns(TITLES, [row(block) for block in found], channel)
-
-    session.result({"blocks": [msgspec.to_builtins(block) for block in found]}, text)
+    session.show(block_list_data(found), _list)
     return ExitCode.DONE
+
+
+def _list(found: BlockListData, channel: Channel) -> None:
+    from ordito.cli.channel import write_columns
+
+    write_columns(TITLES, list(map(_row, found.blocks)), channel)
+
+
+def _row(block: BlockEntry) -> tuple[str, ...]:
+    undo = "yes" if block.can_be_undone else ""
+    version = block.version if block.taken else f"{block.version} (older)"
+    return block.fqn, version, undo, block.origin, first_sentence(block.description)
 
 
 def first_sentence(text: str) -> str:
@@ -82,13 +85,14 @@ def show_command(session: Session, name: str, service: str, catalogs: tuple[str,
     FQN is the name of the block, as in ordito.dev/lifecycle/notify@v1#Webhook; the part after the # is enough if no
     other block has it."""
     from ordito.authoring.blocks import BlocksRequest, show_block
+    from ordito.results.blocks import block_data
 
     page = show_block(BlocksRequest(session.settings.directory, catalogs, service), name)
-    session.result(msgspec.to_builtins(page), lambda channel: _text(page, channel))
+    session.show(block_data(page), _text)
     return ExitCode.DONE
 
 
-def _text(page: BlockPage, channel: Channel) -> None:
+def _text(page: BlockData, channel: Channel) -> None:
     block = page.block
     channel.line(f"{channel.paint('strong', block.fqn)} {block.version}  {channel.paint('place', page.declared)}")
     _paragraph(block.description, "  ", channel)
@@ -138,8 +142,9 @@ def test_command(session: Session, name: str, inputs: GivenInputs, service: str,
 
     Give its config like inputs: -i KEY=VALUE, or -I FILE. Files of the archive that the config names are taken from
     --root. With --undo it is undone afterwards. Nothing is recorded."""
-    from ordito.authoring.block_test import BlockTest, BlockTestRequest, Tried, test_block
+    from ordito.authoring.block_test import BlockTestRequest, test_block
     from ordito.authoring.blocks import BlocksRequest
+    from ordito.results.blocks import block_test_data
 
     printed = _Printed(session)
     catalogs = tuple(map(str, given["catalogs"])) if isinstance(given["catalogs"], tuple) else ()
@@ -151,23 +156,24 @@ def test_command(session: Session, name: str, inputs: GivenInputs, service: str,
         str(given["root"]),
         str(given["phase"]),
     )
-
-    def line(what: str, tried: Tried, channel: Channel) -> None:
-        why = f": {tried.message}" if tried.message else ""
-        channel.line(printable(f"{what} {tried.ending} after {tried.seconds:.1f} s{why}"))
-        for key, value in tried.outputs.items():
-            channel.line(printable(f"  {key}: {json.dumps(value, ensure_ascii=False)}"))
-
-    def text(channel: Channel) -> None:
-        channel.line(f"{channel.paint('strong', found.fqn)} {found.version}  from {printable(found.origin)}")
-        line("execute", found.execute, channel)
-        if found.undo is not None:
-            line("undo", found.undo, channel)
-
-    found: BlockTest = test_block(request, printed.feed)
+    found = test_block(request, printed.feed)
     printed.end()
-    session.result({**msgspec.to_builtins(found), "succeeded": found.succeeded}, text)
+    session.show(block_test_data(found), _write_test)
     return ExitCode.DONE if found.succeeded else ExitCode.JOB_FAILED
+
+
+def _write_test(found: BlockTestData, channel: Channel) -> None:
+    channel.line(f"{channel.paint('strong', found.fqn)} {found.version}  from {printable(found.origin)}")
+    _tried("execute", found.execute, channel)
+    if found.undo is not None:
+        _tried("undo", found.undo, channel)
+
+
+def _tried(what: str, tried: TriedData, channel: Channel) -> None:
+    why = f": {tried.message}" if tried.message else ""
+    channel.line(printable(f"{what} {tried.ending} after {tried.seconds:.1f} s{why}"))
+    for key, value in tried.outputs.items():
+        channel.line(printable(f"  {key}: {json.dumps(value, ensure_ascii=False)}"))
 
 
 class _Printed:
@@ -209,11 +215,12 @@ def import_command(session: Session, module: str, value: str, out: str) -> ExitC
     This needs the program `cue` (0.9 or later), on the path or where CUE_EXE says. Put the file beside the service as
     lifecycle.json, or give it with --lifecycle."""
     from ordito.authoring.import_steps import ImportRequest, import_steps
+    from ordito.results.blocks import ImportedStepsData
 
     found = import_steps(ImportRequest(module, value, "" if out == "-" else out), os.environ)
     if found.out:
-        data = {"out": found.out, "steps": found.steps}
-        session.result(data, lambda channel: channel.line(f"{found.out}: {plural(found.steps, 'lifecycle step')}"))
+        data = ImportedStepsData(found.out, found.steps)
+        session.show(data, lambda one, channel: channel.line(f"{one.out}: {plural(one.steps, 'lifecycle step')}"))
     else:
         steps = msgspec.json.decode(found.text)
         session.result(steps, lambda channel: channel.write(found.text), bare=True)

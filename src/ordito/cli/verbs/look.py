@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
@@ -20,6 +19,7 @@ from ordito.work.workflows import workflow_of
 if TYPE_CHECKING:
     from ordito.app.revisions import IncompleteRevision, RevisionLine
     from ordito.app.status import StatusRequest
+    from ordito.results.services import RevisionsData
     from ordito.results.status import StatusData
 
 
@@ -115,11 +115,13 @@ def describe_command(session: Session, name: str) -> ExitCode:
     These are its properties and attributes, the reasons for its status, what was done to it, and what can be done next.
 
     An instance is named by its id (web_1), a node by its name (web); node:NAME and instance:ID say which is meant."""
-    from ordito.app.describe import DescribeRequest, describe
-    from ordito.cli.description_view import description_data, write_description
+    from ordito.app.describe import DescribeRequest, InstanceDescription, describe
+    from ordito.cli.description_view import write_description
+    from ordito.results.description import instance_data, node_data
 
     found = describe(DescribeRequest(session.settings.directory, name))
-    session.result(description_data(found), lambda channel: write_description(found, channel))
+    data = instance_data(found) if isinstance(found, InstanceDescription) else node_data(found)
+    session.show(data, write_description)
     session.next(*(NextCommand(session.settings.command(*step.words), step.purpose) for step in found.next))
     return ExitCode.DONE
 
@@ -162,20 +164,21 @@ def revisions_command(session: Session) -> ExitCode:
     Each completed deployment, upgrade, removal or rollback made one. The ensemble keeps what it deployed, its files and
     its inputs, so that `ordito rollback REVISION` can go back to it."""
     from ordito.app.revisions import list_revisions
+    from ordito.results.services import revisions_data
 
     found = list_revisions(session.settings.directory)
-
-    def text(channel: Channel) -> None:
-        rows = [_row(line, channel) for line in found.revisions]
-        write_columns(("", "REVISION", "JOB", "WORKFLOW", "ENDED", "SERVICE", "INPUTS CHANGED"), rows, channel)
-
-    session.result(msgspec.to_builtins(found), text)
+    session.show(revisions_data(found), _write_revisions)
     if found.is_partial:
         what = f"job {found.partial}" if found.partial else "a job"
         session.warn(f"{what} was begun after the current revision, and did not complete")
         if found.back:
             session.next(NextCommand(session.settings.command("rollback"), f"go back to revision {found.back}"))
     return ExitCode.DONE
+
+
+def _write_revisions(found: RevisionsData, channel: Channel) -> None:
+    rows = [_row(line, channel) for line in found.revisions]
+    write_columns(("", "REVISION", "JOB", "WORKFLOW", "ENDED", "SERVICE", "INPUTS CHANGED"), rows, channel)
 
 
 def _row(line: RevisionLine, channel: Channel) -> tuple[str, ...]:

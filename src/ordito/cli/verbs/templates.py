@@ -14,7 +14,6 @@ from ordito.app.requests import ChoiceOptions, DeployRequest
 from ordito.base.diagnostics import Severity
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.delivery import deliver, out_option
-from ordito.cli.diagnostics import as_json
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.job_view import as_text
 from ordito.cli.progress.lines import plural
@@ -27,8 +26,8 @@ from ordito.cli.verb import verb
 from ordito.work.options import HookOptions
 
 if TYPE_CHECKING:
-    from ordito.app.show_spec import SpecResult
     from ordito.authoring.format import Formatted, FormattedFile
+    from ordito.results.services import SpecData
 
 
 @verb("fmt")
@@ -43,6 +42,7 @@ def fmt_command(session: Session, paths: tuple[str, ...], *, check: bool, diff: 
     they describe, and the meaning never changes. Line ends become those of Unix: CRLF becomes LF. A file is left
     unchanged if it has errors, has several names (hard links), or is written by somebody else meanwhile."""
     from ordito.authoring.format import FormatRequest, format_files
+    from ordito.results.services import formatted_data
 
     write = not (check or diff)
     made = format_files(FormatRequest(paths or (".",), write, fetch))
@@ -50,19 +50,12 @@ def fmt_command(session: Session, paths: tuple[str, ...], *, check: bool, diff: 
     for file in made.files:
         if file.reason:
             session.warn(f"{file.path} is not changed: {file.reason}")
-    session.result(
-        _formatted_data(made, written=write), lambda channel: _write_formatted(made, channel, check=check, diff=diff)
+    # What was written before is not part of the result: a difference is shown from the files themselves.
+    session.show(
+        formatted_data(made, written=write), lambda _, channel: _write_formatted(made, channel, check=check, diff=diff)
     )
     refused = made.diagnostics or (check and any(file.changed for file in made.files))
     return ExitCode.REFUSED if refused else ExitCode.DONE
-
-
-def _formatted_data(made: Formatted, *, written: bool) -> dict[str, object]:
-    return {
-        "written": written,
-        "files": [{"file": f.path, "changed": f.changed, "left": f.reason or None} for f in made.files],
-        "diagnostics": as_json(made.diagnostics),
-    }
 
 
 def _write_formatted(made: Formatted, channel: Channel, *, check: bool, diff: bool) -> None:
@@ -157,7 +150,6 @@ def compile_command(  # noqa: PLR0913  (one for each option)
     Every type is flattened, every name is complete, every default is filled in and every requirement has its target;
     only what the running system knows remains a function call. The same service always gives the same bytes. The fields
     are described in docs/compiled.md."""
-    import msgspec
 
     from ordito.app.services.compiled import CompileRequest, compile_service
 
@@ -211,15 +203,13 @@ def package_command(  # noqa: PLR0913  (one for each option)
     hosts.yaml, and other archives. DIR may also be a definitions file: then its folder is packed, with that file as its
     entry. The blocks of lifecycle steps are packed too, wherever they are. The same files make the same archive."""
     from ordito.authoring.package import PackageRequest, package
+    from ordito.results.services import PackedData
 
     made = package(PackageRequest(service, out, others, created_by, only_named, fetch, choices, hooks))
     session.diagnostics(made.diagnostics)
-
-    def text(channel: Channel) -> None:
-        channel.line(f"packed {plural(len(made.files), 'file')} into {made.archive}")
-
-    session.result(
-        {"archive": made.archive, "sha256": made.sha256, "entry": made.entry, "files": list(made.files)}, text
+    found = PackedData(made.archive, made.sha256, made.entry, tuple(made.files))
+    session.show(
+        found, lambda one, channel: channel.line(f"packed {plural(len(one.files), 'file')} into {one.archive}")
     )
     session.next(NextCommand(session.settings.command("deploy", made.archive), "deploy it, here or elsewhere"))
     return ExitCode.DONE
@@ -233,13 +223,13 @@ def unpackage_command(session: Session, archive: str, out: str) -> ExitCode:
 
     Nothing is overwritten, and an archive with unsafe content is refused as a whole."""
     from ordito.authoring.package import UnpackageRequest, unpackage
+    from ordito.results.services import MadeFilesData
 
     made = unpackage(UnpackageRequest(archive, out))
-
-    def text(channel: Channel) -> None:
-        channel.line(f"unpacked {plural(len(made.files), 'file')} into {made.directory}")
-
-    session.result({"directory": made.directory, "files": list(made.files)}, text)
+    found = MadeFilesData(made.directory, tuple(made.files))
+    session.show(
+        found, lambda one, channel: channel.line(f"unpacked {plural(len(one.files), 'file')} into {one.directory}")
+    )
     return ExitCode.DONE
 
 
@@ -249,28 +239,16 @@ def spec_command(session: Session) -> ExitCode:
 
     Secrets are not shown. Nothing is changed."""
     from ordito.app.show_spec import SpecRequest, show_spec
+    from ordito.results.services import spec_data
 
     found = show_spec(SpecRequest(session.settings.directory, session.settings.wanted_environment))
     session.diagnostics(found.found)
-    session.result(_spec_data(found), lambda channel: _write_spec(found, channel))
+    session.show(spec_data(found), _write_spec)
     failed = any(d.severity is Severity.ERROR for d in found.found)
     return ExitCode.REFUSED if failed else ExitCode.DONE
 
 
-def _spec_data(found: SpecResult) -> dict[str, object]:
-    return {
-        "service": found.service,
-        "environment": found.environment,
-        "environments": list(found.environments),
-        "inputs": {name: msgspec.to_builtins(value) for name, value in found.inputs.items()},
-        "variables": dict(found.variables),
-        "lock": found.lock,
-        "files": list(found.files),
-        "diagnostics": as_json(found.found),
-    }
-
-
-def _write_spec(found: SpecResult, channel: Channel) -> None:
+def _write_spec(found: SpecData, channel: Channel) -> None:
     channel.line(f"service      {printable(found.service or 'none is named')}")
     others = [name for name in found.environments if name != found.environment]
     also = f"  (there are also: {', '.join(others)})" if others else ""

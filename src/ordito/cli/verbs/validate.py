@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 import msgspec
+from msgspec import UNSET
 
 from ordito.app.requests import ChoiceOptions, DeployRequest, GivenInputs
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.base.json_text import json_text
 from ordito.cli.channel import Channel
-from ordito.cli.diagnostics import as_json, total
+from ordito.cli.diagnostics import total
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.lines import plural
 from ordito.cli.request_options import group, single
@@ -22,6 +23,7 @@ from ordito.work.options import HookOptions
 
 if TYPE_CHECKING:
     from ordito.authoring.validate import ValidateRequest, ValidateResult
+    from ordito.results.services import ValidatedData, ValidatedSeveralData
 
 
 class _Checked(msgspec.Struct, frozen=True):
@@ -53,6 +55,7 @@ def validate_command(
     Without SERVICE, the service of the ensemble is checked; without an ensemble, the one in the current directory.
     Nothing is changed, and no ensemble is needed. `ordito explain CODE` says more about a finding."""
     from ordito.authoring.validate import ValidateRequest, validate
+    from ordito.results.services import validated_data
 
     if len(services) > 1 and (hooks.lifecycle or not inputs.is_empty):
         what = "lifecycle steps" if hooks.lifecycle else "inputs"
@@ -79,7 +82,7 @@ def validate_command(
     result = validate(msgspec.structs.replace(usual, service=services[0] if services else ""))
     if session.stream is not None or session.writes_text:
         session.diagnostics(result.diagnostics)
-    session.result(_data(result), lambda channel: _text(result, channel))
+    session.show(validated_data(result), _text)
     return ExitCode.DONE
 
 
@@ -96,19 +99,22 @@ def _check(request: ValidateRequest) -> _Checked:
 def _several(session: Session, checked: list[_Checked], code: ExitCode) -> None:
     """Show the findings of several services, then a line for each service."""
     from ordito.cli.finding_formats import distinct
+    from ordito.results.services import ValidatedSeveralData, invalid_data, validated_data
 
     if session.stream is not None or session.writes_text:
         session.diagnostics(distinct(d for c in checked for d in c.diagnostics))
+    services = [
+        validated_data(c.result) if c.result is not None else invalid_data(c.service, c.diagnostics) for c in checked
+    ]
+    session.show(ValidatedSeveralData(code is ExitCode.DONE, tuple(services)), _texts)
 
-    def text(channel: Channel) -> None:
-        for one in checked:
-            if one.result is not None:
-                _text(one.result, channel)
-            else:
-                channel.line(f"{one.service} is not valid: {total(one.diagnostics)}")
 
-    services = [_data(c.result) if c.result is not None else _invalid(c) for c in checked]
-    session.result({"valid": code is ExitCode.DONE, "services": services}, text)
+def _texts(found: ValidatedSeveralData, channel: Channel) -> None:
+    for one in found.services:
+        if one.valid:
+            _text(one, channel)
+        else:
+            channel.line(f"{one.service} is not valid: {total(one.diagnostics)}")
 
 
 def _for_tools(session: Session, found: list[Diagnostic], code: ExitCode) -> None:
@@ -121,31 +127,8 @@ def _for_tools(session: Session, found: list[Diagnostic], code: ExitCode) -> Non
         session.out.write(json_text(sarif(distinct(found), exit_code=code), indent=2, ascii_only=True) + "\n")
 
 
-def _invalid(checked: _Checked) -> dict[str, object]:
-    return {"valid": False, "service": checked.service, "diagnostics": as_json(checked.diagnostics)}
-
-
-def _data(result: ValidateResult) -> dict[str, object]:
-    data: dict[str, object] = {
-        "valid": True,
-        "service": result.name,
-        "nodes": result.nodes,
-        "relationships": result.relationships,
-        "inputs": list(result.inputs),
-        "outputs": list(result.outputs),
-        "diagnostics": as_json(result.diagnostics),
-    }
-    if result.about is not None:
-        about = result.about
-        data["archive"] = {
-            "author": about.author,
-            "version": about.version,
-            "meta": dict(about.block),
-            "further": [dict(block) for block in about.further],
-        }
-    return data
-
-
-def _text(result: ValidateResult, channel: Channel) -> None:
-    found = f"{plural(result.nodes, 'node')}, {plural(result.relationships, 'relationship')}"
-    channel.line(f"{result.name} is valid: {found}")
+def _text(found: ValidatedData, channel: Channel) -> None:
+    assert found.nodes is not UNSET
+    assert found.relationships is not UNSET
+    what = f"{plural(found.nodes, 'node')}, {plural(found.relationships, 'relationship')}"
+    channel.line(f"{found.service} is valid: {what}")

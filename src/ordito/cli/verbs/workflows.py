@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from ordito.app.requests import TemplateWorkflowRequest
 from ordito.cli.channel import Channel, write_columns
@@ -18,8 +17,9 @@ from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.workflow_list import ShownInput, ShownStep, ShownWorkflow
+    from ordito.app.workflow_list import ListedWorkflow, ShownInput, ShownStep
     from ordito.app.workflow_run import WorkflowRequest
+    from ordito.results.services import WorkflowData, WorkflowListData
 
 
 workflow_command = VerbGroup("workflow", WORKFLOW_VERBS, {}, "Show the workflows of the template, and run them.")
@@ -30,21 +30,22 @@ def list_command(session: Session) -> ExitCode:
     """List the workflows of the deployed service, and those that every service has.
 
     A workflow of the template with the name deploy or undeploy replaces the one that Ordito makes."""
-    from ordito.app.workflow_list import ListedWorkflow, list_workflows
+    from ordito.app.workflow_list import list_workflows
+    from ordito.results.services import workflow_list_data
 
-    found = list_workflows(session.settings.directory)
-
-    def row(workflow: ListedWorkflow) -> tuple[str, ...]:
-        where = workflow.place or "made for every service"
-        where += f" (replaces the {workflow.replaces} that Ordito makes)" if workflow.replaces else ""
-        texts = (workflow.name, " ".join(workflow.inputs), where, workflow.description)
-        return tuple(printable(text) for text in texts)
-
-    def text(channel: Channel) -> None:
-        write_columns(("WORKFLOW", "INPUTS", "WHERE", "DESCRIPTION"), [row(w) for w in found], channel)
-
-    session.result({"workflows": [msgspec.to_builtins(w) for w in found]}, text)
+    session.show(workflow_list_data(list_workflows(session.settings.directory)), _list)
     return ExitCode.DONE
+
+
+def _list(found: WorkflowListData, channel: Channel) -> None:
+    write_columns(("WORKFLOW", "INPUTS", "WHERE", "DESCRIPTION"), list(map(_row, found.workflows)), channel)
+
+
+def _row(workflow: ListedWorkflow) -> tuple[str, ...]:
+    where = workflow.place or "made for every service"
+    where += f" (replaces the {workflow.replaces} that Ordito makes)" if workflow.replaces else ""
+    texts = (workflow.name, " ".join(workflow.inputs), where, workflow.description)
+    return tuple(printable(text) for text in texts)
 
 
 @verb("show", named="workflow show")
@@ -54,13 +55,13 @@ def show_command(session: Session, name: str) -> ExitCode:
 
     NAME is one that `ordito workflow list` shows. `ordito plan workflow NAME` shows what it would do now."""
     from ordito.app.workflow_list import show_workflow
+    from ordito.results.services import workflow_data
 
-    found = show_workflow(session.settings.directory, name)
-    session.result(msgspec.to_builtins(found), lambda channel: _write(found, channel))
+    session.show(workflow_data(show_workflow(session.settings.directory, name)), _write)
     return ExitCode.DONE
 
 
-def _write(workflow: ShownWorkflow, channel: Channel) -> None:
+def _write(workflow: WorkflowData, channel: Channel) -> None:
     channel.line(channel.paint("strong", printable(f"Workflow {workflow.name}")))
     instead = f"{workflow.replaces}, which Ordito makes otherwise" if workflow.replaces else ""
     for name, value in (

@@ -1,0 +1,232 @@
+"""Services: whether they are valid, what is wanted of them, what was made of their files, and their workflows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from ordito.app.revisions import RevisionLine
+from ordito.app.show_spec import Shown
+from ordito.app.workflow_list import ListedWorkflow, ShownInput, ShownStep
+from ordito.results.answer import Result, ResultData
+from ordito.results.findings import FindingData, findings_data
+
+if TYPE_CHECKING:
+    from ordito.app.revisions import RevisionList
+    from ordito.app.show_spec import SpecResult
+    from ordito.app.workflow_list import ShownWorkflow
+    from ordito.authoring.format import Formatted
+    from ordito.authoring.validate import ValidateResult
+    from ordito.base.diagnostics import Diagnostic
+
+# Whether services are valid.
+
+
+class ArchiveData(msgspec.Struct, frozen=True):
+    """What a CSAR says of itself."""
+
+    author: str
+    version: str
+    meta: Mapping[str, str]
+    """The first block of its metadata."""
+
+    further: tuple[Mapping[str, str], ...]
+    """The other blocks."""
+
+
+class ValidatedData(Result, frozen=True, kw_only=True):
+    """A service that was checked: of one that is not valid only the findings are known."""
+
+    valid: bool
+    service: str
+    nodes: int | UnsetType = UNSET
+    """How many it has; ``relationships`` likewise."""
+
+    relationships: int | UnsetType = UNSET
+    inputs: tuple[str, ...] | UnsetType = UNSET
+    outputs: tuple[str, ...] | UnsetType = UNSET
+    diagnostics: tuple[FindingData, ...]
+    archive: ArchiveData | UnsetType = UNSET
+
+
+class ValidatedSeveralData(Result, frozen=True):
+    """Several services that were checked."""
+
+    valid: bool
+    """Whether all of them are valid."""
+
+    services: tuple[ValidatedData, ...]
+
+
+def validated_data(result: ValidateResult) -> ValidatedData:
+    """A valid service."""
+    about = result.about
+    archive: ArchiveData | UnsetType = UNSET
+    if about is not None:
+        archive = ArchiveData(about.author, about.version, dict(about.block), tuple(map(dict, about.further)))
+    return ValidatedData(
+        valid=True,
+        service=result.name,
+        nodes=result.nodes,
+        relationships=result.relationships,
+        inputs=result.inputs,
+        outputs=result.outputs,
+        diagnostics=findings_data(result.diagnostics),
+        archive=archive,
+    )
+
+
+def invalid_data(service: str, found: Iterable[Diagnostic]) -> ValidatedData:
+    """A service that is not valid."""
+    return ValidatedData(valid=False, service=service, diagnostics=findings_data(found))
+
+
+# What is wanted, and what was deployed.
+
+
+class SpecData(ResultData, frozen=True, tag="ordito.spec/1"):
+    """The user's part of `ensemble.yaml`, merged and evaluated, without secrets."""
+
+    service: str
+    environment: str
+    environments: tuple[str, ...]
+    """All that there are."""
+
+    inputs: Mapping[str, Shown]
+    variables: Mapping[str, object]
+    """The variables that operations get."""
+
+    lock: str
+    files: tuple[str, ...]
+    """The files that are merged in."""
+
+    diagnostics: tuple[FindingData, ...]
+
+
+class RevisionsData(ResultData, frozen=True, tag="ordito.revisions/1"):
+    """The revisions, the newest first."""
+
+    revisions: tuple[RevisionLine, ...]
+    is_partial: bool
+    """Whether something was begun after the current revision and not completed."""
+
+    partial: str
+    """The job that has begun it."""
+
+    repairs: bool
+    """Whether that job was to deploy the current revision again."""
+
+    back: int
+    """The revision to which `rollback` leads then, 0 for none."""
+
+
+def spec_data(found: SpecResult) -> SpecData:
+    """The user's part."""
+    return SpecData(
+        found.service,
+        found.environment,
+        found.environments,
+        found.inputs,
+        found.variables,
+        found.lock,
+        found.files,
+        findings_data(found.found),
+    )
+
+
+def revisions_data(found: RevisionList) -> RevisionsData:
+    """The revisions."""
+    return RevisionsData(found.revisions, found.is_partial, found.partial, found.repairs, found.back)
+
+
+# What was made of files.
+
+
+class MadeFilesData(Result, frozen=True):
+    """A folder that was made, and the files in it: a new project, or an archive that was unpacked."""
+
+    directory: str
+    files: tuple[str, ...]
+
+
+class PackedData(ResultData, frozen=True, tag="ordito.package/1"):
+    """A CSAR that was made."""
+
+    archive: str
+    sha256: str
+    entry: str
+    """The entry definitions file in it."""
+
+    files: tuple[str, ...]
+
+
+class FormattedFileData(msgspec.Struct, frozen=True):
+    """A file that was to be formatted."""
+
+    file: str
+    changed: bool
+    left: str | None
+    """Why it is left as it is."""
+
+
+class FormattedData(ResultData, frozen=True, tag="ordito.fmt/1"):
+    """Files that were formatted, or would be."""
+
+    written: bool
+    files: tuple[FormattedFileData, ...]
+    diagnostics: tuple[FindingData, ...]
+
+
+class CompletionData(ResultData, frozen=True, tag="ordito.completion/1"):
+    """The script with which a shell completes words."""
+
+    shell: str
+    script: str
+
+
+def formatted_data(made: Formatted, *, written: bool) -> FormattedData:
+    """Files that were formatted, or would be."""
+    files = tuple(FormattedFileData(file.path, file.changed, file.reason or None) for file in made.files)
+    return FormattedData(written, files, findings_data(made.diagnostics))
+
+
+# Workflows.
+
+
+class WorkflowListData(ResultData, frozen=True, tag="ordito.workflow-list/1"):
+    """The workflows of the deployed service, and those that every service has."""
+
+    workflows: tuple[ListedWorkflow, ...]
+
+
+class WorkflowData(ResultData, frozen=True, omit_defaults=True, tag="ordito.workflow-show/1"):
+    """A workflow of the template, in full."""
+
+    name: str
+    description: str = ""
+    place: str = ""
+    """Where it is written."""
+
+    replaces: str = ""
+    """The workflow that Ordito makes otherwise, "" for none."""
+
+    inputs: tuple[ShownInput, ...] = ()
+    preconditions: tuple[str, ...] = ()
+    steps: tuple[ShownStep, ...] = ()
+    implementation: str = ""
+    """The file that carries it out instead of steps."""
+
+    outputs: Mapping[str, tuple[str | int, ...]] = {}
+
+
+def workflow_list_data(found: Iterable[ListedWorkflow]) -> WorkflowListData:
+    """The workflows."""
+    return WorkflowListData(tuple(found))
+
+
+def workflow_data(found: ShownWorkflow) -> WorkflowData:
+    """A workflow."""
+    return msgspec.convert({"format": "ordito.workflow-show/1", **msgspec.to_builtins(found)}, WorkflowData)
