@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ordito.app.conversation import Conversation
 from ordito.app.errors import Refused
 from ordito.app.job.report import JobReport
 from ordito.app.notices.handling import Refusal
-from ordito.base.sensitive import shown
 from ordito.cli.conversation import CliConversation, LookingConversation
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.ensemble.inbox import Firing, InboxEntry
 from ordito.ensemble.status import WELL
+from ordito.results.policies import notice_data
 
 
 class CliOnlooker:
@@ -26,7 +28,7 @@ class CliOnlooker:
         """Say what was received, and which triggers act."""
         session, notice = self._session, entry.notice
         if session.stream is not None:
-            session.stream.say("notice.received", entry_data(entry))
+            session.stream.say("notice.received", msgspec.to_builtins(notice_data(entry)))
             return
         if entry.said:
             session.warn(f"{notice.event} of {notice.entity} changes nothing: {printable(entry.said)}")
@@ -90,21 +92,3 @@ def say_waiting(waiting: int, session: Session) -> None:
     """Say that notices wait, and which command handles them."""
     session.warn(f"{waiting} notice{' waits' if waiting == 1 else 's wait'} to be handled")
     session.next(NextCommand(session.settings.command("jobs", "resume"), "handle what waits"))
-
-
-def entry_data(entry: InboxEntry) -> dict[str, object]:
-    """A notice for programs; sensitive values are only marked as such."""
-    notice = entry.notice
-    return {
-        "number": entry.number,
-        "event": notice.event,
-        "entity": notice.entity,
-        "at": notice.at,
-        "values": {name: shown(value) for name, value in notice.values.items()},
-        "state": entry.state,
-        "job": entry.job,
-        "dropped": entry.said,
-        "triggers": [
-            {"trigger": f.name, "done": f.is_done, "job": f.job or None, "said": f.said} for f in entry.firings
-        ],
-    }

@@ -29,10 +29,11 @@ def list_command(session: Session) -> ExitCode:
     A trigger acts if the event is about a target of its policy, its condition has held as often as required, and its
     schedule has begun and not ended."""
     from ordito.app.policies import PoliciesRequest, policies
-    from ordito.cli.policy_view import policies_data, say_what_waits, write_list
+    from ordito.cli.policy_view import say_what_waits, write_list
+    from ordito.results.policies import policies_data
 
-    found = policies(PoliciesRequest(session.settings.directory))
-    session.result(policies_data(found), lambda channel: write_list(found, channel))
+    found = policies_data(policies(PoliciesRequest(session.settings.directory)))
+    session.show(found, write_list)
     say_what_waits(found, session)
     return ExitCode.DONE
 
@@ -44,10 +45,11 @@ def show_command(session: Session, name: str) -> ExitCode:
 
     Notices that still wait to be handled are shown too. `ordito notify` reports an event by hand."""
     from ordito.app.policies import PoliciesRequest, policies
-    from ordito.cli.policy_view import policies_data, say_what_waits, write_policy
+    from ordito.cli.policy_view import say_what_waits, write_policy
+    from ordito.results.policies import policies_data
 
-    found = policies(PoliciesRequest(session.settings.directory, name))
-    session.result(policies_data(found), lambda channel: write_policy(found.policies[0], channel))
+    found = policies_data(policies(PoliciesRequest(session.settings.directory, name)))
+    session.show(found, write_policy)
     say_what_waits(found, session)
     return ExitCode.DONE
 
@@ -71,11 +73,12 @@ def notify_command(
         raise click.UsageError("what a trigger does cannot be rolled back: use --on-failure abort, or continue")
     from ordito.app.notices.notify import NotifyRequest, notify
     from ordito.cli.handling_view import CliOnlooker
+    from ordito.results.policies import notify_data
 
     request = NotifyRequest(session.settings.directory, about, event, inputs, options, wait_lock)
     result = notify(request, CliOnlooker(session))
     _say_waiting(result, session)
-    session.result(_data(result), lambda _: None)
+    session.show(notify_data(result))
     return _code(result)
 
 
@@ -91,21 +94,6 @@ def _say_waiting(result: NotifyResult, session: Session) -> None:
     elif handling.interrupted:
         session.warn(f"kept: it waits for job {handling.interrupted}, which was interrupted")
         session.next(NextCommand(session.settings.command("jobs", "resume"), "continue that job, then handle this"))
-
-
-def _data(result: NotifyResult) -> dict[str, object]:
-    from ordito.cli.handling_view import entry_data
-    from ordito.results.jobs import job_end_data
-
-    handling = result.handling
-    return {
-        "format": "ordito.notify/1",
-        **(entry_data(result.entry) if result.entry is not None else {"number": result.number}),
-        "handled": result.is_handled,
-        "waiting": handling.waiting,
-        "jobs": [job_end_data(report).data for report in handling.reports],
-        "refused": handling.refused,
-    }
 
 
 def _code(result: NotifyResult) -> ExitCode:
