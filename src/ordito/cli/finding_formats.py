@@ -57,7 +57,7 @@ def _rule(code: str) -> dict[str, Any]:
         "id": code,
         "name": "".join(word.capitalize() for word in code.split("-")),
         "shortDescription": {"text": f"{page.title}."},
-        "fullDescription": {"text": explanation(page)},
+        "fullDescription": {"text": explanation(page.text, page.sections)},
         "help": {"text": page.mend.strip(), "markdown": "\n".join(as_markdown(page))},
         "defaultConfiguration": {"level": page.severity},
     }

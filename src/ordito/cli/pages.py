@@ -19,7 +19,7 @@ A page is the file ``codes/CODE.yaml``, with the keys
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -83,7 +83,7 @@ def as_markdown(page: Page) -> Iterator[str]:
     yield f"## {page.code}"
     yield ""
     severity = page.severity if page.by != COMMAND else "error of commands"
-    yield f"**{page.title}** ({severity}). {explanation(page)}"
+    yield f"**{page.title}** ({severity}). {explanation(page.text, page.sections)}"
     yield ""
     if page.command:
         yield f"{OF_COMMANDS} {page.command.strip()}"
@@ -107,10 +107,10 @@ def _fenced(documents: Mapping[str, str]) -> Iterator[str]:
 OF_COMMANDS = "Where a command refuses with this code:"
 
 
-def explanation(page: Page) -> str:
+def explanation(text: str, sections: Sequence[str]) -> str:
     """What is wrong and why that is a rule, with the sections of the specification."""
-    where = f" (TOSCA 1.3, {', '.join('§' + section for section in page.sections)})" if page.sections else ""
-    return page.text.strip() + where
+    where = f" (TOSCA 1.3, {', '.join('§' + section for section in sections)})" if sections else ""
+    return text.strip() + where
 
 
 # Files of text that come with the command, in YAML, in which every scalar is a text.

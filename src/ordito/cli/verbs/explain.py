@@ -21,9 +21,8 @@ from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
     from ordito.authoring.explain import ExplainRequest
-    from ordito.authoring.explain_words import FunctionView, WordView
-    from ordito.authoring.keynames import EntityView
     from ordito.cli.pages import Page
+    from ordito.results.explained import CodeData, EntityData, FunctionData, WordData
 
 
 KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", "group", "policy")
@@ -42,45 +41,43 @@ def explain_command(session: Session, word: str, service: str, kind: str | None,
     Of a type it shows everything that the type has, inherited parts included, and where each part is declared and
     refined; names of parts follow the type, as in Compute.host.num_cpus. Of an entity it shows the keynames; of a
     function, how it is written; of a code, what it means, an example document if there is one, and what to do."""
-    import msgspec
-
     from ordito.authoring.explain import ExplainRequest
     from ordito.authoring.explain_words import explain_function, explain_word
     from ordito.authoring.keynames import explain_entity
     from ordito.cli.pages import read_page
+    from ordito.results.explained import entity_data, function_data, word_data
 
     page = read_page(word) if not service and kind is None else None
     if page is not None:
-        session.result(_data(page), lambda channel: _text(page, channel))
+        session.show(_code(page), _text)
         return ExitCode.DONE
     function = explain_function(word) if not service and kind is None else None
     if function is not None:
-        session.result(msgspec.to_builtins(function), lambda channel: _function(function, channel))
+        session.show(function_data(function), _function)
         return ExitCode.DONE
     known = explain_word(word) if not service and kind is None else None
     if known is not None:
-        session.result(msgspec.to_builtins(known), lambda channel: _word(known, channel))
+        session.show(word_data(known), _word)
         return ExitCode.DONE
     entity = explain_entity(word) if not service and kind is None else None
     if entity is not None:
-        session.result(msgspec.to_builtins(entity), lambda channel: _keynames(entity, channel))
+        session.show(entity_data(entity), _keynames)
         return ExitCode.DONE
     return _explain_type(session, ExplainRequest(word, service, kind or "", fetch))
 
 
 def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
-    import msgspec
-
     from ordito.authoring.explain import explain
     from ordito.authoring.explain_words import explain_keyname
     from ordito.cli.type_view import explained_data, write_explained
+    from ordito.results.explained import word_data
 
     try:
         found = explain(request)
     except Refused as refusal:
         keyname = explain_keyname(request.words) if not request.kind else None
         if keyname is not None:
-            session.result(msgspec.to_builtins(keyname), lambda channel: _word(keyname, channel))
+            session.show(word_data(keyname), _word)
             return ExitCode.DONE
         raise _with_codes(refusal, request.words) from None
     errors = sum(d.severity is Severity.ERROR for d in found.diagnostics)
@@ -110,7 +107,7 @@ def _with_codes(refusal: Refused, word: str) -> Refused:
     return Refused(refusal.code, refusal.message, hint)
 
 
-def _function(function: FunctionView, channel: Channel) -> None:
+def _function(function: FunctionData, channel: Channel) -> None:
     channel.line(f"{channel.paint('strong', function.name)}: {function.description}")
     channel.line()
     for usage in function.usage:
@@ -121,7 +118,7 @@ def _function(function: FunctionView, channel: Channel) -> None:
         _paragraph(note, channel)
 
 
-def _word(word: WordView, channel: Channel) -> None:
+def _word(word: WordData, channel: Channel) -> None:
     channel.line(f"{channel.paint('strong', word.name)} ({word.kind})")
     _paragraph(word.description, channel)
     if word.usage:
@@ -132,7 +129,7 @@ def _word(word: WordView, channel: Channel) -> None:
         channel.line(f"  {channel.paint('good', entity.ljust(longest))}  {holds}")
 
 
-def _keynames(entity: EntityView, channel: Channel) -> None:
+def _keynames(entity: EntityData, channel: Channel) -> None:
     channel.line(f"{channel.paint('strong', entity.name)}: {entity.description}")
     if entity.short:
         channel.line(f"A single value instead gives {entity.short}.")
@@ -145,32 +142,34 @@ def _keynames(entity: EntityView, channel: Channel) -> None:
         channel.line(f"  {channel.paint('good', keyname.name.ljust(longest))}  {keyname.holds}{more}")
 
 
-def _data(page: Page) -> dict[str, object]:
-    return {
-        "code": page.code,
-        "severity": page.severity,
-        "title": page.title,
-        "text": page.text.strip(),
-        "command": page.command.strip(),
-        "mend": page.mend.strip(),
-        "sections": list(page.sections),
-        "example": dict(page.example),
-        "mended": dict(page.mended),
-    }
+def _code(page: Page) -> CodeData:
+    from ordito.results.explained import CodeData
+
+    return CodeData(
+        page.code,
+        page.severity,
+        page.title,
+        page.text.strip(),
+        page.command.strip(),
+        page.mend.strip(),
+        tuple(page.sections),
+        dict(page.example),
+        dict(page.mended),
+    )
 
 
-def _text(page: Page, channel: Channel) -> None:
+def _text(page: CodeData, channel: Channel) -> None:
     from ordito.cli.pages import OF_COMMANDS, explanation
 
     channel.line(f"{channel.paint(page.severity, f'{page.severity}[{page.code}]')}: {page.title}")
     channel.line()
-    _paragraph(explanation(page), channel)
+    _paragraph(explanation(page.text, page.sections), channel)
     if page.command:
         channel.line()
-        _paragraph(f"{OF_COMMANDS} {page.command.strip()}", channel)
+        _paragraph(f"{OF_COMMANDS} {page.command}", channel)
     _documents("For example", page.example, channel)
     channel.line()
-    _paragraph(page.mend.strip(), channel)
+    _paragraph(page.mend, channel)
     _documents("Corrected", page.mended, channel)
 
 
