@@ -19,7 +19,7 @@ A page is the file ``codes/CODE.yaml``, with the keys
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -107,7 +107,7 @@ def _fenced(documents: Mapping[str, str]) -> Iterator[str]:
 OF_COMMANDS = "Where a command refuses with this code:"
 
 
-def explanation(text: str, sections: Sequence[str]) -> str:
+def explanation(text: str, sections: tuple[str, ...]) -> str:
     """What is wrong and why that is a rule, with the sections of the specification."""
     where = f" (TOSCA 1.3, {', '.join('§' + section for section in sections)})" if sections else ""
     return text.strip() + where
