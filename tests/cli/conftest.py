@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import io
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from ordito.base.json_text import json_text
@@ -24,7 +24,7 @@ def show_read_back(session: Session, found: Shown, write: Callable[[Shown, Chann
     """Show a result as somebody does who has only read it in its format: nothing else may be shown, and nothing is
     lost on the way."""
     text = json_text(found.data)
-    read = msgspec.json.decode(text, type=type(found))
+    read = found.read(json.loads(text))
     assert json_text(read.data) == text
     _show(session, read, write)
 

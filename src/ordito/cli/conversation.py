@@ -15,13 +15,13 @@ from ordito.base.diagnostics import Diagnostic
 from ordito.base.sensitive import is_sensitive
 from ordito.base.text import listed
 from ordito.cli.channel import Channel
-from ordito.cli.plan_data import change_data
 from ordito.cli.plan_view import Level, write_brief, write_plan
 from ordito.cli.progress.ledger import Ledger
 from ordito.cli.progress.lines import LineProgress
 from ordito.cli.progress.ndjson import StreamProgress
 from ordito.cli.progress.report import completed
 from ordito.cli.session import Session
+from ordito.results.plan import change_data, plan_data
 from ordito.work.events import Event, Listener
 
 MOST_LINES = 50
@@ -93,11 +93,11 @@ class CliConversation:
                     purpose="see what was done to it",
                 )
             if session.stream is None and not settings.quiet:
-                write_brief(proposal, session.err)
+                write_brief(plan_data(proposal, whole=False), session.err)
             return True
         if not session.can_ask:
             raise NobodyToAsk(proposal.workflow, tuple(proposal.plan.summary.losing))
-        write_plan(proposal, session.err)
+        write_plan(plan_data(proposal, whole=False), session.err)
         is_agreed = self._ask(proposal, session.err)
         return is_agreed and all(self._may_lose(name, session.err) for name in proposal.risks.lost)
 
@@ -126,7 +126,7 @@ class CliConversation:
             if answer in {"no", "n", ""}:
                 return False
             if answer in {"details", "d"}:
-                write_plan(proposal, channel, Level.FULL)
+                write_plan(plan_data(proposal, whole=False), channel, Level.FULL)
 
     def confirm(self, intent: str, lines: Sequence[str]) -> bool:
         """Say what would be done, and ask unless ``--yes`` was given. Raises ``NobodyToAsk``."""

@@ -58,7 +58,7 @@ def _show_refused(error: PlanRefused, session: Session) -> dict[str, object]:
     """Show what a refused plan would change, if known, so that all of it is seen at once. Returns it for programs."""
     if not error.changes:
         return {}
-    from ordito.cli.plan_data import changes_data
+    from ordito.results.plan import changes_data
 
     data = changes_data(error.changes)
     if session.stream is not None:

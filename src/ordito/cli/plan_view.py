@@ -16,16 +16,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
-from ordito.app.proposal import Proposal
 from ordito.app.requests import words_of_losing
 from ordito.base.text import listed
 from ordito.cli.channel import Channel
-from ordito.cli.plan_data import write_chosen
 from ordito.cli.progress.ledger import called, node_of, nothing, title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, shorten, width
-from ordito.planning.preview import AFTER_FAILURE, Preview, PreviewStep, preview
-from ordito.work.plan import UNDO, Change, ChangeCause, Difference, KeptCount, Outage, Plan, StepCondition
+from ordito.planning.preview import AFTER_FAILURE, PreviewStep
+from ordito.results.plan import PlanData, PlannedEdge
+from ordito.work.plan import UNDO, Change, ChangeCause, Difference, KeptCount, Outage, StepCondition
 from ordito.work.workflows import workflow_of
 
 MOST_ROWS = 200
@@ -49,61 +48,54 @@ class Level(Enum):
     FULL = "full"
 
 
-def write_plan(proposal: Proposal, channel: Channel, level: Level = Level.USUAL) -> None:
+def write_plan(found: PlanData, channel: Channel, level: Level = Level.USUAL) -> None:
     """The whole plan; in full nothing is left out, however long it is, and the reason of each step is given."""
-    shown = shown_of(proposal)
-    within = f", environment {printable(proposal.setting.environment)}" if proposal.setting.environment else ""
-    towards = f" to revision {proposal.job.back_to}" if proposal.job.back_to else ""
-    channel.line(f"{channel.paint('strong', proposal.service.name)}  ({shown.workflow}{towards}{within})")
-    write_changes(shown.changes, channel, level)
+    within = f", environment {printable(found.environment)}" if found.environment else ""
+    towards = f" to revision {found.back_to}" if found.back_to else ""
+    channel.line(f"{channel.paint('strong', found.service)}  ({found.workflow}{towards}{within})")
+    write_changes(found.changes, channel, level)
     if level is Level.FULL:
-        _write_counts(shown, channel)
-        _write_steps(shown, channel)
+        _write_counts(found, channel)
+        _write_steps(found, channel)
     elif level is Level.USUAL:
-        _write_waves(shown, channel)
-    _write_held(shown, proposal.plan.capacity, channel)
-    if shown.changes and workflow_of(proposal.workflow).describes:
-        write_chosen(proposal.service.choices, channel)
-    _write_makers(proposal.plan.summary.makers, channel)
-    write_kept(proposal.plan.summary.kept, channel)
-    write_left_out(proposal.plan, channel)
-    write_kept_counts(proposal.plan.counts.kept or {}, channel)
-    _write_losing(proposal, channel)
-    _write_outages(shown.outages, channel)
-    _write_drifted(proposal.plan, channel)
-    _write_warnings(shown, channel)
-    channel.line(totals(shown, full=level is Level.FULL))
+        _write_waves(found, channel)
+    _write_held(found, channel)
+    if found.changes and workflow_of(found.workflow).describes:
+        write_chosen(found.chosen, channel)
+    _write_makers(found.made_by, channel)
+    write_kept(found.kept, channel)
+    write_left_out(found, channel)
+    write_kept_counts(found.kept_counts, channel)
+    _write_losing(found, channel)
+    _write_outages(found.outages, channel)
+    _write_drifted(found, channel)
+    _write_warnings(found, channel)
+    channel.line(totals(found, full=level is Level.FULL))
 
 
-def write_brief(proposal: Proposal, channel: Channel) -> None:
+def write_brief(found: PlanData, channel: Channel) -> None:
     """The most important of a plan that nobody is asked about."""
-    shown = shown_of(proposal)
-    if proposal.job.back_to:
-        channel.line(f"Goes back to revision {proposal.job.back_to}.")
-    _write_losing(proposal, channel)
-    write_left_out(proposal.plan, channel)
-    _write_drifted(proposal.plan, channel)
-    _write_warnings(shown, channel)
-    _write_sharing(proposal.plan, channel)
-    channel.line(totals(shown))
+    if found.back_to:
+        channel.line(f"Goes back to revision {found.back_to}.")
+    _write_losing(found, channel)
+    write_left_out(found, channel)
+    _write_drifted(found, channel)
+    _write_warnings(found, channel)
+    _write_sharing(found, channel)
+    channel.line(totals(found))
 
 
-def _write_sharing(plan: Plan, channel: Channel) -> None:
+def _write_sharing(found: PlanData, channel: Channel) -> None:
     """What else would be replaced with the healed instances, although nobody has named it, and what would not be."""
-    if workflow_of(plan.workflow).heals:
-        others = [c.instance for c in plan.changes if c.symbol == "-/+" and c.cause is not ChangeCause.TO_HEAL]
+    if workflow_of(found.workflow).heals:
+        others = [c.instance for c in found.changes if c.symbol == "-/+" and c.cause is not ChangeCause.TO_HEAL]
         if others:
             channel.line(f"Replaced with it, if needed: {listed(others, MOST_IN_WAVE)}.")
-    if not workflow_of(plan.workflow).removes:  # Which tells in the end what it has left alone.
-        write_kept(plan.summary.kept, channel)
+    if not workflow_of(found.workflow).removes:  # Which tells in the end what it has left alone.
+        write_kept(found.kept, channel)
 
 
-def shown_of(proposal: Proposal) -> Preview:
-    """The preview of a proposal."""
-    return preview(proposal.plan, existing=proposal.existing, on_host=proposal.setting.on_host)
-
-
-def totals(shown: Preview, *, full: bool = False) -> str:
+def totals(shown: PlanData, *, full: bool = False) -> str:
     """The plan in one sentence; ``full`` also counts operations that do nothing, where these are shown."""
     found = shown.totals
     parts = [f"{found.made} to create", f"{found.changed} to change", f"{found.removed} to remove"]
@@ -136,23 +128,19 @@ def write_kept(kept: Sequence[Change], channel: Channel) -> None:
     channel.lines(f"  = {pad(name, longest)}  {printable(reason)}" for name, reason in rows)
 
 
-def write_left_out(plan: Plan, channel: Channel) -> None:
+def write_left_out(found: PlanData, channel: Channel) -> None:
     """What a plan for everything would also do, if this plan is for a part."""
-    if not plan.summary.is_part:
+    if not found.part:
         return
-    if not plan.summary.left_out:
+    if not found.left_out:
         channel.line("Left out: everything else. What it would need is not known: a plan for everything is refused.")
         return
-    if workflow_of(plan.workflow).removes:
-        named = listed([change.instance for change in plan.summary.left_out], MOST_LEFT_OUT)
+    if workflow_of(found.workflow).removes:
+        named = listed([change.instance for change in found.left_out], MOST_LEFT_OUT)
         channel.line(f"Stays, as it is not part of this: {named}")
         return
     channel.line("Left out, as it is not part of this")
-    rows = (
-        list(map(_row, plan.summary.left_out))
-        if len(plan.summary.left_out) <= MOST_LEFT_OUT
-        else list(_folded(plan.summary.left_out))
-    )
+    rows = list(map(_row, found.left_out)) if len(found.left_out) <= MOST_LEFT_OUT else list(_folded(found.left_out))
     marks, names = max(width(row[0]) for row in rows), max(width(row[1]) for row in rows)
     for symbol, name, reason, _, _ in rows[:MOST_ROWS]:
         channel.line(f"  {pad(symbol, marks)} {pad(name, names)}  {printable(reason)}".rstrip())
@@ -178,16 +166,15 @@ def _write_makers(makers: Mapping[str, str], channel: Channel) -> None:
         channel.lines(f"    {pad(node, names)}  {printable(maker)}" for node, maker in makers.items())
 
 
-def _write_losing(proposal: Proposal, channel: Channel) -> None:
+def _write_losing(found: PlanData, channel: Channel) -> None:
     """The instances whose data is lost, and the options that permit it, if the command has not given them."""
-    plan = proposal.plan
     by_condition: dict[str, list[str]] = {}
-    for name in plan.summary.losing:
-        by_condition.setdefault(plan.summary.lost_if.get(name, ""), []).append(name)
+    for name, condition in found.losing.items():
+        by_condition.setdefault(condition, []).append(name)
     for condition, names in by_condition.items():
         is_lost = f"may be lost, {condition}" if condition else "is lost" if len(names) == 1 else "are lost"
         channel.line(channel.paint("bad", f"data of {listed(names, MOST_IN_WAVE)} {is_lost}"))
-    if lost := proposal.risks.lost:
+    if lost := found.not_permitted:
         words = words_of_losing(lost) if len(lost) <= MOST_IN_WAVE else words_of_losing(["NAME, for each of them"])
         channel.line(f"    not permitted yet: {' '.join(words)}")
 
@@ -204,9 +191,9 @@ def _write_outages(outages: Sequence[Outage], channel: Channel) -> None:
             channel.line(f"    ... and {plural(len(outages) - MOST_ROWS, 'more node')}")
 
 
-def _write_drifted(plan: Plan, channel: Channel) -> None:
-    if plan.summary.drifted:
-        named = listed(plan.summary.drifted, MOST_IN_WAVE)
+def _write_drifted(found: PlanData, channel: Channel) -> None:
+    if found.drifted:
+        named = listed(found.drifted, MOST_IN_WAVE)
         channel.line(f"{channel.paint('warning', 'warning')}: found to differ from how they were created: {named}")
 
 
@@ -272,28 +259,28 @@ def _value(value: object, channel: Channel) -> str:
     return shorten(text, WIDEST_VALUE, channel.symbols.ellipsis) if text else '""'
 
 
-def _write_counts(shown: Preview, channel: Channel) -> None:
+def _write_counts(found: PlanData, channel: Channel) -> None:
     """Write how many instances of each node are wanted, and why."""
-    if not shown.counts:
+    if not found.counts:
         return
     channel.line(channel.paint("strong", "Instances"))
-    for node, count in shown.counts.items():
-        origin = shown.origins.get(node, "")
-        channel.line(f"    {node} {count}{channel.paint('faint', f'  {origin}') if origin else ''}")
+    for node, one in found.counts.items():
+        origin = channel.paint("faint", f"  {one.origin}") if one.origin else ""
+        channel.line(f"    {node} {one.count}{origin}")
 
 
-def _write_warnings(shown: Preview, channel: Channel) -> None:
+def _write_warnings(found: PlanData, channel: Channel) -> None:
     # Each says itself that it is a warning, behind its place.
-    for warning in shown.warnings:
+    for warning in found.warnings:
         channel.line(printable(warning))
 
 
 # ------------------------------------------------------------------------------------------------------------ order
 
 
-def _write_waves(shown: Preview, channel: Channel) -> None:
+def _write_waves(plan: PlanData, channel: Channel) -> None:
     """Write which operations may run at the same time, without those that have no implementation."""
-    found = [[step for step in wave if not step.no_op] for wave in shown.waves]
+    found = [[step for step in wave if not step.no_op] for wave in plan.waves]
     found = [wave for wave in found if wave]
     if not found:
         return
@@ -326,17 +313,17 @@ def _rows_of_waves(waves: Sequence[Sequence[PreviewStep]]) -> Iterator[tuple[str
         first = last
 
 
-def _write_held(shown: Preview, said: Mapping[str, int], channel: Channel) -> None:
+def _write_held(found: PlanData, channel: Channel) -> None:
     """What makes the plan longer: the limit of operations at one time on a host, and how to raise it."""
-    if shown.held is None:
+    if found.held is None:
         return
-    hosts = shown.held.hosts
+    hosts = found.held.hosts
     most = max(hosts.values())
     few = "One operation at a time" if most == 1 else f"Up to {most} operations at one time"
-    option = "--host-concurrency N, or " if any(host not in said for host in hosts) else ""
+    option = "--host-concurrency N, or " if any(host not in found.limited for host in hosts) else ""
     channel.line(
-        f"{few} on {listed(list(hosts), MOST_NAMED_HOSTS)}: {plural(shown.totals.waves, 'wave')} instead of"
-        f" {shown.held.otherwise}; more with {option}ordito.concurrency of the host."
+        f"{few} on {listed(list(hosts), MOST_NAMED_HOSTS)}: {plural(found.totals.waves, 'wave')} instead of"
+        f" {found.held.otherwise}; more with {option}ordito.concurrency of the host."
     )
 
 
@@ -365,9 +352,9 @@ def _together(wave: Sequence[PreviewStep]) -> list[str]:
     ]
 
 
-def _write_steps(shown: Preview, channel: Channel) -> None:
+def _write_steps(found: PlanData, channel: Channel) -> None:
     """Every step with its reason, wave by wave."""
-    for number, wave in enumerate(shown.waves, 1):
+    for number, wave in enumerate(found.waves, 1):
         channel.line(channel.paint("strong", f"Wave {number}"))
         for step in wave:
             channel.line(f"    {named(step)}  {channel.paint('faint', f'{does(step)}; {printable(step.reason)}')}")
@@ -388,31 +375,53 @@ def named(step: PreviewStep) -> str:
     return f"{step.instance} {title(step.operation, step.far)}{about}"
 
 
-def write_explanation(proposal: Proposal, channel: Channel) -> None:
+def write_explanation(found: PlanData, channel: Channel) -> None:
     """Write the reason of every step, and of each step that it waits for."""
-    plan, shown = proposal.plan, shown_of(proposal)
-    steps = {step.id: step for wave in shown.waves for step in wave}
-    before: dict[int, list[tuple[int, int]]] = {}
-    for first, then, reason in plan.edges:
-        before.setdefault(then, []).append((first, reason))
-    channel.line(f"{channel.paint('strong', proposal.service.name)}  ({shown.workflow})")
-    for number, step in enumerate(plan.steps):
-        known = steps.get(step.id)
+    steps = {step.id: step for wave in found.waves for step in wave}
+    joins = {step.id: step for step in found.joins}
+    before: dict[str, list[PlannedEdge]] = {}
+    for edge in found.edges:
+        before.setdefault(edge.after, []).append(edge)
+    channel.line(f"{channel.paint('strong', found.service)}  ({found.workflow})")
+    for name in found.order:
+        known = steps.get(name)
         if known is not None:
             place = f"  {known.declared}" if known.declared else ""
             channel.line(
                 f"{named(known)}  {channel.paint('faint', f'{does(known)}; {printable(known.reason)}{place}')}"
             )
-        elif number in before:
-            channel.line(channel.paint("faint", f"{called(step.id)}  {plan.reasons[step.reason]}"))
-        for reason, firsts in _by_reason(before.get(number, ())).items():
-            names = [named(steps[i]) if (i := plan.steps[first].id) in steps else called(i) for first in firsts]
-            channel.line(f"    after {listed(names, MOST_IN_WAVE)}: {printable(plan.reasons[reason])}")
-    channel.line(totals(shown, full=True))
+        elif name in before:
+            channel.line(channel.paint("faint", f"{called(name)}  {joins[name].reason}"))
+        for reason, firsts in _by_reason(before.get(name, ())).items():
+            names = [named(steps[first]) if first in steps else called(first) for first in firsts]
+            channel.line(f"    after {listed(names, MOST_IN_WAVE)}: {printable(reason)}")
+    channel.line(totals(found, full=True))
 
 
-def _by_reason(edges: Iterable[tuple[int, int]]) -> Mapping[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    for first, reason in edges:
-        found.setdefault(reason, []).append(first)
+def _by_reason(edges: Iterable[PlannedEdge]) -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for edge in edges:
+        found.setdefault(edge.reason, []).append(edge.before)
     return found
+
+
+# What was chosen where a service leaves a choice, shown with the plan before anybody agrees to it (§5.8.2).
+
+
+def write_chosen(chosen: Sequence[Mapping[str, str]], channel: Channel) -> None:
+    """Each place with a choice, and what was chosen."""
+    rows = [(row["for"], _said(row)) for row in chosen]
+    if not rows:
+        return
+    channel.line("Chosen")
+    names = max(width(name) for name, _ in rows[:MOST_ROWS])
+    for name, said in rows[:MOST_ROWS]:
+        channel.line(f"    {pad(printable(name), names)}  {printable(said)}")
+    if len(rows) > MOST_ROWS:
+        channel.line(f"    and {len(rows) - MOST_ROWS} more, see: -o json")
+
+
+def _said(row: Mapping[str, str]) -> str:
+    if "topology" in row:
+        return f"substituted by the topology of {row['topology']}"
+    return f'the existing node "{row["node"]}"'

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Self
+
 import msgspec
 
 from ordito.base.sensitive import encode_hook
@@ -20,6 +23,11 @@ class Result(msgspec.Struct, frozen=True):
         """Plain data; a ``format`` stands first."""
         plain: dict[str, object] = msgspec.to_builtins(self, enc_hook=encode_hook, builtin_types=PLAIN)
         return plain
+
+    @classmethod
+    def read(cls, plain: Mapping[str, object]) -> Self:
+        """The result of which this is the plain data. Raises ``msgspec.ValidationError``."""
+        return msgspec.convert(plain, cls)
 
 
 class ResultData(Result, frozen=True, tag_field="format"):

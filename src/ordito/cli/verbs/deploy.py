@@ -51,6 +51,7 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     from ordito.cli.job_view import suggest_looking, warn_of_changed_inputs, write_outputs
     from ordito.cli.plan_view import write_kept, write_left_out
     from ordito.results.jobs import NoJobData, shown_outputs
+    from ordito.results.plan import plan_data
 
     outputs = result.before.outputs
     service = result.proposal.service.name if result.proposal is not None else ""
@@ -60,8 +61,8 @@ def _nothing_to_do(result: WorkflowResult, session: Session) -> ExitCode:
     nothing = f"Nothing to {'change' if upgrades else 'do'}: according to the records"
     what = f"the named part of {service}" if plan is not None and plan.summary.is_part else service
     session.note(f"{nothing} {what} is as described. No operation was run, no file was changed.")
-    if plan is not None and plan.summary.is_part:
-        write_left_out(plan, session.err)
+    if result.proposal is not None and result.proposal.plan.summary.is_part:
+        write_left_out(plan_data(result.proposal, whole=False), session.err)
     if plan is not None:
         write_kept(plan.summary.kept, session.err)
     for warning in result.proposal.plan.summary.warnings if result.proposal is not None else ():

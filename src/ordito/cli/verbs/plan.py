@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +19,8 @@ from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
     from ordito.app.proposal import Proposal
+    from ordito.results.answer import Result
+    from ordito.results.plan import PlanData
 
 
 PLAN_HELP = """Show what a command would do, and why. Nothing is changed.
@@ -71,7 +74,7 @@ def _check_out(out: str) -> None:
 
 def _plan(session: Session, request: Request, view: str, out: str) -> ExitCode:
     from ordito.app.plan import PlanRequest, plan
-    from ordito.cli.plan_data import plan_data
+    from ordito.results.plan import plan_data
 
     environment = environment_for(request, session.settings.wanted_environment)
     result = plan(
@@ -84,22 +87,25 @@ def _plan(session: Session, request: Request, view: str, out: str) -> ExitCode:
         return _nothing_to_do(request.workflow, proposal, session, result.unfinished, out)
     session.diagnostics(proposal.diagnostics)
 
-    def text(channel: Channel) -> None:
-        from ordito.cli.plan_view import Level, write_explanation, write_plan
-
-        if view == "--explain":
-            write_explanation(proposal, channel)
-        else:
-            write_plan(proposal, channel, Level(view.removeprefix("--") or "usual"))
-
-    session.result({} if session.writes_text else plan_data(proposal, result.unfinished), text)
+    # Who reads text does not see the order of very many steps, unless it is to be explained.
+    whole = view == "--explain" or not session.writes_text
+    session.show(plan_data(proposal, result.unfinished, whole=whole), partial(_write, view))
     _say_saved(out, session)
     return ExitCode.CHANGES
 
 
+def _write(view: str, found: PlanData, channel: Channel) -> None:
+    from ordito.cli.plan_view import Level, write_explanation, write_plan
+
+    if view == "--explain":
+        write_explanation(found, channel)
+    else:
+        write_plan(found, channel, Level(view.removeprefix("--") or "usual"))
+
+
 def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, unfinished: str, out: str) -> ExitCode:
     from ordito.cli.job_view import suggest_looking, warn_of_changed_inputs, warn_of_orphans
-    from ordito.cli.plan_data import nothing_data, plan_data
+    from ordito.results.plan import NothingPlannedData, plan_data
 
     said = "nothing is deployed"
     if proposal is not None:
@@ -116,8 +122,10 @@ def _nothing_to_do(workflow: str, proposal: Proposal | None, session: Session, u
             warn_of_orphans(proposal.orphans, session)
         elif proposal.existing:
             said = f"{workflow} would change nothing"
-    data = plan_data(proposal, unfinished) if proposal is not None else nothing_data(workflow, unfinished)
-    session.result(data, lambda channel: channel.line(f"Nothing to do: {said}."))
+    found: Result = NothingPlannedData(workflow=workflow, unfinished=unfinished)
+    if proposal is not None:
+        found = plan_data(proposal, unfinished)
+    session.show(found, lambda _, channel: channel.line(f"Nothing to do: {said}."))
     if proposal is not None and workflow_of(workflow).describes:
         suggest_looking(proposal, session)
     if proposal is not None:
