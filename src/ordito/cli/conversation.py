@@ -109,9 +109,10 @@ class CliConversation:
     def _explain(self, proposal: Proposal) -> None:
         from ordito.app.diff import diff_of
         from ordito.cli.diff_view import write_diff
+        from ordito.results.diff import diff_data
 
         package = proposal.source.read.package
-        write_diff(diff_of(proposal), package.shown(package.main), self._session.err, full=True)
+        write_diff(diff_data(diff_of(proposal)), package.shown(package.main), self._session.err, full=True)
 
     def _ask(self, proposal: Proposal, channel: Channel) -> bool:
         while True:

@@ -1,4 +1,4 @@
-"""Differences for people and for programs.
+"""Differences for people.
 
 shop: what is recorded as deployed, and what service.yaml says
   reconfigure  api  3 instances   service.yaml:80:5
@@ -11,55 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
-from ordito.app.diff import Diff, HookDiff, InputDiff, NodeDiff
+from ordito.app.diff import HookDiff, InputDiff
 from ordito.cli.channel import Channel
 from ordito.cli.plan_view import MOST_ROWS, difference_line
 from ordito.cli.progress.ledger import title
 from ordito.cli.progress.lines import plural
 from ordito.cli.text_width import pad, printable, width
-
-FORMAT = "ordito.diff/1"
-"""The format and its version: new names may be added; a change of meaning gets a new number."""
+from ordito.results.diff import DiffData, NodeDiffData
 
 STYLES: Mapping[str, str] = {"added": "good", "removed": "bad"}
 MOST_NAMED = 3
 MOST_CAUSES = 8
 
 
-def diff_data(diff: Diff) -> dict[str, object]:
-    """The differences for programs."""
-    return {
-        "format": FORMAT,
-        "service": diff.service,
-        "environment": diff.environment,
-        "different": not diff.is_empty,
-        "inputs": [msgspec.to_builtins(found) for found in diff.inputs],
-        "nodes": [_node_data(found) for found in diff.nodes],
-        "hooks": [msgspec.to_builtins(found) for found in diff.hooks],
-        "totals": dict(diff.totals),
-        "unchanged": diff.unchanged,
-        "takes_over": diff.takes_over,
-        "warnings": list(diff.warnings),
-    }
-
-
-def _node_data(found: NodeDiff) -> dict[str, object]:
-    return {
-        "node": found.node,
-        "class": found.kind,
-        "instances": list(found.instances),
-        "reason": found.reason,
-        "declared": found.declared,
-        "causes": [
-            {"what": c.what, "before": c.before, "after": c.after, "declared": c.declared} for c in found.causes
-        ],
-        "operations": list(found.operations),
-    }
-
-
-def write_diff(diff: Diff, against: str, channel: Channel, *, full: bool = False) -> None:
+def write_diff(diff: DiffData, against: str, channel: Channel, *, full: bool = False) -> None:
     """All differences; ``against`` is the name of the service that is compared. In full nothing is left out."""
     service = channel.paint("strong", printable(diff.service))
     channel.line(f"{service}: what is recorded as deployed, and what {printable(against)} says")
@@ -73,7 +38,7 @@ def write_diff(diff: Diff, against: str, channel: Channel, *, full: bool = False
     channel.line(totals(diff))
 
 
-def totals(diff: Diff) -> str:
+def totals(diff: DiffData) -> str:
     """The differences in one sentence."""
     parts = [f"{count} {kind}" for kind, count in diff.totals.items()]
     parts.append(f"{diff.unchanged} unchanged")
@@ -87,7 +52,7 @@ def _write_inputs(inputs: Sequence[InputDiff], channel: Channel) -> None:
         channel.line(f"    {difference_line(found.name, found.before, found.after, channel)}")
 
 
-def _write_nodes(nodes: Sequence[NodeDiff], channel: Channel, *, full: bool) -> None:
+def _write_nodes(nodes: Sequence[NodeDiffData], channel: Channel, *, full: bool) -> None:
     rows = nodes if full else nodes[:MOST_ROWS]
     kinds = max((width(found.kind) for found in rows), default=0)
     names = max((width(_named(found)) for found in rows), default=0)
@@ -109,7 +74,7 @@ def _write_nodes(nodes: Sequence[NodeDiff], channel: Channel, *, full: bool) -> 
         channel.line(f"  ... and {plural(len(nodes) - len(rows), 'more row')}; all of them with: --full")
 
 
-def _named(found: NodeDiff) -> str:
+def _named(found: NodeDiffData) -> str:
     count = len(found.instances)
     if count == 1:
         return found.instances[0]

@@ -1,4 +1,4 @@
-"""Services: whether they are valid, what is wanted of them, what was made of their files, and their workflows."""
+"""Services: whether they are valid, what is wanted of them, and what was made of their files."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ordito.app.revisions import RevisionLine
-from ordito.app.show_spec import Shown
-from ordito.app.workflow_list import ListedWorkflow, ShownInput, ShownStep
 from ordito.results.answer import Result, ResultData
 from ordito.results.findings import FindingData, findings_data
 
 if TYPE_CHECKING:
-    from ordito.app.revisions import RevisionList
     from ordito.app.show_spec import SpecResult
-    from ordito.app.workflow_list import ShownWorkflow
     from ordito.authoring.format import Formatted
     from ordito.authoring.validate import ValidateResult
     from ordito.base.diagnostics import Diagnostic
@@ -84,7 +79,14 @@ def invalid_data(service: str, found: Iterable[Diagnostic]) -> ValidatedData:
     return ValidatedData(valid=False, service=service, diagnostics=findings_data(found))
 
 
-# What is wanted, and what was deployed.
+# What is wanted.
+
+
+class EvaluatedInput(msgspec.Struct, frozen=True):
+    """The value of an input, and where it comes from."""
+
+    value: object
+    origin: str
 
 
 class SpecData(ResultData, frozen=True, tag="ordito.spec/1"):
@@ -95,7 +97,7 @@ class SpecData(ResultData, frozen=True, tag="ordito.spec/1"):
     environments: tuple[str, ...]
     """All that there are."""
 
-    inputs: Mapping[str, Shown]
+    inputs: Mapping[str, EvaluatedInput]
     variables: Mapping[str, object]
     """The variables that operations get."""
 
@@ -106,40 +108,18 @@ class SpecData(ResultData, frozen=True, tag="ordito.spec/1"):
     diagnostics: tuple[FindingData, ...]
 
 
-class RevisionsData(ResultData, frozen=True, tag="ordito.revisions/1"):
-    """The revisions, the newest first."""
-
-    revisions: tuple[RevisionLine, ...]
-    is_partial: bool
-    """Whether something was begun after the current revision and not completed."""
-
-    partial: str
-    """The job that has begun it."""
-
-    repairs: bool
-    """Whether that job was to deploy the current revision again."""
-
-    back: int
-    """The revision to which `rollback` leads then, 0 for none."""
-
-
 def spec_data(found: SpecResult) -> SpecData:
     """The user's part."""
     return SpecData(
         found.service,
         found.environment,
         found.environments,
-        found.inputs,
+        {name: EvaluatedInput(one.value, one.origin) for name, one in found.inputs.items()},
         found.variables,
         found.lock,
         found.files,
         findings_data(found.found),
     )
-
-
-def revisions_data(found: RevisionList) -> RevisionsData:
-    """The revisions."""
-    return RevisionsData(found.revisions, found.is_partial, found.partial, found.repairs, found.back)
 
 
 # What was made of files.
@@ -191,42 +171,3 @@ def formatted_data(made: Formatted, *, written: bool) -> FormattedData:
     """Files that were formatted, or would be."""
     files = tuple(FormattedFileData(file.path, file.changed, file.reason or None) for file in made.files)
     return FormattedData(written, files, findings_data(made.diagnostics))
-
-
-# Workflows.
-
-
-class WorkflowListData(ResultData, frozen=True, tag="ordito.workflow-list/1"):
-    """The workflows of the deployed service, and those that every service has."""
-
-    workflows: tuple[ListedWorkflow, ...]
-
-
-class WorkflowData(ResultData, frozen=True, omit_defaults=True, tag="ordito.workflow-show/1"):
-    """A workflow of the template, in full."""
-
-    name: str
-    description: str = ""
-    place: str = ""
-    """Where it is written."""
-
-    replaces: str = ""
-    """The workflow that Ordito makes otherwise, "" for none."""
-
-    inputs: tuple[ShownInput, ...] = ()
-    preconditions: tuple[str, ...] = ()
-    steps: tuple[ShownStep, ...] = ()
-    implementation: str = ""
-    """The file that carries it out instead of steps."""
-
-    outputs: Mapping[str, tuple[str | int, ...]] = {}
-
-
-def workflow_list_data(found: Iterable[ListedWorkflow]) -> WorkflowListData:
-    """The workflows."""
-    return WorkflowListData(tuple(found))
-
-
-def workflow_data(found: ShownWorkflow) -> WorkflowData:
-    """A workflow."""
-    return msgspec.convert({"format": "ordito.workflow-show/1", **msgspec.to_builtins(found)}, WorkflowData)

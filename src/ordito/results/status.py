@@ -1,4 +1,4 @@
-"""What exists: ``ordito.status/1``, the result of ``ordito status``."""
+"""What exists, and what was deployed before: the results of ``ordito status`` and ``ordito revisions``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ordito.app.job.jobs import INTERRUPTED, OpenJob
-from ordito.app.revisions import IncompleteRevision
+from ordito.app.revisions import IncompleteRevision, RevisionLine, RevisionList
 from ordito.app.status import Damage, InstanceStatus, StatusResult, made_by
 from ordito.base.sensitive import shown
 from ordito.ensemble.status import LastJob
@@ -91,7 +91,7 @@ class InstanceData(msgspec.Struct, frozen=True, omit_defaults=True):
     """The earlier deployed version that it still has."""
 
     before_failure: tuple[str, ...] = ()
-    """The operations whose failure has made its status unknown or an error."""
+    """Further operations whose failure has made its status unknown or an error."""
 
     @property
     def exists(self) -> bool:
@@ -211,5 +211,30 @@ def _instance_data(found: InstanceStatus) -> InstanceData:
         status_reason=str(reason) if reason is not StatusReason.NONE else "",
         with_host=instance.with_host,
         form=found.form,
-        before_failure=tuple(instance.before_failure),
+        before_failure=tuple(name for name in instance.before_failure if name not in instance.failed),
     )
+
+
+# What was deployed before.
+
+
+class RevisionsData(ResultData, frozen=True, tag="ordito.revisions/1"):
+    """The revisions, the newest first."""
+
+    revisions: tuple[RevisionLine, ...]
+    is_partial: bool
+    """Whether something was begun after the current revision and not completed."""
+
+    partial: str
+    """The job that has begun it."""
+
+    repairs: bool
+    """Whether that job was to deploy the current revision again."""
+
+    back: int
+    """The revision to which `rollback` leads then, 0 for none."""
+
+
+def revisions_data(found: RevisionList) -> RevisionsData:
+    """The revisions."""
+    return RevisionsData(found.revisions, found.is_partial, found.partial, found.repairs, found.back)

@@ -32,20 +32,6 @@ def write_tree(graph: Graph, channel: Channel) -> None:
         channel.line(f"... {more_nodes(graph)}")
 
 
-def graph_data(graph: Graph) -> dict[str, object]:
-    """A graph as plain data."""
-    return {
-        "name": graph.name,
-        "nodes": [{"name": n.name, "type": n.type, "host": n.host, "groups": list(n.groups)} for n in graph.nodes],
-        "connections": [
-            {"source": c.source, "target": c.target, "requirement": c.requirement, "type": c.type}
-            for c in graph.connections
-        ],
-        "groups": dict(graph.groups),
-        "left_out": graph.left_out,
-    }
-
-
 # A workflow as a graph in text: each step with all that it waits for, and why; and as plain data.
 
 

@@ -114,7 +114,8 @@ def of_service(
     With --workflow W, and the arguments of that workflow, the graph shows what it would do now: its operations, and
     what waits for what and why."""
     from ordito.authoring.graph import GraphRequest, graph
-    from ordito.cli.graph.text import graph_data, write_tree
+    from ordito.cli.graph.text import write_tree
+    from ordito.results.topology import graph_data
 
     most = _most(session, limit)
     drawn = graph(GraphRequest(service or "", session.settings.directory, most, fetch, choices))
@@ -123,7 +124,7 @@ def of_service(
             session.note(f"{drawn.graph.left_out} nodes are left out; show more with --limit")
         return _deliver(session, _picture(drawn.graph, session.settings.output), out, drawn.sources)
     _refuse_out(out)
-    session.result(graph_data(drawn.graph), lambda channel: write_tree(drawn.graph, channel))
+    session.show(graph_data(drawn.graph), write_tree)
     return ExitCode.DONE
 
 

@@ -19,8 +19,7 @@ from ordito.work.workflows import workflow_of
 if TYPE_CHECKING:
     from ordito.app.revisions import IncompleteRevision, RevisionLine
     from ordito.app.status import StatusRequest
-    from ordito.results.services import RevisionsData
-    from ordito.results.status import StatusData
+    from ordito.results.status import RevisionsData, StatusData
 
 
 @verb("status")
@@ -164,7 +163,7 @@ def revisions_command(session: Session) -> ExitCode:
     Each completed deployment, upgrade, removal or rollback made one. The ensemble keeps what it deployed, its files and
     its inputs, so that `ordito rollback REVISION` can go back to it."""
     from ordito.app.revisions import list_revisions
-    from ordito.results.services import revisions_data
+    from ordito.results.status import revisions_data
 
     found = list_revisions(session.settings.directory)
     session.show(revisions_data(found), _write_revisions)

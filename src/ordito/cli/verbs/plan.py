@@ -20,6 +20,7 @@ from ordito.work.workflows import workflow_of
 if TYPE_CHECKING:
     from ordito.app.proposal import Proposal
     from ordito.results.answer import Result
+    from ordito.results.diff import DiffData
     from ordito.results.plan import PlanData
 
 
@@ -153,9 +154,10 @@ def diff_command(session: Session, request: UpgradeRequest, *, full: bool, detai
     reconfigure, restart, relink, scale, adopt), why, and which operations would run."""
     from ordito.app.diff import diff_of
     from ordito.app.plan import PlanRequest, plan
-    from ordito.cli.diff_view import diff_data, write_diff
+    from ordito.cli.diff_view import write_diff
     from ordito.cli.progress.report import NextCommand
     from ordito.cli.text_width import printable
+    from ordito.results.diff import diff_data
 
     settings = session.settings
     result = plan(PlanRequest(settings.directory, request, settings.wanted_environment, hosts=settings.hosts))
@@ -164,20 +166,19 @@ def diff_command(session: Session, request: UpgradeRequest, *, full: bool, detai
     proposal = result.proposal
     assert proposal is not None  # What nothing is deployed for is refused.
     session.diagnostics(proposal.diagnostics)
-    found = diff_of(proposal)
+    found = diff_data(diff_of(proposal), result.unfinished)
     against = proposal.source.read.package.shown(proposal.source.read.package.main)
-    data = {**diff_data(found), "unfinished": result.unfinished}
 
-    def text(channel: Channel) -> None:
-        if found.is_empty:
-            channel.line(f"No differences: what is recorded as deployed is what {printable(against)} says.")
-        else:
+    def write(found: DiffData, channel: Channel) -> None:
+        if found.different:
             write_diff(found, against, channel, full=full)
+        else:
+            channel.line(f"No differences: what is recorded as deployed is what {printable(against)} says.")
 
-    session.result(data, text)
+    session.show(found, write)
     if result.unfinished:
         session.next(NextCommand(settings.command("jobs", "resume"), "continue that job"))
-    elif not found.is_empty:
+    elif found.different:
         purpose = "do this" if request.inputs.is_empty else "do this, with the same values of inputs"
         session.next(NextCommand(settings.command(*request.words), purpose))
-    return ExitCode.CHANGES if detailed_exitcode and not found.is_empty else ExitCode.DONE
+    return ExitCode.CHANGES if detailed_exitcode and found.different else ExitCode.DONE

@@ -19,7 +19,7 @@ from ordito.cli.verb import verb
 if TYPE_CHECKING:
     from ordito.app.workflow_list import ListedWorkflow, ShownInput, ShownStep
     from ordito.app.workflow_run import WorkflowRequest
-    from ordito.results.services import WorkflowData, WorkflowListData
+    from ordito.results.topology import WorkflowData, WorkflowListData
 
 
 workflow_command = VerbGroup("workflow", WORKFLOW_VERBS, {}, "Show the workflows of the template, and run them.")
@@ -31,7 +31,7 @@ def list_command(session: Session) -> ExitCode:
 
     A workflow of the template with the name deploy or undeploy replaces the one that Ordito makes."""
     from ordito.app.workflow_list import list_workflows
-    from ordito.results.services import workflow_list_data
+    from ordito.results.topology import workflow_list_data
 
     session.show(workflow_list_data(list_workflows(session.settings.directory)), _list)
     return ExitCode.DONE
@@ -55,7 +55,7 @@ def show_command(session: Session, name: str) -> ExitCode:
 
     NAME is one that `ordito workflow list` shows. `ordito plan workflow NAME` shows what it would do now."""
     from ordito.app.workflow_list import show_workflow
-    from ordito.results.services import workflow_data
+    from ordito.results.topology import workflow_data
 
     session.show(workflow_data(show_workflow(session.settings.directory, name)), _write)
     return ExitCode.DONE
