@@ -13,6 +13,9 @@ from ordito.app.errors import Refused
 from ordito.app.job.jobs import OpenJob, ensemble_place, find_job, open_job
 from ordito.app.place import Place
 from ordito.ensemble.errors import explained
+from ordito.ensemble.journal import read_journal
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.lock import holder
 from ordito.source.new_files import open_regular
 
 PAUSE = 0.05
@@ -83,15 +86,21 @@ def _followed(place: Place, job: str, path: Path) -> Iterator[bytes]:
             return
         if time.monotonic() - since >= UNTIL_ASKED:
             # What was written before nobody worked on it any more is still read.
-            is_over = not _is_worked_on(place, job)
+            is_over = not _is_worked_on(place.layout, job)
             since = time.monotonic()
         if not is_over:
             time.sleep(PAUSE)
 
 
-def _is_worked_on(place: Place, job: str) -> bool:
-    found = open_job(place)
-    return found is not None and found.job == job and bool(found.holder)
+def _is_worked_on(layout: Layout, job: str) -> bool:
+    """Whether a command runs the job now. What exists is not read for that: it may be very much."""
+    if holder(layout) is None:
+        return False
+    journal = read_journal(layout)
+    if journal is None:
+        return False
+    with journal:
+        return journal.holds_job(job)
 
 
 def lines_from(path: Path, at: int) -> Iterator[bytes]:

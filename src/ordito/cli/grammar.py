@@ -285,7 +285,7 @@ OTHER_WORDS: Mapping[str, str] = {
     # of Cloudify
     "blueprints": "validate SERVICE",
     "deployments": "status",
-    "events": "jobs logs",
+    "events": "jobs events",
     "executions": "jobs list",
     "node-instances": "describe NODE",
     "update": "upgrade",

@@ -47,12 +47,13 @@ class KeptEvents:
         else:
             self._write(self._next(records))
 
-    def catch_up(self, journal: SqliteJournal) -> None:
-        """Write what the journal knows and the file does not tell. Does nothing where it tells all."""
-        records = tuple(journal.records())
+    def catch_up(self, journal: SqliteJournal, records: Sequence[Record] | None = None) -> None:
+        """Write what the journal knows and the file does not tell, by its ``records`` if they are read already. Does
+        nothing where it tells all."""
+        known_records = tuple(journal.records()) if records is None else records
         self._events = self._after(_states_before(journal, self._snapshot))
         self._problem = ""
-        self._begin(records, len(records))
+        self._begin(known_records, len(known_records))
 
     def resume(self, records: Sequence[Record], at: float) -> None:
         """Write that the job goes on after these records, which are told already."""

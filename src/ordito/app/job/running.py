@@ -126,7 +126,7 @@ class RunningJob:
         self._plugins.remember(self._header.ensemble, self._ensemble.snapshot)
         with contextlib.closing(self._events) as events:
             if records is not None:
-                events.catch_up(self._ensemble.journal)
+                events.catch_up(self._ensemble.journal, records)
                 events.resume(records, SystemClock().now())
             result = asyncio.run(self._run(operations, change_ids, conversation, canceller, records))
             untold = events.end(self._ensemble.journal)
