@@ -99,3 +99,14 @@ def test_a_fault_of_yaml_in_the_ensembles_file_is_shown(run: Run, tmp_path: Path
         assert refused.code == 3
         assert "error[yaml-syntax]" in refused.err
         assert "ensemble.yaml:3:" in refused.err
+
+
+def test_what_is_written_anyway_is_not_remembered(run: Run, tmp_path: Path) -> None:
+    """As after a first deployment that was killed when it had written ensemble.yaml, and is given again."""
+    written(tmp_path, "spec:\n  service: service.yaml\n  inputs:\n    region: north\n    size: 2\n")
+    assert run("deploy", "--yes", "-i", "region=south").code == 0
+    assert "given:" in (tmp_path / "ensemble.yaml").read_text()
+    deployed = run("deploy", "--yes", "-i", "region=north", "-i", "size=2")
+    assert deployed.out == "region = north\nsize   = 2\n"
+    assert "given:" not in (tmp_path / "ensemble.yaml").read_text()
+    assert "earlier command" not in run("plan").err

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from tools.reference import commands, environment, events, exit_codes, files, man, profiles, settings
+from tools.reference import commands, environment, events, exit_codes, files, man, profiles, results, settings
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -18,6 +18,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/reference/file-formats.md": files.document,
     "docs/reference/profiles.md": profiles.index,
     **{f"docs/reference/{one.page}": partial(profiles.document, one.page) for one in profiles.SHOWN},
+    "docs/reference/results.md": results.document,
     "docs/reference/settings.md": settings.document,
     "share/man/man1/ordito.1": man.document,
 }

@@ -54,7 +54,9 @@ def bind_given(
     bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics, quiet=secret_inputs(service, gathered)))
     now = {name: bound[name] for name in gathered.asked if name in bound}
     new = {n: GivenValue(value, _written(gathered, n, service), gathered.environment) for n, value in now.items()}
-    return BoundInputs(bound, now, {**kept, **new})
+    # What is written in ensemble.yaml anyway need not be remembered.
+    told = {name for name, given in new.items() if given.over is not None and given.value == given.over}
+    return BoundInputs(bound, now, {name: given for name, given in {**kept, **new}.items() if name not in told})
 
 
 def _is_default(value: GivenValue, definition: PropertyDefinition) -> bool:
