@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-import msgspec
-
 from ordito.engine.attempts import attempts_of
 from ordito.engine.messages import Counts
 from ordito.instances.records import Delta, Instance, Snapshot
@@ -223,7 +221,7 @@ class RecordedEvents:
         self._header = header
         self._made = JobEvents(header, plan)
         self._states = states
-        self._ended = Counts()
+        self._succeeded = self._failed = self._skipped = self._no_op = 0
 
     def extend(self, plan: Plan) -> None:
         """Replace the plan by one that continues it."""
@@ -235,7 +233,7 @@ class RecordedEvents:
 
     def resume(self, at: float, *, rolling_back: bool) -> Event:
         """The job goes on after the records that were given."""
-        return self._made.job_started(self._ended.ended, at, resumed=True, rolling_back=rolling_back)
+        return self._made.job_started(self._ended().ended, at, resumed=True, rolling_back=rolling_back)
 
     def of(self, record: Record) -> list[Event]:
         """The events of the next record: first what deserves attention, then what it changes, then what happened."""
@@ -256,12 +254,12 @@ class RecordedEvents:
             case StepRetryRecord():
                 found.append(self._made.retrying(record))
             case StepSkippedRecord():
-                self._ended = msgspec.structs.replace(self._ended, skipped=self._ended.skipped + 1)
+                self._skipped += 1
                 found.append(self._made.skipped(record))
             case RollbackRecord():
                 found.append(self._made.rolling_back(record))
             case JobClosingRecord():
-                found.append(self._made.job_finished(record, self._ended))
+                found.append(self._made.job_finished(record, self._ended()))
         return found
 
     def _changed(self, delta: Delta, at: float) -> Iterator[Event]:
@@ -272,13 +270,14 @@ class RecordedEvents:
                 yield InstanceState(self._header.id, instance.id, instance.state, instance.local, at)
 
     def _count(self, record: StepFinishedRecord) -> None:
-        ended = self._ended
         if record.outcome.succeeded:
-            self._ended = msgspec.structs.replace(
-                ended, succeeded=ended.succeeded + 1, no_op=ended.no_op + record.no_op
-            )
+            self._succeeded += 1
+            self._no_op += record.no_op
         else:
-            self._ended = msgspec.structs.replace(ended, failed=ended.failed + 1)
+            self._failed += 1
+
+    def _ended(self) -> Counts:
+        return Counts(self._succeeded, self._failed, self._skipped, self._no_op)
 
 
 _ALIKE: dict[Known, Known] = {}

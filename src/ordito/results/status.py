@@ -12,7 +12,7 @@ from ordito.app.revisions import IncompleteRevision, RevisionLine, RevisionList
 from ordito.app.status import Damage, InstanceStatus, StatusResult, made_by
 from ordito.base.sensitive import shown
 from ordito.ensemble.status import LastJob
-from ordito.instances.records import MISSED, StatusReason, note_of
+from ordito.instances.records import MISSED, note_of
 from ordito.instances.status import ABSENT, OK
 from ordito.results.answer import ResultData
 from ordito.work.plan import KeptCount
@@ -192,26 +192,27 @@ def unfinished_job_data(job: OpenJob) -> UnfinishedJobData:
 
 def _instance_data(found: InstanceStatus) -> InstanceData:
     instance = found.instance
-    attributes = shown(found.attributes)
+    attributes = shown(found.attributes) if found.attributes else {}
     assert isinstance(attributes, Mapping)
-    reason = instance.status_reason
+    reason, failed = instance.status_reason, instance.before_failure
+    # By their places, since there are very many: in the order of the fields.
     return InstanceData(
-        node=instance.node,
-        type=found.type,
-        state=instance.state,
-        local=instance.local,
-        effective=found.effective,
-        host=instance.host,
-        attributes=attributes,
-        failed=instance.failed,
-        orphaned=found.orphaned,
-        optional=found.optional,
-        drift=found.drifted,
-        note=note_of(instance) if reason or instance.with_host else "",
-        status_reason=str(reason) if reason is not StatusReason.NONE else "",
-        with_host=instance.with_host,
-        form=found.form,
-        before_failure=tuple(name for name in instance.before_failure if name not in instance.failed),
+        instance.node,
+        found.type,
+        instance.state,
+        instance.local,
+        found.effective,
+        instance.host,
+        attributes,
+        instance.failed,
+        found.orphaned,
+        found.optional,
+        found.drifted,
+        note_of(instance) if reason or instance.with_host else "",
+        str(reason) if reason else "",
+        instance.with_host,
+        found.form,
+        tuple(name for name in failed if name not in instance.failed) if failed else (),
     )
 
 
