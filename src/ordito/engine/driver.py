@@ -110,18 +110,15 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     waits for the rest of its time.
 
     With ``tells_inputs`` the listeners get the inputs with which operations start, and also the start of operations
-    that do nothing.
+    that do nothing. ``recorded`` gets each new record once it is committed, before they hear of it. ``hands`` is
+    the access to hosts other than this machine, ``hooks`` knows the plan's lifecycle steps. ``way_back`` plans the
+    rollback of a job that asks for one; its steps are appended to the plan. When they have ended, ``different``
+    says what still differs from the state before. ``change_ids`` are enough for these steps too; ``control`` is
+    where cancelling is requested. The snapshot is changed in place. The last record says that the job is closing;
+    the journal is not closed here, and files are not touched.
 
-    ``hands`` is the access to hosts other than this machine, ``hooks`` knows the plan's lifecycle steps. ``recorded``
-    gets every new record once the journal has committed it, before the listeners hear of it.
-
-    ``way_back`` plans the rollback of a job that asks for one; its steps are appended to the plan. When they have
-    ended, ``different`` says what still differs from the state before, for people. ``change_ids`` are the job's, enough
-    for these steps too; ``control`` is where cancelling is requested. The snapshot is changed in place. The last record
-    written is that the job is closing; the journal is not closed here, and files are not touched.
-
-    Raises what the journal raises: then the job stays as unfinished as its journal says. What runs gets a moment to end
-    by itself, then it is ended; its result is found when the job is resumed.
+    Raises what the journal raises: then the job stays unfinished. What runs gets a moment to end by itself, then it is
+    ended; its result is found when the job is resumed.
     """
     parts = Parts(
         header=header,
