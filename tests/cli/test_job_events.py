@@ -161,6 +161,12 @@ def test_old_files_are_removed_and_the_newest_stay(run: Run, tmp_path: Path) -> 
     assert {path.stem for path in layout.event_files.iterdir()} == {own, latest, *old[-(MOST_JOBS - 2) :]}
     assert {path.stem for path in layout.logs.glob("*.log")} >= {*old[-(MOST_JOBS - 2) :]}
     assert not layout.log(old[1]).exists()
+    for path in (layout.log(own), layout.events(own)):
+        path.unlink(missing_ok=True)
+    forgotten = run("jobs", "logs", own)
+    assert forgotten.code == 0
+    assert f"what job {own} printed is not kept here" in forgotten.err
+    assert "printed nothing" not in forgotten.err
     assert elsewhere.read_text() == "mine"
     assert (layout.logs / "notes.txt").exists()
 

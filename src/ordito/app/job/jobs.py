@@ -102,15 +102,27 @@ def show_job(request: JobRequest) -> RecordedJob | OpenJob:
     return record
 
 
-def job_log(request: JobRequest) -> tuple[str, Iterator[tuple[str, bytes]]]:
-    """The id of the job, and the output of its operations, in pieces of whole lines with the id of the step. Raises
-    ``Refused``, and ``EnsembleError``, also while the pieces are read."""
+class JobOutput(msgspec.Struct, frozen=True):
+    """What the operations of a job have printed."""
+
+    job: str
+    pieces: Iterator[tuple[str, bytes]]
+    """Pieces of whole lines, each with the id of the step that printed it; reading them raises ``EnsembleError``."""
+
+    is_kept: bool
+    """Whether its output would be here: that of old jobs, and of jobs of other clones, is not."""
+
+
+def job_log(request: JobRequest) -> JobOutput:
+    """The output of the operations of a job. Raises ``Refused`` and ``EnsembleError``."""
     place = ensemble_place(request.directory)
     found = open_job(place)
     job = find_job(place, request.job, found)
     if request.step:
         _check_step(place, job, request.step)
-    return job, by_lines(read_log(place.layout.log(job), request.step or None))
+    log, layout = place.layout.log(job), place.layout
+    is_kept = log.exists() or layout.events(job).exists() or (found is not None and found.job == job)
+    return JobOutput(job, by_lines(read_log(log, request.step or None)), is_kept)
 
 
 def _check_step(place: Place, job: str, step: str) -> None:

@@ -148,20 +148,22 @@ def logs_command(session: Session, job: str | None, step: str) -> ExitCode:
     that printed it, as in web_1.Standard.create; with --step, only the output of that step is shown, unchanged."""
     from ordito.app.job.jobs import JobRequest, job_log
 
-    found, pieces = job_log(JobRequest(session.settings.directory, job or "", step))
+    found = job_log(JobRequest(session.settings.directory, job or "", step))
+    if not found.is_kept:
+        session.warn(f"what job {found.job} printed is not kept here: only that of the newest jobs is, where they ran")
     if not session.writes_text:
         from ordito.results.jobs import job_log_data
 
-        session.show(job_log_data(found, pieces))
+        session.show(job_log_data(found.job, found.pieces))
         return ExitCode.DONE
     silent = True
-    for name, data in pieces:
+    for name, data in found.pieces:
         silent = False
         bar = session.out.paint("faint", f"{name} {session.out.symbols.bar}")
         for line in data.decode("utf-8", "replace").removesuffix("\n").split("\n"):
             session.out.line(printable(line) if step else f"{bar} {printable(line)}")
-    if silent:
-        session.note(f"Job {found} printed nothing{f' in step {step}' if step else ''}.")
+    if silent and found.is_kept:
+        session.note(f"Job {found.job} printed nothing{f' in step {step}' if step else ''}.")
     return ExitCode.DONE
 
 
