@@ -1,100 +1,59 @@
-"""A type, or a part of one, for people and for programs."""
+"""A type, or a part of one, for people."""
 
 from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping
 
-from ordito.authoring.explain import Explained
 from ordito.cli.channel import Channel
 from ordito.cli.text_width import printable
-from ordito.model.catalogue import PLURALS, Member, Origin, TypeView
+from ordito.results.explained_type import OriginData, PartData, TypeData, TypePartsData, facts_of, sections_of
 
 MOST_WIDTH = 110
 
 
-def explained_data(found: Explained) -> dict[str, object]:
-    """The explanation as plain data: the whole type, or the wanted parts."""
-    if not found.path:
-        return type_data(found.type)
-    members = [{"section": m.section, **member_data(m)} for m in found.members]
-    return {"kind": found.type.kind, "type": found.type.name, "path": list(found.path), "parts": members}
-
-
-def type_data(view: TypeView) -> dict[str, object]:
-    """A type as plain data: ``{kind, name, derived_from: [...], description, declared, <facts>, <sections>}``."""
-    return {
-        "kind": view.kind,
-        "name": view.name,
-        "derived_from": list(view.kinds[1:]),
-        "description": view.description,
-        "declared": str(view.span) if view.span is not None else None,
-        **view.facts,
-        **_sections(view.members),
-    }
-
-
-def member_data(member: Member) -> dict[str, object]:
-    """A part as plain data; ``origins`` are the types that declare and refine it."""
-    data: dict[str, object] = {"name": member.name, "description": member.description, **member.facts}
-    data["origins"] = [{"type": o.type or None, "place": str(o.span) if o.span else None} for o in member.origins]
-    return {**data, **_sections(member.members)}
-
-
-def _sections(members: Sequence[Member]) -> dict[str, object]:
-    found: dict[str, dict[str, object]] = {}
-    for member in members:
-        found.setdefault(PLURALS[member.section], {})[member.name] = member_data(member)
-    return dict(found)
-
-
-# ------------------------------------------------------------------------------------------------- for people
-
-
-def write_explained(found: Explained, channel: Channel) -> None:
+def write_explained(found: TypeData | TypePartsData, channel: Channel) -> None:
     """Write what was found."""
-    view = found.type
-    if found.path:
-        for number, member in enumerate(found.members):
+    if isinstance(found, TypePartsData):
+        owner = ".".join((found.type, *found.path))
+        for number, part in enumerate(found.parts):
             if number:
                 channel.line()
-            owner = ".".join((view.name, *found.path))
-            channel.line(f"{channel.paint('strong', owner)}: {member.section} of the {view.kind} type {view.name}")
-            for line in _body(member, "  ", channel):
+            channel.line(f"{channel.paint('strong', owner)}: {part.section} of the {found.kind} type {found.type}")
+            for line in _body(part, "  ", channel):
                 channel.line(line)
     else:
-        for line in _type(view, channel):
+        for line in _type(found, channel):
             channel.line(line)
     if found.others:
         channel.line()
         channel.line(f"The name also means the {' and the '.join(found.others)}; say which one with --kind.")
 
 
-def _type(view: TypeView, channel: Channel) -> Iterator[str]:
-    place = f"  {channel.paint('place', str(view.span))}" if view.span is not None else ""
-    yield f"{view.kind} type {channel.paint('strong', view.name)}{place}"
-    if len(view.kinds) > 1:
-        yield f"  derived from {' < '.join(view.kinds[1:])}"
-    yield from _wrapped(view.description, "  ", channel)
-    yield from _facts(view.facts, "  ")
-    yield from _parts(view.members, "", channel)
+def _type(found: TypeData, channel: Channel) -> Iterator[str]:
+    place = f"  {channel.paint('place', found.declared)}" if found.declared is not None else ""
+    yield f"{found.kind} type {channel.paint('strong', found.name)}{place}"
+    if found.derived_from:
+        yield f"  derived from {' < '.join(found.derived_from)}"
+    yield from _wrapped(found.description, "  ", channel)
+    yield from _facts(facts_of(found), "  ")
+    yield from _parts(found, "", channel)
 
 
-def _parts(members: Sequence[Member], indent: str, channel: Channel) -> Iterator[str]:
-    for section, group in groupby(members, key=lambda m: m.section):
+def _parts(found: TypeData | PartData, indent: str, channel: Channel) -> Iterator[str]:
+    for section, parts in sections_of(found).items():
         if not indent:
             yield ""
-        yield f"{indent}{channel.paint('strong', PLURALS[section])}:"
-        for member in group:
-            yield f"{indent}  {channel.paint('good', printable(member.name))}{_headline(member)}"
-            yield from _body(member, f"{indent}    ", channel, brief=True)
+        yield f"{indent}{channel.paint('strong', section)}:"
+        for part in parts.values():
+            yield f"{indent}  {channel.paint('good', printable(part.name))}{_headline(part)}"
+            yield from _body(part, f"{indent}    ", channel, brief=True)
 
 
-def _headline(member: Member) -> str:
+def _headline(part: PartData) -> str:
     """The most important facts of a part, in a few words."""
-    facts = member.facts
+    facts = facts_of(part)
     said = [str(facts[name]) for name in ("type", "capability") if name in facts]
     said += [f"{word} {facts[name]}" for name, word in (("node", "of"), ("relationship", "by")) if name in facts]
     if facts.get("required") and not {"default", "value"} & facts.keys():
@@ -108,18 +67,18 @@ SHOWN = frozenset({"type", "capability", "node", "relationship", "required", "de
 """The facts that the headline shows."""
 
 
-def _body(member: Member, indent: str, channel: Channel, *, brief: bool = False) -> Iterator[str]:
-    yield from _wrapped(member.description, indent, channel)
+def _body(part: PartData, indent: str, channel: Channel, *, brief: bool = False) -> Iterator[str]:
+    yield from _wrapped(part.description, indent, channel)
     shown = SHOWN | {"implementation", "file"} if brief else frozenset()
-    yield from _facts({n: v for n, v in member.facts.items() if n not in shown}, indent)
-    for number, origin in enumerate(member.origins):
+    yield from _facts({n: v for n, v in facts_of(part).items() if n not in shown}, indent)
+    for number, origin in enumerate(part.origins):
         yield _origin(origin, "refined" if number else "declared", indent, channel)
-    yield from _parts(member.members, indent, channel)
+    yield from _parts(part, indent, channel)
 
 
-def _origin(origin: Origin, verb: str, indent: str, channel: Channel) -> str:
-    place = channel.paint("place", str(origin.span)) if origin.span is not None else ""
-    by = f"{verb} in {origin.type}" if origin.type else verb
+def _origin(origin: OriginData, verb: str, indent: str, channel: Channel) -> str:
+    place = channel.paint("place", origin.place) if origin.place is not None else ""
+    by = f"{verb} in {origin.type}" if origin.type is not None else verb
     return f"{indent}{channel.paint('faint', by)} {place}".rstrip()
 
 

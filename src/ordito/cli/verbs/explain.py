@@ -69,8 +69,9 @@ def explain_command(session: Session, word: str, service: str, kind: str | None,
 def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
     from ordito.authoring.explain import explain
     from ordito.authoring.explain_words import explain_keyname
-    from ordito.cli.type_view import explained_data, write_explained
+    from ordito.cli.type_view import write_explained
     from ordito.results.explained import word_data
+    from ordito.results.explained_type import type_data, type_parts_data
 
     try:
         found = explain(request)
@@ -83,7 +84,7 @@ def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:
     errors = sum(d.severity is Severity.ERROR for d in found.diagnostics)
     if errors:
         session.note(f"{request.service} is not valid ({plural(errors, 'error')}); this is what can be read")
-    session.result(explained_data(found), lambda channel: write_explained(found, channel))
+    session.show(type_parts_data(found) if found.path else type_data(found), write_explained)
     return ExitCode.DONE
 
 
