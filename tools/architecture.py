@@ -29,7 +29,7 @@ NAMED = re.compile(r"`([\w./-]+(?:\.(?:py|yaml|sh|bash|toml|md)|/))(?::\w+)?`")
 
 ROOM = re.compile(r"<!-- room: (\w+) -->")
 
-NEEDS_NO_FILE = frozenset({"ensemble.yaml", "artifacts/", "create.sh", "cli/codes/CODE.yaml"})
+NEEDS_NO_FILE = frozenset({"ensemble.yaml", "artifacts/", "create.sh", "results/codes/CODE.yaml"})
 """What the document names besides: files of users, and of whoever follows it."""
 
 

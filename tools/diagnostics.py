@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ordito.cli.pages import as_markdown, page_codes, read_page
+from ordito.results.pages import as_markdown, page_codes, read_page
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "diagnostics.md"
 

@@ -14,8 +14,8 @@ from ordito.app.plan import PlanRequest, plan
 from ordito.app.requests import DeployRequest
 from ordito.authoring.validate import ValidateRequest, validate
 from ordito.base.diagnostics import Diagnostic, InvalidDocument, Severity
-from ordito.cli.pages import COMMAND, MAIN, Page, page_codes, read_page
 from ordito.planning.refused import PlanRefused
+from ordito.results.pages import COMMAND, MAIN, Page, page_codes, read_page
 from tests.cli.program import Run
 from tools.diagnostics import DOCUMENT, document
 
@@ -38,17 +38,17 @@ READING = (
     "app/inputs/gathered.py",
 )
 REPORTERS = {"error", "warning", "note", "unknown", "objection", "report", "refuse", "_RefusedText", "Broken"}
-REFUSING = {"Refused", "fail_for_programs"}
+REFUSING = {"Refused", "Failure", "fail_for_programs"}
 FAILING = "session.fail"
 """What the rooms of commands refuse with; the code is what they hand over first."""
-HANDED_ON = {"code", "error.code", "refusal.code", "refused.code"}
+HANDED_ON = {"code", "error.code", "failure.code", "refusal.code", "refused.code"}
 """Codes that come from such a call elsewhere."""
 CODE = re.compile(r"[a-z]+(-[a-z]+)*")
 COMPUTED = re.compile(r"unknown-(property|attribute|field|artifact|interface|operation|notification)")
 """Codes that are put together where they are reported."""
 EXPECTED = re.compile(r"(?m)^\s*#(?: *\^+|@ (?:\d+:\d+|-)) (?:(?:warning|note) )?([a-z]+(?:-[a-z]+)*)\b")
 NOT_CODES = {"property", "attribute"}
-HOW = "write src/ordito/cli/codes/CODE.yaml as src/ordito/cli/pages.py says, then: python -m tools.diagnostics"
+HOW = "write src/ordito/results/codes/CODE.yaml as src/ordito/results/pages.py says, then: python -m tools.diagnostics"
 
 
 @cache
@@ -79,7 +79,7 @@ def reported_codes(*places: str) -> Iterator[str]:
 
 def refused_codes() -> Iterator[str]:
     """The codes with which commands refuse: of errors that are about no document."""
-    for room in ("app", "authoring", "cli"):
+    for room in ("app", "authoring", "results", "cli"):
         for file in sorted((SOURCES / room).rglob("*.py")):
             for node in _calls(file)[0]:
                 if not node.args:
@@ -253,7 +253,7 @@ def test_explain_an_unknown_word(run: Run) -> None:
 
 
 def test_a_page_that_does_not_hold_together_is_a_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("ordito.cli.pages.FOLDER", tmp_path)
+    monkeypatch.setattr("ordito.results.pages.FOLDER", tmp_path)
     (tmp_path / "odd.yaml").write_text("title: [ x")
     with pytest.raises(ValueError, match="odd"):
         read_page("odd")

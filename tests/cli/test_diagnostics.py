@@ -14,6 +14,7 @@ from ordito.base.span import SourceText, Span
 from ordito.cli import diagnostics
 from ordito.cli.channel import Channel, Color
 from ordito.cli.text_width import columns, width
+from ordito.results.findings import total
 from tests.cli.channels import channel, written
 
 SOURCE = SourceText(
@@ -135,7 +136,7 @@ def test_very_many_are_counted_instead_of_shown() -> None:
 
 def test_total_counts_by_severity() -> None:
     warning = Diagnostic(Severity.WARNING, "c", "m")
-    assert diagnostics.total([error(None), warning, warning]) == "1 error, 2 warnings"
+    assert total([error(None), warning, warning]) == "1 error, 2 warnings"
 
 
 def test_data_has_places_or_null() -> None:

@@ -17,11 +17,11 @@ from itertools import groupby
 
 import msgspec
 
-from ordito.base.diagnostics import Diagnostic, Severity, without_passwords
+from ordito.base.diagnostics import Diagnostic, without_passwords
 from ordito.base.span import HIDDEN, Span
 from ordito.cli.channel import Channel
 from ordito.cli.text_width import columns, printable, width
-from ordito.results.findings import FindingData, finding_data
+from ordito.results.findings import finding_data, total
 
 MOST_SHOWN = 100
 """How many diagnostics are printed in full; a document with one kind of error often has it in a thousand places."""
@@ -41,14 +41,6 @@ def render(found: Sequence[Diagnostic], channel: Channel) -> None:
         channel.line(f"... and {len(found) - MOST_SHOWN} more; all of them with: -o json")
     if len(found) > 1:
         channel.line(channel.paint("strong", total(found)))
-
-
-def total(found: Iterable[Diagnostic | FindingData]) -> str:
-    """How many diagnostics there are of each severity, as in "2 errors, 1 warning"."""
-    counts = dict.fromkeys(Severity, 0)
-    for diagnostic in found:
-        counts[Severity(diagnostic.severity)] += 1
-    return ", ".join(f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in counts.items() if n)
 
 
 def as_data(diagnostic: Diagnostic) -> dict[str, object]:

@@ -18,7 +18,7 @@ import msgspec
 from ordito import __version__
 from ordito.base.diagnostics import Diagnostic, Severity
 from ordito.base.span import Span
-from ordito.cli.pages import as_markdown, explanation, read_page
+from ordito.results.pages import as_markdown, explanation, read_page
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "%SRCROOT%"

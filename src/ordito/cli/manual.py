@@ -21,7 +21,7 @@ import click
 import msgspec
 
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.pages import page_data
+from ordito.results.pages import page_data
 
 FOLDER = Path(__file__).parent / "manual"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ordito.app.doctor.finding import DoctorFinding
+from ordito.base.diagnostics import Severity
 from ordito.results.answer import ResultData
 
 if TYPE_CHECKING:
@@ -46,6 +47,14 @@ def finding_data(found: Diagnostic) -> FindingData:
     """A finding."""
     related = tuple(RelatedPlace(one.message, *_place(one.span)) for one in found.related)
     return FindingData(found.code, str(found.severity), found.message, *_place(found.span), found.hint, related)
+
+
+def total(found: Iterable[Diagnostic | FindingData]) -> str:
+    """How many findings there are of each severity, as in "2 errors, 1 warning"."""
+    counts = dict.fromkeys(Severity, 0)
+    for one in found:
+        counts[Severity(one.severity)] += 1
+    return ", ".join(f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in counts.items() if n)
 
 
 def findings_data(found: Iterable[Diagnostic]) -> tuple[FindingData, ...]:

@@ -21,8 +21,8 @@ from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
     from ordito.authoring.explain import ExplainRequest
-    from ordito.cli.pages import Page
     from ordito.results.explained import CodeData, EntityData, FunctionData, WordData
+    from ordito.results.pages import Page
 
 
 KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", "group", "policy")
@@ -44,8 +44,8 @@ def explain_command(session: Session, word: str, service: str, kind: str | None,
     from ordito.authoring.explain import ExplainRequest
     from ordito.authoring.explain_words import explain_function, explain_word
     from ordito.authoring.keynames import explain_entity
-    from ordito.cli.pages import read_page
     from ordito.results.explained import entity_data, function_data, word_data
+    from ordito.results.pages import read_page
 
     page = read_page(word) if not service and kind is None else None
     if page is not None:
@@ -92,7 +92,7 @@ def _with_codes(refusal: Refused, word: str) -> Refused:
     """A refusal that also names similar codes or entities."""
     from ordito.authoring.explain_words import word_names
     from ordito.authoring.keynames import entity_names, keyname_names
-    from ordito.cli.pages import page_codes, read_page
+    from ordito.results.pages import page_codes, read_page
     from ordito.syntax.functions import FUNCTIONS
 
     entities = entity_names()
@@ -160,7 +160,7 @@ def _code(page: Page) -> CodeData:
 
 
 def _text(page: CodeData, channel: Channel) -> None:
-    from ordito.cli.pages import OF_COMMANDS, explanation
+    from ordito.results.pages import OF_COMMANDS, explanation
 
     channel.line(f"{channel.paint(page.severity, f'{page.severity}[{page.code}]')}: {page.title}")
     channel.line()

@@ -12,13 +12,13 @@ from ordito.app.requests import ChoiceOptions, DeployRequest, GivenInputs
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.base.json_text import json_text
 from ordito.cli.channel import Channel
-from ordito.cli.diagnostics import total
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.lines import plural
 from ordito.cli.request_options import group, single
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb
+from ordito.results.findings import total
 from ordito.work.options import HookOptions
 
 if TYPE_CHECKING:
