@@ -13,7 +13,7 @@ from ordito.planning.refused import PlanRefused
 from ordito.results.failure import EXPECTED as FAILURES
 from ordito.results.failure import INTERRUPTING, NextStep, failure_of
 
-EXPECTED = (*FAILURES, Declined)
+EXPECTED: tuple[type[Exception], ...] = (*FAILURES, Declined)
 """The errors that are no fault of this program."""
 
 EXIT_CODES = {"needs-answer": ExitCode.USAGE, "locked": ExitCode.BUSY, "unfinished-job": ExitCode.BUSY}

@@ -17,7 +17,7 @@ from ordito.cli.progress.report import NextCommand, write_next
 from ordito.cli.settings import COMMON_FORMATS, NOTHING, Format, GlobalSettings
 from ordito.cli.structured import write_data
 from ordito.cli.text_width import printable, short_pins
-from ordito.results.answer import Result
+from ordito.results.answer import A, R, Result, UseCase
 
 Shown = TypeVar("Shown", bound=Result)
 
@@ -62,6 +62,10 @@ class Session:
                 self.stream.say("diagnostic", diagnostics_view.as_data(diagnostic))
         elif found:
             diagnostics_view.render(found, self.err)
+
+    def ask(self, look: UseCase[A, R], asked: A) -> R:
+        """The answer for the ensemble of this command."""
+        return look.answer(self.settings.directory, asked)
 
     def show(self, found: Shown, write: Callable[[Shown, Channel], None] | None = None) -> None:
         """Show the result of the verb: its data to programs, or what ``write`` makes of it to people, by default

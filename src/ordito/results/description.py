@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ordito.app.describe import Dependency, Operated
+from ordito.app.describe import Dependency, DescribeRequest, InstanceDescription, Operated, describe
 from ordito.base.change_ids import time_of
 from ordito.base.sensitive import shown
 from ordito.ensemble.job_history import TaskLine
 from ordito.instances.records import note_of
-from ordito.results.answer import Result
+from ordito.results.answer import Asked, Result, UseCase
 from ordito.work.plan import KeptCount
 
 if TYPE_CHECKING:
-    from ordito.app.describe import InstanceDescription, NodeDescription
+    from ordito.app.describe import NodeDescription
 
 FORMAT = "ordito.describe/1"
 
@@ -200,3 +200,18 @@ def _shown(values: Mapping[str, object]) -> Mapping[str, object]:
     found = shown(values)
     assert isinstance(found, Mapping)
     return found
+
+
+class DescribeAsked(Asked, frozen=True):
+    """About one node or instance."""
+
+    name: str
+    """Its name; ``node:NAME`` and ``instance:ID`` say which is meant."""
+
+
+def _describe(directory: str, asked: DescribeAsked) -> DescribedInstance | DescribedNode:
+    found = describe(DescribeRequest(directory, asked.name))
+    return instance_data(found) if isinstance(found, InstanceDescription) else node_data(found)
+
+
+DESCRIBE = UseCase("describe", DescribeAsked, (DescribedInstance, DescribedNode), _describe)

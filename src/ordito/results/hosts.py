@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ordito.app.hosts import HostEntry, HostList, Released
+from ordito.app.hosts import HostEntry, HostList, HostsRequest, Released, list_hosts
 from ordito.app.hosts_check import Checked
-from ordito.results.answer import ResultData
+from ordito.results.answer import Asked, ResultData, UseCase
 
 
 class HostListData(ResultData, frozen=True, tag="ordito.hosts-list/1"):
@@ -41,3 +41,20 @@ def checked_hosts_data(found: Sequence[Checked]) -> CheckedHostsData:
 def released_hosts_data(found: Sequence[Released]) -> ReleasedHostsData:
     """Hosts that were taken back."""
     return ReleasedHostsData(tuple(found))
+
+
+class HostsAsked(Asked, frozen=True):
+    """About the hosts of the inventory."""
+
+    names: tuple[str, ...] = ()
+    """The hosts, none for all."""
+
+    environment: str | None = None
+    """The environment, null for that of the ensemble."""
+
+
+def _hosts(directory: str, asked: HostsAsked) -> HostListData:
+    return host_list_data(list_hosts(HostsRequest(directory, asked.environment, names=asked.names)))
+
+
+HOSTS = UseCase("hosts list", HostsAsked, (HostListData,), _hosts)

@@ -15,7 +15,8 @@ from ordito.ensemble.job_format import ConfigChange, JobHead
 from ordito.ensemble.job_history import JobLine
 from ordito.ensemble.rebuilding import StatusDifference
 from ordito.ensemble.replay import Clash, Fork, Problem
-from ordito.results.answer import Result, ResultData
+from ordito.results.answer import Asked, Result, ResultData, UseCase
+from ordito.results.status import UnfinishedJobData, unfinished_job_data
 from ordito.work.events import StepFailed, rounded
 
 if TYPE_CHECKING:
@@ -312,3 +313,30 @@ def unlocked_data(held: HeldLock | None) -> UnlockedData:
     """A lock that was removed; None if nobody held it."""
     owner = msgspec.convert(held.lease.owner, LockOwnerData, from_attributes=True) if held is not None else None
     return UnlockedData(held is not None, owner)
+
+
+class JobAsked(Asked, frozen=True):
+    """About one job."""
+
+    job: str = ""
+    """Its id or the beginning of it, "" for the latest."""
+
+    most: int | None = None
+    """How many of its tasks are told of, null for all."""
+
+
+def _jobs(directory: str, _: Asked) -> JobListData:
+    from ordito.app.job.jobs import JobsRequest, list_jobs
+
+    return job_list_data(list_jobs(JobsRequest(directory)))
+
+
+def _job(directory: str, asked: JobAsked) -> RecordedJobData | UnfinishedJobData:
+    from ordito.app.job.jobs import JobRequest, OpenJob, show_job
+
+    found = show_job(JobRequest(directory, asked.job))
+    return unfinished_job_data(found) if isinstance(found, OpenJob) else recorded_job_data(found, asked.most)
+
+
+JOBS = UseCase("jobs list", Asked, (JobListData,), _jobs)
+JOB = UseCase("jobs show", JobAsked, (RecordedJobData, UnfinishedJobData), _job)

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from ordito.base.sensitive import shown
 from ordito.base.text import as_text
 from ordito.ensemble.job_format import moment
-from ordito.results.answer import ResultData
+from ordito.results.answer import Asked, ResultData, UseCase
 from ordito.results.jobs import JobEndData, job_end_data
 
 if TYPE_CHECKING:
@@ -218,3 +218,19 @@ def _made(made: NoticeHandled) -> EventOfTrigger:
 
 def _shown(values: Mapping[str, object]) -> Mapping[str, object]:
     return {name: shown(value) for name, value in values.items()}
+
+
+class PoliciesAsked(Asked, frozen=True):
+    """About the policies."""
+
+    name: str = ""
+    """The policy, "" for all."""
+
+
+def _policies(directory: str, asked: PoliciesAsked) -> PoliciesData:
+    from ordito.app.policies import PoliciesRequest, policies
+
+    return policies_data(policies(PoliciesRequest(directory, asked.name)))
+
+
+POLICIES = UseCase("policy list", PoliciesAsked, (PoliciesData,), _policies)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ordito.results.answer import Result, ResultData
+from ordito.results.answer import Asked, Result, ResultData, UseCase
 from ordito.results.findings import FindingData, findings_data
 
 if TYPE_CHECKING:
@@ -171,3 +171,19 @@ def formatted_data(made: Formatted, *, written: bool) -> FormattedData:
     """Files that were formatted, or would be."""
     files = tuple(FormattedFileData(file.path, file.changed, file.reason or None) for file in made.files)
     return FormattedData(written, files, findings_data(made.diagnostics))
+
+
+class SpecAsked(Asked, frozen=True):
+    """About the user's part of the ensemble."""
+
+    environment: str | None = None
+    """The environment, null for that of the ensemble."""
+
+
+def _spec(directory: str, asked: SpecAsked) -> SpecData:
+    from ordito.app.show_spec import SpecRequest, show_spec
+
+    return spec_data(show_spec(SpecRequest(directory, asked.environment)))
+
+
+SPEC = UseCase("spec", SpecAsked, (SpecData,), _spec)

@@ -8,13 +8,13 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ordito.app.job.jobs import INTERRUPTED, OpenJob
-from ordito.app.revisions import IncompleteRevision, RevisionLine, RevisionList
-from ordito.app.status import Damage, InstanceStatus, StatusResult, made_by
+from ordito.app.revisions import IncompleteRevision, RevisionLine, RevisionList, list_revisions
+from ordito.app.status import Damage, InstanceStatus, StatusRequest, StatusResult, made_by, status
 from ordito.base.sensitive import shown
 from ordito.ensemble.status import LastJob
 from ordito.instances.records import MISSED, note_of
 from ordito.instances.status import ABSENT, OK
-from ordito.results.answer import ResultData
+from ordito.results.answer import Asked, ResultData, UseCase
 from ordito.work.plan import KeptCount
 
 
@@ -239,3 +239,22 @@ class RevisionsData(ResultData, frozen=True, tag="ordito.revisions/1"):
 def revisions_data(found: RevisionList) -> RevisionsData:
     """The revisions."""
     return RevisionsData(found.revisions, found.is_partial, found.partial, found.repairs, found.back)
+
+
+class StatusAsked(Asked, frozen=True):
+    """About the status."""
+
+    all: bool = False
+    """Whether deleted instances are told of too."""
+
+
+def _status(directory: str, asked: StatusAsked) -> StatusData:
+    return status_data(status(StatusRequest(directory, asked.all)))
+
+
+def _revisions(directory: str, _: Asked) -> RevisionsData:
+    return revisions_data(list_revisions(directory))
+
+
+STATUS = UseCase("status", StatusAsked, (StatusData,), _status)
+REVISIONS = UseCase("revisions", Asked, (RevisionsData,), _revisions)

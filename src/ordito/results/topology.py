@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ordito.app.workflow_list import ListedWorkflow, ShownInput, ShownStep
+from ordito.app.workflow_list import ListedWorkflow, ShownInput, ShownStep, list_workflows, show_workflow
 from ordito.authoring.graph import Graph
-from ordito.results.answer import ResultData
+from ordito.results.answer import Asked, ResultData, UseCase
 
 if TYPE_CHECKING:
     from ordito.app.workflow_list import ShownWorkflow
@@ -58,3 +58,21 @@ def workflow_list_data(found: Iterable[ListedWorkflow]) -> WorkflowListData:
 def workflow_data(found: ShownWorkflow) -> WorkflowData:
     """A workflow."""
     return msgspec.convert({"format": "ordito.workflow-show/1", **msgspec.to_builtins(found)}, WorkflowData)
+
+
+class NamedAsked(Asked, frozen=True):
+    """About what has a name."""
+
+    name: str
+
+
+def _workflows(directory: str, _: Asked) -> WorkflowListData:
+    return workflow_list_data(list_workflows(directory))
+
+
+def _workflow(directory: str, asked: NamedAsked) -> WorkflowData:
+    return workflow_data(show_workflow(directory, asked.name))
+
+
+WORKFLOWS = UseCase("workflow list", Asked, (WorkflowListData,), _workflows)
+WORKFLOW = UseCase("workflow show", NamedAsked, (WorkflowData,), _workflow)

@@ -48,10 +48,10 @@ def list_command(session: Session) -> ExitCode:
 
     A job that is still running, or was interrupted, is shown by `ordito status` until it has ended. Completed
     deployments, upgrades and removals are also revisions, which `ordito revisions` lists."""
-    from ordito.app.job.jobs import JobsRequest, list_jobs
-    from ordito.results.jobs import job_list_data
+    from ordito.results.answer import Asked
+    from ordito.results.jobs import JOBS
 
-    found = job_list_data(list_jobs(JobsRequest(session.settings.directory)))
+    found = session.ask(JOBS, Asked())
     session.show(found, _list)
     for problem in found.problems:
         session.warn(printable(problem))
@@ -84,19 +84,19 @@ def show_command(session: Session, job: str | None) -> ExitCode:
     JOB is its id or the beginning of it; without it, the latest is shown. For each task it shows what it worked on, how
     it ended and how long it took; for the job also which steps were not run and why, and what remains after a rollback.
     For a job that has not ended it shows the progress. `ordito jobs logs` shows what operations printed."""
-    from ordito.app.job.jobs import INTERRUPTED, JobRequest, OpenJob, show_job
+    from ordito.app.job.jobs import INTERRUPTED
     from ordito.cli.status_view import open_job_line
-    from ordito.results.jobs import recorded_job_data
-    from ordito.results.status import unfinished_job_data
+    from ordito.results.jobs import JOB, JobAsked
+    from ordito.results.status import UnfinishedJobData
 
-    found = show_job(JobRequest(session.settings.directory, job or ""))
-    if isinstance(found, OpenJob):
-        session.show(unfinished_job_data(found), lambda job, channel: channel.line(f"Job {open_job_line(job)}"))
+    # People do not read very many tasks.
+    found = session.ask(JOB, JobAsked(job or "", MOST_ROWS if session.writes_text else None))
+    if isinstance(found, UnfinishedJobData):
+        session.show(found, lambda job, channel: channel.line(f"Job {open_job_line(job)}"))
         if found.outcome == INTERRUPTED:
             session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it stopped"))
     else:
-        # People do not read very many tasks.
-        session.show(recorded_job_data(found, MOST_ROWS if session.writes_text else None), _closed)
+        session.show(found, _closed)
     return ExitCode.DONE
 
 

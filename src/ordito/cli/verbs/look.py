@@ -38,14 +38,14 @@ def status_command(session: Session, *, show_all: bool, watch: bool, detailed_ex
     if watch and detailed_exitcode:
         raise click.UsageError("--watch never ends by itself, so --detailed-exitcode cannot go with it")
     from ordito.app.job.jobs import INTERRUPTED
-    from ordito.app.status import StatusRequest, status
+    from ordito.app.status import StatusRequest
     from ordito.cli.status_view import write_status
-    from ordito.results.status import status_data
+    from ordito.results.status import STATUS, StatusAsked
 
-    request, fold = StatusRequest(session.settings.directory, show_all), not session.settings.verbose
+    fold = not session.settings.verbose
     if watch:
-        return _watch(request, session, fold=fold)
-    found = status_data(status(request))
+        return _watch(StatusRequest(session.settings.directory, show_all), session, fold=fold)
+    found = session.ask(STATUS, StatusAsked(show_all))
     if found.caveat:
         session.warn(f"statuses do not include what the instances depend on: {found.caveat}")
     if found.damage:

@@ -28,11 +28,10 @@ def list_command(session: Session) -> ExitCode:
 
     A trigger acts if the event is about a target of its policy, its condition has held as often as required, and its
     schedule has begun and not ended."""
-    from ordito.app.policies import PoliciesRequest, policies
     from ordito.cli.policy_view import say_what_waits, write_list
-    from ordito.results.policies import policies_data
+    from ordito.results.policies import POLICIES, PoliciesAsked
 
-    found = policies_data(policies(PoliciesRequest(session.settings.directory)))
+    found = session.ask(POLICIES, PoliciesAsked())
     session.show(found, write_list)
     say_what_waits(found, session)
     return ExitCode.DONE
@@ -44,11 +43,10 @@ def show_command(session: Session, name: str) -> ExitCode:
     """Show a policy: its targets, what its triggers wait for, and what they made of the last events.
 
     Notices that still wait to be handled are shown too. `ordito notify` reports an event by hand."""
-    from ordito.app.policies import PoliciesRequest, policies
     from ordito.cli.policy_view import say_what_waits, write_policy
-    from ordito.results.policies import policies_data
+    from ordito.results.policies import POLICIES, PoliciesAsked
 
-    found = policies_data(policies(PoliciesRequest(session.settings.directory, name)))
+    found = session.ask(POLICIES, PoliciesAsked(name))
     session.show(found, write_policy)
     say_what_waits(found, session)
     return ExitCode.DONE

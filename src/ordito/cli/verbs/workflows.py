@@ -30,10 +30,10 @@ def list_command(session: Session) -> ExitCode:
     """List the workflows of the deployed service, and those that every service has.
 
     A workflow of the template with the name deploy or undeploy replaces the one that Ordito makes."""
-    from ordito.app.workflow_list import list_workflows
-    from ordito.results.topology import workflow_list_data
+    from ordito.results.answer import Asked
+    from ordito.results.topology import WORKFLOWS
 
-    session.show(workflow_list_data(list_workflows(session.settings.directory)), _list)
+    session.show(session.ask(WORKFLOWS, Asked()), _list)
     return ExitCode.DONE
 
 
@@ -54,10 +54,9 @@ def show_command(session: Session, name: str) -> ExitCode:
     """Show a workflow of the deployed service: its inputs, its preconditions, and its steps.
 
     NAME is one that `ordito workflow list` shows. `ordito plan workflow NAME` shows what it would do now."""
-    from ordito.app.workflow_list import show_workflow
-    from ordito.results.topology import workflow_data
+    from ordito.results.topology import WORKFLOW, NamedAsked
 
-    session.show(workflow_data(show_workflow(session.settings.directory, name)), _write)
+    session.show(session.ask(WORKFLOW, NamedAsked(name)), _write)
     return ExitCode.DONE
 
 

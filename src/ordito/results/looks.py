@@ -1,0 +1,23 @@
+"""All that can be asked of an ensemble without changing anything, by the names of the verbs that ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ordito.results.answer import UseCase
+from ordito.results.description import DESCRIBE
+from ordito.results.hosts import HOSTS
+from ordito.results.jobs import JOB, JOBS
+from ordito.results.policies import POLICIES
+from ordito.results.services import SPEC
+from ordito.results.status import REVISIONS, STATUS
+from ordito.results.topology import WORKFLOW, WORKFLOWS
+
+_ALL: tuple[UseCase[Any, Any], ...] = (
+    *(STATUS, DESCRIBE, REVISIONS, JOBS, JOB),
+    *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
+)
+
+LOOKS: Mapping[str, UseCase[Any, Any]] = {look.name: look for look in _ALL}
+"""By name."""

@@ -1,0 +1,1 @@
+"""What the server remembers of its own: users, projects, tokens, what was done."""

@@ -1,0 +1,1 @@
+"""What can be followed: topics, cursors, streams."""

@@ -1,0 +1,50 @@
+"""A query process: answers one question about an ensemble, and ends."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import traceback
+
+import msgspec
+
+from ordito.base.diagnostics import InvalidDocument
+from ordito.planning.refused import PlanRefused
+from ordito.results.failure import EXPECTED, Failure, failure_of
+from ordito.results.findings import findings_data
+from ordito.results.looks import LOOKS
+from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
+
+MIB = 1 << 20
+
+
+def answer(query: Query, given: int, out: int) -> None:
+    """Answer a query in this process, which does nothing else: its parameters are read from one descriptor, the answer
+    is written to the other."""
+    # The system ends what takes too long, whatever it is doing.
+    signal.setitimer(signal.ITIMER_REAL, query.seconds)
+    resource.setrlimit(resource.RLIMIT_AS, (query.memory, query.memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with os.fdopen(given, "rb") as file:
+        parameters = file.read()
+    with os.fdopen(out, "wb") as file:
+        file.write(_answer(query, parameters))
+
+
+def _answer(query: Query, parameters: bytes) -> bytes:
+    look = LOOKS[query.look]
+    try:
+        # Messages name the files of an ensemble as for somebody who works in it, and nothing of this machine.
+        os.chdir(query.directory)
+        found = look.answer(".", msgspec.json.decode(parameters, type=look.asked))
+        found_json: bytes = found.json
+        return RESULT + found_json
+    except EXPECTED as error:
+        diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
+        return REFUSAL + msgspec.json.encode(Trouble(failure_of(error), findings_data(diagnostics)))
+    except MemoryError:
+        message = f"answering this needs more than {query.memory // MIB} MiB of memory"
+        return REFUSAL + msgspec.json.encode(Trouble(Failure("too-costly", message, "ask for less at once")))
+    except Exception:  # noqa: BLE001  the border of this process: the server says that there is a fault
+        return FAULT + traceback.format_exc().encode("utf-8", "backslashreplace")
