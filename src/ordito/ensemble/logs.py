@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 
+import msgspec
+
 from ordito.base.change_ids import is_change_id
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import own_handle, write_all
@@ -124,6 +126,33 @@ def read_log(path: Path, step: str | None = None) -> Iterator[tuple[str, bytes]]
                 if wanted is None or name == wanted:
                     log.seek(at)
                     yield name, log.read(size)
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """A piece of a log."""
+
+    step: str
+    content: bytes
+    end: int
+    """The offset behind it, at which the next one begins."""
+
+
+def frames_from(path: Path, at: int, most: int) -> Iterator[Frame]:
+    """The whole frames of a log from an offset on at which one begins, until they have ``most`` bytes. Raises
+    ``EnsembleError``."""
+    with explained("read", path):
+        if not path.exists():
+            return
+        with open_regular(path) as log:
+            log.seek(at)
+            size, end = path.stat().st_size, at + most
+            while at < end and (head := _HEAD.fullmatch(log.readline(LONGEST_HEAD))):
+                length = int(head[1])
+                at += len(head[0]) + length + 1
+                if at > size:
+                    return
+                yield Frame(head[2].decode("utf-8", "replace"), log.read(length), at)
+                log.read(1)
 
 
 def places_of(path: Path) -> Iterator[Place]:

@@ -1,0 +1,89 @@
+"""The application: all routes, as Starlette serves them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as StarletteRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ordito.base.suggest import nearest
+from ordito.server.border import SECURITY, answered, refused
+from ordito.server.problems import Problem
+from ordito.server.route import Route
+from ordito.server.routes.table import ROUTES
+from ordito.server.services import Services
+from ordito.server.settings import base_url
+
+
+def application(services: Services) -> ASGIApp:
+    """The application of a server."""
+    by_path: dict[str, dict[str, Route]] = {}
+    for route in ROUTES:
+        by_path.setdefault(route.path, {})[route.method] = route
+    routes = [StarletteRoute(path, _endpoint(services, methods), methods=None) for path, methods in by_path.items()]
+    made = Starlette(
+        routes=[*routes, StarletteRoute("/{path:path}", _unknown, methods=None)],
+        lifespan=_lifespan(services),
+    )
+    made.router.redirect_slashes = False
+    return _Headers(made, services)
+
+
+class _Endpoint:
+    """One path: a class, since Starlette would add methods to a function."""
+
+    def __init__(self, answer: Callable[[Request], Awaitable[Response]]) -> None:
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        response = await self._answer(request)
+        await response(scope, receive, send)
+
+
+def _endpoint(services: Services, methods: Mapping[str, Route]) -> _Endpoint:
+    return _Endpoint(lambda request: answered(services, methods, request))
+
+
+async def _no_such(request: Request) -> Response:
+    near = nearest(request.url.path, {route.path for route in ROUTES})
+    hint = f"did you mean {near[0]}?" if near else "see /api/v1/openapi.json"
+    return refused(Problem("unknown-page", f"there is no {request.url.path[:200]}", hint), request)
+
+
+_unknown = _Endpoint(_no_such)
+
+
+def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        services.queries.start()
+        yield
+        services.draining.set()
+        await services.queries.stop(10.0)
+
+    return running
+
+
+class _Headers:
+    """Adds the headers that keep browsers from what pages of this server never do."""
+
+    def __init__(self, inner: ASGIApp, services: Services) -> None:
+        self._inner = inner
+        self._services = services
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in SECURITY.items()]
+        if base_url(services.settings, services.port).startswith("https:"):
+            self._headers.append((b"strict-transport-security", b"max-age=31536000"))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *self._headers]}
+            await send(message)
+
+        await self._inner(scope, receive, sending)

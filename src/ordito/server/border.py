@@ -1,0 +1,285 @@
+"""The border of the API: what every request passes before its route sees it, and every answer behind it."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import logging
+import re
+import secrets
+import time
+import typing
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import msgspec
+from sqlalchemy import Connection, select
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from ordito.base.suggest import nearest
+from ordito.ensemble.errors import EnsembleError
+from ordito.results.failure import failure_of
+from ordito.server.call import Call, encoded
+from ordito.server.database.tables import ENSEMBLES, PROJECTS
+from ordito.server.identity.principal import Principal
+from ordito.server.identity.signing_in import by_session, by_token, note_use
+from ordito.server.permissions import OF_SERVER, Access, Permission
+from ordito.server.problems import Problem
+from ordito.server.route import JSON, Reply, Route
+from ordito.server.services import Services
+from ordito.server.settings import base_url, own_names
+
+_LOG = logging.getLogger(__name__)
+ACCESS = logging.getLogger("ordito.server.access")
+
+PROBLEM = "application/problem+json"
+LONGEST_HEADER = 16_384
+DEEPEST = 64
+UNKNOWN = re.compile(r"unknown field `([^`]*)`")
+
+SECURITY = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+        "trusted-types 'none'"
+    ),
+}
+
+
+def cookie_name(services: Services) -> str:
+    """The name of the cookie of sessions. Cookies ignore ports, so on one machine the name tells servers apart."""
+    secure = base_url(services.settings, services.port).startswith("https:")
+    return "__Host-ordito" if secure else f"ordito-{services.port}"
+
+
+async def answered(services: Services, routes: Mapping[str, Route], request: Request) -> Response:
+    """The response to a request for one of the routes of a path, which are given by method."""
+    began, request_id = time.perf_counter(), _request_id(request)
+    route = routes.get("GET" if request.method == "HEAD" else request.method)
+    who = ""
+    try:
+        _check_host(services, request)
+        if route is None:
+            known = ", ".join(sorted(routes))
+            raise Problem("no-such-method", f"{request.url.path} cannot be asked by {request.method}", f"use {known}")
+        if services.draining.is_set() and route.changes:
+            hint = "ask again when it runs again"
+            raise Problem("draining", "the server is about to stop", hint, again_in=5)
+        call = Call(services, route, request.path_params, request_id, _address(services, request), request.headers)
+        call.who = await _principal(services, request, call)
+        who = call.principal.id if call.who is not None else ""
+        _limit(services, call)
+        _check_origin(services, request, call)
+        await _permit(call)
+        call.query = _query(request, route)
+        call.raw = await _body(services, request)
+        call.body = _fields(call, request)
+        response = _response(route, await route.handler(call), request)
+    except Problem as problem:
+        response = _refusal(problem, request_id, routes)
+    except (EnsembleError, OSError) as error:
+        response = _refusal(Problem.of(failure_of(error)), request_id, routes)
+    except ClientDisconnect:
+        response = Response(status_code=400)
+    except Exception:  # noqa: BLE001  the border: whoever asks gets a problem, and the log the fault
+        _LOG.exception("a fault while answering %s %s", request.method, request.url.path)
+        response = _refusal(Problem("internal", "a fault of Ordito itself; the log has more"), request_id, routes)
+    name = route.name if route is not None else "none"
+    services.metrics.requests.labels(name, response.status_code).inc()
+    services.metrics.seconds.labels(name).observe(time.perf_counter() - began)
+    seconds = round(time.perf_counter() - began, 4)
+    line = {"request": request_id, "who": who, "method": request.method, "path": request.url.path}
+    ACCESS.info(json.dumps({**line, "status": response.status_code, "seconds": seconds}))
+    response.headers["X-Request-Id"] = request_id
+    return response
+
+
+def refused(problem: Problem, request: Request) -> Response:
+    """The response to a request for which there is no route."""
+    return _refusal(problem, _request_id(request), {})
+
+
+def _request_id(request: Request) -> str:
+    found = re.fullmatch(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}", request.headers.get("traceparent", ""))
+    return found[1] if found is not None else secrets.token_hex(16)
+
+
+def _refusal(problem: Problem, request_id: str, routes: Mapping[str, Route]) -> Response:
+    headers = {"Retry-After": str(problem.again_in)} if problem.again_in else {}
+    if problem.code == "no-such-method":
+        headers["Allow"] = ", ".join(sorted({*routes, *(["HEAD"] if "GET" in routes else [])}))
+    if problem.status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = 'Bearer realm="ordito"'
+    return Response(msgspec.json.encode(problem.data(request_id)), problem.status, headers, PROBLEM)
+
+
+def _response(route: Route, reply: Reply, request: Request) -> Response:
+    if isinstance(reply.data, Response):
+        return reply.data
+    status = reply.status or route.status
+    tag = reply.headers.get("ETag", "")
+    if tag and tag in (one.strip() for one in request.headers.get("if-none-match", "").split(",")):
+        return Response(status_code=304, headers=dict(reply.headers))
+    body = reply.data if isinstance(reply.data, bytes) else encoded(reply.data)
+    return Response(body, status, dict(reply.headers), reply.media if body else None)
+
+
+def _address(services: Services, request: Request) -> str:
+    """The address from which a request comes: what the last proxy that is not trusted has said."""
+    address = request.client.host if request.client is not None else ""
+    networks = [ipaddress.ip_network(network) for network in services.settings.trusted_proxies]
+    for one in reversed(request.headers.get("x-forwarded-for", "").split(",") if networks else []):
+        try:
+            if not any(ipaddress.ip_address(address) in network for network in networks):
+                break
+            address = str(ipaddress.ip_address(one.strip()))
+        except ValueError:
+            break
+    return address
+
+
+def _check_host(services: Services, request: Request) -> None:
+    if request.headers.get("host", "") not in own_names(services.settings, services.port):
+        hint = "use the URL that it printed when it started; `url` in server.yaml names another one"
+        raise Problem("cross-site", "this server is not called so", hint)
+
+
+async def _principal(services: Services, request: Request, call: Call) -> Principal | None:
+    """Who asks. Raises ``Problem`` for a token or a session that is not valid."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    secret = request.cookies.get(cookie_name(services), "")
+    if token:
+        found = await services.database.read(lambda c: by_token(c, token.strip(), call.now))
+        if found is None or kind.lower() != "bearer":
+            hint = "make a new one; after `Bearer ` stands the whole token"
+            raise Problem("expired", "the token is not known, or not valid any more", hint)
+    elif secret:
+        found = await services.database.read(lambda c: by_session(c, secret, call.now))
+    else:
+        found = None
+    if found is None:
+        return None
+    if found[1]:
+        await services.database.write(lambda c: note_use(c, found[0].by, call.now))
+    return found[0]
+
+
+def _limit(services: Services, call: Call) -> None:
+    is_known = call.who is not None
+    name = f"{call.principal.kind} {call.principal.id}" if is_known else f"address {call.address}"
+    pause = services.rates.take(name, known=is_known)
+    if pause:
+        raise Problem("too-many", "too many requests in this second", "ask less often", again_in=max(1, int(pause + 1)))
+
+
+def _check_origin(services: Services, request: Request, call: Call) -> None:
+    """A page of another site must not act for somebody whose browser is signed in here."""
+    is_cookie = call.who is not None and call.who.by.startswith("session")
+    if not call.route.changes or not is_cookie:
+        return
+    own = base_url(services.settings, services.port)
+    site, origin = request.headers.get("sec-fetch-site", ""), request.headers.get("origin", "")
+    if site != "same-origin" and origin != own:
+        raise Problem("cross-site", "this request came from a page of another site", "use the pages of this server")
+
+
+async def _permit(call: Call) -> None:
+    access = call.route.access
+    if access is Access.ANYBODY:
+        return
+    if call.who is None:
+        hint = "sign in, or give a token: `Authorization: Bearer TOKEN`"
+        raise Problem("signed-out", "nobody is signed in, or the session is over", hint)
+    if access is Access.ME:
+        return
+    assert isinstance(access, Permission)
+    if access in OF_SERVER:
+        if access not in call.who.on_server:
+            await _forbid(call, access, "the administrators of the server")
+        return
+    await _permit_in_project(call, access)
+
+
+async def _permit_in_project(call: Call, access: Permission) -> None:
+    if not call.project:
+        return
+    known = await call.services.database.read(lambda connection: _names(connection, call))
+    if not known[0] or not call.principal.may_see(call.project):
+        raise Problem("unknown-project", f'there is no project "{call.project}", or you may not see it')
+    permissions = call.principal.permissions(call.project, call.ensemble)
+    if call.ensemble and (not known[1] or Permission.READ not in permissions):
+        raise Problem(
+            "unknown-ensemble", f'there is no ensemble "{call.project}/{call.ensemble}", or you may not see it'
+        )
+    if access is Permission.READ and not call.ensemble:
+        return
+    if access not in permissions:
+        await _forbid(call, access, f'the owners of the project "{call.project}"')
+
+
+def _names(connection: Connection, call: Call) -> tuple[bool, bool]:
+    """Whether there are the project and the ensemble that the path names."""
+    project = connection.execute(select(PROJECTS.c.name).where(PROJECTS.c.name == call.project)).first()
+    mine = (ENSEMBLES.c.project == call.project) & (ENSEMBLES.c.name == call.ensemble)
+    return project is not None, connection.execute(select(ENSEMBLES.c.name).where(mine)).first() is not None
+
+
+async def _forbid(call: Call, access: Permission, who_gives: str) -> None:
+    await call.denied(f"needs {access}")
+    raise Problem("forbidden", f'this needs the permission "{access}"', f"ask {who_gives} for a role that has it")
+
+
+def _query(request: Request, route: Route) -> msgspec.Struct:
+    fields = route.query.__struct_fields__
+    plain: dict[str, object] = {}
+    hints = typing.get_type_hints(route.query)
+    for name in request.query_params:
+        values = request.query_params.getlist(name)
+        is_list = name in fields and typing.get_origin(hints[name]) is tuple
+        if len(values) > 1 and not is_list:
+            raise Problem("malformed", f'the query has "{name}" more than once')
+        plain[name] = values if is_list else values[0]
+    try:
+        found: msgspec.Struct = msgspec.convert(plain, route.query, strict=False)
+    except msgspec.ValidationError as error:
+        raise _malformed("query", error, fields) from None
+    return found
+
+
+async def _body(services: Services, request: Request) -> bytes:
+    most, found = services.settings.limits.body, bytearray()
+    async for piece in request.stream():
+        found += piece
+        if len(found) > most:
+            raise Problem("too-large", f"the body has more than {most} bytes", "send less at once")
+    return bytes(found)
+
+
+def _fields(call: Call, request: Request) -> msgspec.Struct | None:
+    wanted = call.route.body
+    if wanted is None:
+        if call.raw:
+            raise Problem("malformed", "this takes no body")
+        return None
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise Problem("media-type", "the body must be JSON", f"send it with Content-Type: {JSON}")
+    try:
+        return msgspec.json.decode(call.raw, type=wanted)
+    except msgspec.ValidationError as error:
+        raise _malformed("body", error, wanted.__struct_fields__) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Problem("malformed", f"the body is not JSON: {error}") from None
+
+
+def _malformed(part: str, error: msgspec.ValidationError, fields: tuple[str, ...]) -> Problem:
+    found = UNKNOWN.search(str(error))
+    near = nearest(found[1], fields) if found is not None else []
+    hint = f'did you mean "{near[0]}"?' if near else f"it may have: {', '.join(fields)}" if fields else ""
+    return Problem("malformed", f"the {part} is not as it must be: {error}", hint)

@@ -1,0 +1,186 @@
+"""One request: who asks what, and what is needed to answer."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from sqlalchemy import Connection, delete, insert, select
+
+from ordito.server.database.audit import DENIED, Deed, write_down
+from ordito.server.database.tables import ANSWERS
+from ordito.server.identity.principal import Principal
+from ordito.server.permissions import Permission
+from ordito.server.problems import Problem
+from ordito.server.route import Reply, Route
+
+if TYPE_CHECKING:
+    from ordito.server.services import Services
+
+KEPT_FOR = 24 * 3600.0
+"""Seconds for which answers are given again."""
+
+LONGEST_KEY = 200
+
+
+class _Answer(msgspec.Struct):
+    status: int
+    headers: dict[str, str]
+    media: str
+    body: bytes
+
+
+class Call:
+    """A request that may be asked: its parts, and who asks."""
+
+    def __init__(
+        self,
+        services: Services,
+        route: Route,
+        path: Mapping[str, str],
+        request_id: str,
+        address: str,
+        headers: Mapping[str, str],
+    ) -> None:
+        self.services = services
+        self.route = route
+        self.path = path
+        self.id = request_id
+        self.address = address
+        self.headers = headers
+        self.now = time.time()
+        self.who: Principal | None = None
+        self.query: Any = None
+        self.body: Any = None
+        self.raw = b""
+
+    @property
+    def principal(self) -> Principal:
+        """Who asks, where that is known."""
+        assert self.who is not None
+        return self.who
+
+    @property
+    def project(self) -> str:
+        """The project that the path names, "" for none."""
+        return self.path.get("project", "")
+
+    @property
+    def ensemble(self) -> str:
+        """The ensemble that the path names, "" for none."""
+        return self.path.get("ensemble", "")
+
+    def may(self, permission: Permission, project: str, ensemble: str = "") -> bool:
+        """Whether who asks has a permission."""
+        return self.who is not None and permission in self.who.permissions(project, ensemble)
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The permissions of who asks where the path leads."""
+        return tuple(sorted(self.principal.permissions(self.project, self.ensemble)))
+
+    async def change(
+        self, action: str, do: Callable[[Connection], Reply], *, about: str = "", detail: str = "", by: str = ""
+    ) -> Reply:
+        """Carry out a change in one transaction with its row in the audit log and, where there is a key, its answer.
+        ``by`` is who acts, where that was not known before."""
+
+        def carry_out(connection: Connection) -> Reply:
+            kept = self._kept(connection)
+            if kept is not None:
+                return kept
+            reply = do(connection)
+            write_down(connection, self.deed(action, about=about, detail=detail, by=by), self.now)
+            return self._keep(connection, reply)
+
+        return await self.services.database.write(carry_out)
+
+    def deed(self, action: str, *, about: str = "", outcome: str = "done", detail: str = "", by: str = "") -> Deed:
+        """A row of the audit log about this request."""
+        who = self.who
+        return Deed(
+            principal=by or (who.id if who else ""),
+            by=who.by if who else "",
+            address=self.address,
+            request=self.id,
+            action=action,
+            project=self.project,
+            ensemble=self.ensemble,
+            object=about,
+            outcome=outcome,
+            detail=detail,
+        )
+
+    async def denied(self, detail: str, *, by: str = "") -> None:
+        """Write down that this was refused to who asks."""
+        deed = self.deed(self.route.name, outcome=DENIED, detail=detail, by=by)
+        await self.services.database.write(lambda connection: write_down(connection, deed, self.now))
+
+    @property
+    def _key(self) -> str:
+        return self.headers.get("idempotency-key", "") if self.route.keyed else ""
+
+    @property
+    def _digest(self) -> bytes:
+        parts = (self.route.method, *(f"{name}={self.path[name]}" for name in sorted(self.path)))
+        return hashlib.sha256("\n".join((*parts, self.route.path)).encode() + b"\n" + self.raw).digest()
+
+    def _kept(self, connection: Connection) -> Reply | None:
+        key = self._key
+        if not key:
+            return None
+        if len(key) > LONGEST_KEY:
+            raise Problem("malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters")
+        connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < self.now))
+        mine = (ANSWERS.c.principal == self._principal) & (ANSWERS.c.key == key)
+        row = connection.execute(select(ANSWERS).where(mine)).one_or_none()
+        if row is None:
+            return None
+        if row.digest != self._digest:
+            raise Problem("key-reused", f'the Idempotency-Key "{key}" was given with another request', "make a new key")
+        kept = msgspec.msgpack.decode(self.services.sealer.decrypt(row.answer), type=_Answer)
+        headers = {**kept.headers, "Idempotency-Replayed": "true"}
+        return Reply(kept.body, kept.status, headers, kept.media)
+
+    def _keep(self, connection: Connection, reply: Reply) -> Reply:
+        if not self._key:
+            return reply
+        body = reply.data if isinstance(reply.data, bytes) else encoded(reply.data)
+        status = reply.status or self.route.status
+        answer = msgspec.msgpack.encode(_Answer(status, dict(reply.headers), reply.media, body))
+        row = {"principal": self._principal, "key": self._key, "digest": self._digest}
+        sealed = self.services.sealer.encrypt(answer)
+        connection.execute(insert(ANSWERS).values(**row, answer=sealed, expires=self.now + KEPT_FOR))
+        return msgspec.structs.replace(reply, data=body)
+
+    @property
+    def _principal(self) -> str:
+        return f"{self.principal.kind}:{self.principal.id}" if self.who is not None else ""
+
+
+def encoded(data: object) -> bytes:
+    """The JSON of an answer, empty for none."""
+    return msgspec.json.encode(data) if data is not None else b""
+
+
+def cursor_of(*keys: str | int | float) -> str:
+    """A place in a list: behind the item with these keys."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(keys)).decode().rstrip("=")
+
+
+def keys_in(cursor: str, count: int) -> list[Any] | None:
+    """The keys in a cursor, None for an empty one. Raises ``Problem``."""
+    if not cursor:
+        return None
+    try:
+        found = msgspec.json.decode(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=list)
+    except (binascii.Error, msgspec.DecodeError, ValueError):
+        found = []
+    if len(found) != count:
+        raise Problem("bad-cursor", "this is no cursor of such a list", "leave `after` out to begin at its first item")
+    return found

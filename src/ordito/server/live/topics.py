@@ -1,0 +1,262 @@
+"""Topics: what can be followed.
+
+| topic | tells |
+|---|---|
+| ``ensemble:P/E`` | ``ensemble.changed``: something of the ensemble is not as before; the place is a stamp |
+| ``job:P/E/JOB`` | the events of a job; the place is an offset in their file |
+| ``log:P/E/JOB`` | what the operations of a job print, as ``step.log``; the place is an offset in the log |
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from ordito.base.change_ids import is_change_id
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.lock import holder
+from ordito.ensemble.logs import frames_from
+from ordito.server.answers import stamp_of
+from ordito.server.live.tail import Tail
+from ordito.server.problems import Problem
+
+Place = int | str
+
+AT_ONCE = 500
+STAMP_PAUSE = 0.25
+LOG_BYTES = 1 << 18
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One event of a topic: the JSON of its data, and the place behind it."""
+
+    type: str
+    data: bytes
+    place: Place
+
+
+class Topic(msgspec.Struct, frozen=True):
+    """What is followed."""
+
+    name: str
+    kind: str
+    project: str
+    ensemble: str
+    job: str = ""
+
+
+def topic_named(name: str) -> Topic:
+    """The topic that a name means. Raises ``Problem``."""
+    kind, _, rest = name.partition(":")
+    parts = rest.split("/")
+    wanted = {"ensemble": 2, "job": 3, "log": 3}.get(kind)
+    if wanted is None or len(parts) != wanted or not all(parts) or (wanted == 3 and not is_change_id(parts[2])):
+        hint = "write ensemble:PROJECT/ENSEMBLE, job:PROJECT/ENSEMBLE/JOB or log:PROJECT/ENSEMBLE/JOB"
+        raise Problem("unknown-topic", f'there is no topic "{name}"', hint)
+    return Topic(name, kind, *parts)
+
+
+class Feed(Protocol):
+    """A topic that is followed by one stream."""
+
+    def read(self, place: Place) -> list[Item]:
+        """What is told behind a place, not all at once. Raises ``EnsembleError``."""
+
+    def changed(self) -> asyncio.Event:
+        """Is set when there may be more; to be taken before ``read``."""
+
+    def close(self) -> None:
+        """It is not followed any more."""
+
+
+class Topics:
+    """All that is followed now."""
+
+    def __init__(self) -> None:
+        self._tails: dict[Path, Tail] = {}
+        self._stamps: dict[str, _Stamp] = {}
+        self.streams = 0
+        """How many streams are open."""
+
+        self.by_principal: dict[str, int] = {}
+        """How many streams each principal has."""
+
+    def open(self, topic: Topic, directory: str, *, logs: bool) -> Feed:
+        """Follow a topic of the ensemble in a directory; without ``logs`` nothing is told that operations print or are
+        given."""
+        if topic.kind == "ensemble":
+            return _EnsembleFeed(self, topic, directory)
+        layout = Layout(Path(directory))
+        if topic.kind == "log":
+            return _LogFeed(self, topic, layout)
+        return _JobFeed(self, topic, layout, logs=logs)
+
+    def tail(self, path: Path) -> Tail:
+        """The tail of a file, which is entered."""
+        found = self._tails.setdefault(path, Tail(path))
+        found.enter()
+        return found
+
+    def leave(self, tail: Tail) -> None:
+        """A tail is not followed any more by one who has entered it."""
+        if tail.leave():
+            del self._tails[tail.path]
+
+    def stamp(self, directory: str) -> _Stamp:
+        """The stamp of an ensemble, which is entered."""
+        found = self._stamps.setdefault(directory, _Stamp(directory))
+        found.enter()
+        return found
+
+    def leave_stamp(self, stamp: _Stamp) -> None:
+        """A stamp is not followed any more by one who has entered it."""
+        if stamp.leave():
+            del self._stamps[stamp.directory]
+
+
+UNTOLD = ("tail", "outputs", "inputs")
+"""The fields of events that only those see who may read logs."""
+
+
+class _JobFeed:
+    def __init__(self, topics: Topics, topic: Topic, layout: Layout, *, logs: bool) -> None:
+        self._topics = topics
+        self._head = b'{"topic":%b,' % msgspec.json.encode(topic.name)
+        self._logs = logs
+        self._record, path = layout.job_record(topic.job), layout.events(topic.job)
+        self._tail = topics.tail(path)
+
+    def read(self, place: Place) -> list[Item]:
+        at = place if isinstance(place, int) else 0
+        if not at and self._record.exists() and not self._tail.path.exists():
+            detail = {"hint": "the events of this job are not kept any more: read the job instead"}
+            return [Item("stream.gap", self._head[:-1] + b"," + msgspec.json.encode(detail)[1:], 1)]
+        found = self._tail.read(at, AT_ONCE)
+        return [self._item(line, end) for end, line in found]
+
+    def _item(self, line: bytes, place: int) -> Item:
+        if not self._logs and any(f'"{name}":'.encode() in line for name in UNTOLD):
+            plain = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+            line = msgspec.json.encode({name: value for name, value in plain.items() if name not in UNTOLD})
+        kind = _TYPE.decode(line).type
+        return Item(kind, self._head + line.strip()[1:], place)
+
+    def changed(self) -> asyncio.Event:
+        return self._tail.changed
+
+    def close(self) -> None:
+        self._topics.leave(self._tail)
+
+
+class _Type(msgspec.Struct):
+    type: str
+
+
+_TYPE = msgspec.json.Decoder(_Type)
+
+
+class _LogFeed:
+    def __init__(self, topics: Topics, topic: Topic, layout: Layout) -> None:
+        self._topics = topics
+        self._topic = topic
+        # The log is no file of lines: only that it grows is taken from its tail.
+        self._path = layout.log(topic.job)
+        self._tail = topics.tail(self._path)
+
+    def read(self, place: Place) -> list[Item]:
+        at = place if isinstance(place, int) else 0
+        found = []
+        for frame in frames_from(self._path, at, LOG_BYTES):
+            text = frame.content.decode("utf-8", "replace")
+            data = {"topic": self._topic.name, "type": "step.log", "step": frame.step, "text": text}
+            found.append(Item("step.log", msgspec.json.encode(data), frame.end))
+        return found
+
+    def changed(self) -> asyncio.Event:
+        return self._tail.changed
+
+    def close(self) -> None:
+        self._topics.leave(self._tail)
+
+
+class _EnsembleFeed:
+    def __init__(self, topics: Topics, topic: Topic, directory: str) -> None:
+        self._topics = topics
+        self._topic = topic
+        self._stamp = topics.stamp(directory)
+
+    def read(self, place: Place) -> list[Item]:
+        now = self._stamp.now
+        if place == now:
+            return []
+        owner = holder(Layout(Path(self._stamp.directory)))
+        data = {"topic": self._topic.name, "type": "ensemble.changed", "holder": str(owner) if owner else None}
+        return [Item("ensemble.changed", msgspec.json.encode(data), now)]
+
+    def changed(self) -> asyncio.Event:
+        return self._stamp.changed
+
+    def close(self) -> None:
+        self._topics.leave_stamp(self._stamp)
+
+
+class _Stamp:
+    """The stamp of an ensemble, looked at again and again while somebody follows it."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        self.now = ""
+        self.changed = asyncio.Event()
+        self._watchers = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def enter(self) -> None:
+        self._watchers += 1
+        if self._task is None:
+            self.now = stamp_of(self.directory)
+            self._task = asyncio.create_task(self._look())
+
+    def leave(self) -> bool:
+        self._watchers -= 1
+        if not self._watchers and self._task is not None:
+            self._task.cancel()
+        return not self._watchers
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(STAMP_PAUSE)
+            now = stamp_of(self.directory)
+            if now != self.now:
+                self.now = now
+                self.changed.set()
+                self.changed = asyncio.Event()
+
+
+# ------------------------------------------------------------------------------------------------------------ cursors
+
+LONGEST_CURSOR = 1_024
+
+
+def cursor_text(places: Mapping[str, Place]) -> str:
+    """The cursor of a stream: where it is in each of its topics."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(list(places.values()))).decode().rstrip("=")
+
+
+def places_in(cursor: str, topics: tuple[Topic, ...]) -> dict[str, Place]:
+    """Where a stream of these topics goes on; at their beginnings for an empty cursor. Raises ``Problem``."""
+    if not cursor:
+        return dict.fromkeys((topic.name for topic in topics), 0)
+    try:
+        if len(cursor) > LONGEST_CURSOR:
+            raise ValueError(cursor)
+        plain = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        places = msgspec.json.decode(plain, type=list[Place])
+        return {topic.name: place for topic, place in zip(topics, places, strict=True)}
+    except (msgspec.DecodeError, ValueError):
+        hint = "open the stream without a cursor, and with the same topics in the same order"
+        raise Problem("bad-cursor", "this is no cursor of a stream of these topics", hint) from None

@@ -1,0 +1,223 @@
+"""`python -m ordito.server`: open the home, and serve until told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+import uvicorn
+from cryptography.fernet import Fernet
+from sqlalchemy import Connection, func, insert, select
+
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.owner import current_user
+from ordito.server.application import application
+from ordito.server.database.database import Database
+from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
+from ordito.server.identity.signing_in import new_link, prune
+from ordito.server.names import NAME
+from ordito.server.processes.queries import Queries, QueryLimits, bare_environment
+from ordito.server.refused import ServerRefused
+from ordito.server.services import Services
+from ordito.server.settings import Settings, base_url, read_settings, refuse_open
+
+DEFAULT = "default"
+"""The project of ensembles that are served where they lie."""
+
+REFUSED = 3
+GRACE = 5.0
+"""Seconds for which requests may end when the server stops."""
+
+
+def main(arguments: list[str]) -> int:
+    """Serve, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="ordito serve", add_help=False)
+    parser.add_argument("home")
+    parser.add_argument("--listen", default="")
+    parser.add_argument("--ensemble", action="append", default=[])
+    given = parser.parse_args(arguments)
+    try:
+        return _serve(Path(given.home).absolute(), given.listen, [Path(one).absolute() for one in given.ensemble])
+    except ServerRefused as refusal:
+        _say(f"error[server]: {refusal.message}", sys.stderr)
+        if refusal.hint:
+            _say(f"  = help: {refusal.hint}", sys.stderr)
+        return REFUSED
+
+
+def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    os.umask(0o077)
+    with contextlib.ExitStack() as stack:
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            settings = read_settings(home / "server.yaml", os.environ, listen)
+            stack.enter_context(_only_one(home))
+            sealer = Fernet(_key(home / "key"))
+            database = Database(home / "server.db")
+        except OSError as error:
+            raise ServerRefused(f"cannot use {home}: {error.strerror or error}") from error
+        stack.callback(database.close)
+        database.write_now(lambda connection: prune(connection, time.time()))
+        _check_users(database, settings)
+        _add_ensembles(database, ensembles)
+        with _listening(settings) as listener:
+            cores = max(2, len(os.sched_getaffinity(0)))
+            limits = QueryLimits(cores, settings.limits.query_seconds, settings.limits.query_memory)
+            services = Services(
+                settings, database, Queries(limits, bare_environment(os.environ, settings.variables)), sealer
+            )
+            services.port = listener.getsockname()[1]
+            _Server(_config(settings, services, home), services, _link(services)).run([listener])
+    return 0
+
+
+def _say(text: str, stream: TextIO) -> None:
+    with contextlib.suppress(OSError):
+        stream.write(f"{text}\n")
+        stream.flush()
+
+
+@contextlib.contextmanager
+def _only_one(home: Path) -> Iterator[None]:
+    """Hold the lock of a home: two servers on one would disturb each other."""
+    handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
+        yield
+    except BlockingIOError:
+        holder = (home / "lock").read_text(encoding="ascii", errors="replace").strip()
+        raise ServerRefused(f"a server runs already on {home}: process {holder}", "stop that one first") from None
+    finally:
+        os.close(handle)
+
+
+def _key(path: Path) -> bytes:
+    """The key of the server, which is made at the first start."""
+    with contextlib.suppress(FileExistsError):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(Fernet.generate_key())
+            file.flush()
+            os.fsync(file.fileno())
+    try:
+        found = path.read_bytes().strip()
+        Fernet(found)
+    except ValueError as error:
+        raise ServerRefused(f"{path} is no key of a server", "put it back from a backup") from error
+    return found
+
+
+def _check_users(database: Database, settings: Settings) -> None:
+    """On a loopback address the first user is made; elsewhere there must be one who can sign in."""
+    can_sign_in = select(func.count()).select_from(USERS).where(USERS.c.password != "", ~USERS.c.disabled)
+    refuse_open(settings, has_users=bool(database.read_now(lambda c: c.execute(can_sign_in).scalar())))
+    count = select(func.count()).select_from(USERS)
+    if not database.read_now(lambda connection: connection.execute(count).scalar()):
+        first = {"name": current_user(), "password": "", "admin": True, "auditor": False, "disabled": False}
+        database.write_now(lambda connection: connection.execute(insert(USERS).values(**first, created=time.time())))
+
+
+def _link(services: Services) -> str:
+    """A link with which the first user signs in, as long as there is no other way; "" beyond loopback."""
+    if not services.settings.is_loopback:
+        return ""
+    database = services.database
+    admins = select(USERS.c.name).where(USERS.c.admin, ~USERS.c.disabled, USERS.c.password == "").limit(1)
+    user = database.read_now(lambda connection: connection.execute(admins).scalar())
+    if user is None:
+        return ""
+    secret = database.write_now(lambda connection: new_link(connection, user, time.time()))
+    return f"{base_url(services.settings, services.port)}/sign-in#{secret}"
+
+
+def _add_ensembles(database: Database, found: list[Path]) -> None:
+    """Serve ensembles where they lie, in the project ``default``."""
+    for directory in found:
+        if not Layout(directory).exists:
+            raise ServerRefused(f"{directory} holds no ensemble", "name the directory that has its ensemble.yaml")
+        name = directory.name.lower()
+        if not NAME.fullmatch(name):
+            raise ServerRefused(f'"{directory.name}" cannot be the name of an ensemble', f"a name is {NAME.pattern}")
+        database.write_now(partial(_add, name=name, directory=str(directory)))
+
+
+def _add(connection: Connection, name: str, directory: str) -> None:
+    now = time.time()
+    if connection.execute(select(PROJECTS.c.name).where(PROJECTS.c.name == DEFAULT)).first() is None:
+        connection.execute(insert(PROJECTS).values(name=DEFAULT, description="", created=now))
+    mine = (ENSEMBLES.c.project == DEFAULT) & (ENSEMBLES.c.name == name)
+    known = connection.execute(select(ENSEMBLES.c.directory).where(mine)).scalar()
+    if known is None:
+        connection.execute(insert(ENSEMBLES).values(project=DEFAULT, name=name, directory=directory, created=now))
+    elif known != directory:
+        raise ServerRefused(f"default/{name} is {known} already", f"rename {directory}, or remove the other first")
+
+
+def _listening(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        hint = "name another address with --listen, as in --listen 127.0.0.1:0 for any port that is free"
+        raise ServerRefused(f"cannot listen on {settings.listen}: {error.strerror}", hint) from error
+    return listener
+
+
+def _config(settings: Settings, services: Services, home: Path) -> uvicorn.Config:
+    tls = settings.tls
+    return uvicorn.Config(
+        application(services),
+        http="h11",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        h11_max_incomplete_event_size=16_384,
+        timeout_graceful_shutdown=int(GRACE),
+        ssl_certfile=str(home / tls.certificate) if tls is not None else None,
+        ssl_keyfile=str(home / tls.key) if tls is not None else None,
+    )
+
+
+class _Server(uvicorn.Server):
+    """Says where it listens, and tells streams to end when it is to stop."""
+
+    def __init__(self, config: uvicorn.Config, services: Services, link: str) -> None:
+        super().__init__(config)
+        self._services = services
+        self._link = link
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        url = base_url(self._services.settings, self._services.port)
+        _say(f"Ordito serves {url} (Ctrl-C stops it; jobs go on)", sys.stdout)
+        if self._link:
+            _say(f"Sign in within 5 minutes: {self._link}", sys.stdout)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._services.draining.set()
+        # Being told to stop is no failure, so the signal is not raised again at the end.
+        if self.should_exit and sig == signal.SIGINT:
+            self.force_exit = True
+        self.should_exit = True

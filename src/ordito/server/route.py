@@ -1,0 +1,93 @@
+"""Routes: what the API can be asked, as values. Dispatch, permissions, OpenAPI and the reference are made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+
+import msgspec
+
+from ordito.server.permissions import Access, Permission
+
+if TYPE_CHECKING:
+    from ordito.server.call import Call
+
+T = TypeVar("T")
+
+JSON = "application/json"
+BASE = "/api/v1"
+PROJECT = BASE + "/projects/{project}"
+ENSEMBLE = PROJECT + "/ensembles/{ensemble}"
+
+Handler = Callable[["Call"], Awaitable["Reply"]]
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What a route answers: a struct, or bytes that are its JSON already, or text of another ``media`` type."""
+
+    data: object = None
+    status: int = 0
+    """0 for that of the route."""
+
+    headers: Mapping[str, str] = {}
+    media: str = JSON
+
+
+class Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Fields of a request: of its body, or of its query."""
+
+
+class PageFields(Fields, frozen=True):
+    """Which part of a list is wanted."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1, le=500)] = 50
+    after: str = ""
+    """The cursor with which the part before it ended, "" for the first part."""
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True):
+    """A part of a list."""
+
+    items: tuple[T, ...]
+    next: str | None
+    """The cursor for the next part, null at the end."""
+
+
+class Route(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that can be asked."""
+
+    method: str
+    path: str
+    access: Permission | Access
+    """Who may ask: by a permission in the project or ensemble that the path names, or on the server."""
+
+    summary: str
+    handler: Handler
+    query: type[msgspec.Struct] = Fields
+    body: type[msgspec.Struct] | None = None
+    answers: tuple[Any, ...] = ()
+    """The types of its answers, none for an empty one."""
+
+    status: int = 200
+    problems: tuple[str, ...] = ()
+    """The codes of problems that it can answer besides those that every route can."""
+
+    keyed: bool = False
+    """Whether it takes an ``Idempotency-Key``: the same again gets the stored answer."""
+
+    verb: str = ""
+    """The verb of the command for it, "" where there is none yet."""
+
+    media: str = JSON
+    """The media type of its answers."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes something."""
+        return self.method not in ("GET", "HEAD")
+
+    @property
+    def name(self) -> str:
+        """A name that no other route has, made of method and path."""
+        words = self.path.removeprefix(BASE).replace("{", "").replace("}", "").replace("/", " ").replace(".", " ")
+        return "_".join([self.method.lower(), *words.replace("-", " ").split()])

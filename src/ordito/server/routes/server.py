@@ -1,0 +1,132 @@
+"""Routes about the server itself."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+from sqlalchemy import text
+
+from ordito import __version__
+from ordito.ensemble.job_format import moment
+from ordito.results.pages import as_markdown, read_page
+from ordito.server.call import Call
+from ordito.server.permissions import Access, Permission
+from ordito.server.problems import Problem
+from ordito.server.route import BASE, Reply, Route
+
+PLAIN = "text/plain; charset=utf-8"
+
+
+class ServerData(msgspec.Struct, frozen=True):
+    """The server: its version, and how to sign in."""
+
+    ordito: str
+    api: tuple[str, ...]
+    sign_in: tuple[str, ...]
+    """The ways to sign in."""
+
+    time: str
+    body_limit: int
+    """Bytes that a body may have."""
+
+
+async def _server(call: Call) -> Reply:
+    limits = call.services.settings.limits
+    return Reply(ServerData(__version__, ("v1",), ("password", "link", "token"), moment(call.now), limits.body))
+
+
+async def _problem(call: Call) -> Reply:
+    page = read_page(call.path["code"])
+    if page is None:
+        raise Problem("unknown-page", f'there is no problem "{call.path["code"][:80]}"', "`ordito explain` has a list")
+    return Reply("\n".join(as_markdown(page)).encode(), media=PLAIN)
+
+
+async def _health(_: Call) -> Reply:
+    return Reply(HealthData(True, ()))
+
+
+class HealthData(msgspec.Struct, frozen=True):
+    """Whether the server is well."""
+
+    well: bool
+    problems: tuple[str, ...]
+    """What keeps it from being ready."""
+
+
+async def _ready(call: Call) -> Reply:
+    services = call.services
+    problems = []
+    if services.draining.is_set():
+        problems.append("it is about to stop")
+    if not services.queries.is_alive:
+        problems.append("the fork server does not run")
+    began = time.monotonic()
+    await services.database.read(lambda connection: connection.execute(text("SELECT 1")).scalar())
+    if time.monotonic() - began > 5:
+        problems.append("the database is slow")
+    return Reply(HealthData(not problems, tuple(problems)), 503 if problems else 200)
+
+
+async def _metrics(call: Call) -> Reply:
+    return Reply(call.services.metrics.text().encode(), media="text/plain; version=0.0.4; charset=utf-8")
+
+
+async def _openapi(_: Call) -> Reply:
+    from ordito.server.openapi import document
+
+    return Reply(msgspec.json.encode(document()))
+
+
+TABLE = (
+    Route(
+        method="GET",
+        path=BASE,
+        access=Access.ANYBODY,
+        summary="The version of the server, and how to sign in.",
+        handler=_server,
+        answers=(ServerData,),
+    ),
+    Route(
+        method="GET",
+        path=BASE + "/openapi.json",
+        access=Access.ANYBODY,
+        summary="This API as OpenAPI 3.1.",
+        handler=_openapi,
+    ),
+    Route(
+        method="GET",
+        path="/problems/{code}",
+        access=Access.ANYBODY,
+        summary="What the code of a problem means, and what to do about it, in Markdown.",
+        handler=_problem,
+        problems=("unknown-page",),
+        verb="explain",
+        media=PLAIN,
+    ),
+    Route(
+        method="GET",
+        path="/healthz",
+        access=Access.ANYBODY,
+        summary="Whether the server answers.",
+        handler=_health,
+        answers=(HealthData,),
+    ),
+    Route(
+        method="GET",
+        path="/readyz",
+        access=Access.ANYBODY,
+        summary="Whether the server can do what is asked of it: database and processes.",
+        handler=_ready,
+        answers=(HealthData,),
+    ),
+    Route(
+        method="GET",
+        path="/metrics",
+        access=Permission.AUDIT,
+        summary="Figures for Prometheus.",
+        handler=_metrics,
+        media=PLAIN,
+    ),
+)

@@ -1,0 +1,299 @@
+"""Routes about users, groups and the audit log, for the administrators of the server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+
+from ordito.ensemble.job_format import moment
+from ordito.server.call import Call, cursor_of, keys_in
+from ordito.server.database.audit import Chain, verified
+from ordito.server.database.tables import AUDIT, BINDINGS, LINKS, MEMBERS, SESSIONS, TOKENS, USERS
+from ordito.server.identity.principal import GROUP, USER
+from ordito.server.identity.signing_in import new_link
+from ordito.server.names import UserName
+from ordito.server.permissions import Permission
+from ordito.server.problems import Problem
+from ordito.server.route import BASE, Fields, Page, PageFields, Reply, Route
+from ordito.server.settings import base_url
+
+
+class UserData(msgspec.Struct, frozen=True):
+    """A user of the server."""
+
+    name: str
+    admin: bool
+    auditor: bool
+    disabled: bool
+    has_password: bool
+    created: str
+
+
+class NewUser(Fields, frozen=True):
+    """A user to be made; a one-time link lets them set a password."""
+
+    name: UserName
+    admin: bool = False
+    auditor: bool = False
+
+
+class UserChange(Fields, frozen=True):
+    """What is to be different; what is left out stays."""
+
+    admin: bool | UnsetType = UNSET
+    auditor: bool | UnsetType = UNSET
+    disabled: bool | UnsetType = UNSET
+
+
+class LinkData(msgspec.Struct, frozen=True):
+    """A link with which a user signs in once, within five minutes."""
+
+    user: str
+    link: str
+
+
+def _user(row: Row[Any]) -> UserData:
+    return UserData(row.name, row.admin, row.auditor, row.disabled, bool(row.password), moment(row.created))
+
+
+async def _list(call: Call) -> Reply:
+    fields: PageFields = call.query
+    keys = keys_in(fields.after, 1)
+    asked = select(USERS).where(USERS.c.name > (str(keys[0]) if keys else "")).order_by(USERS.c.name)
+    rows = await call.services.database.read(lambda c: c.execute(asked.limit(fields.limit + 1)).all())
+    after = cursor_of(rows[fields.limit - 1].name) if len(rows) > fields.limit else None
+    return Reply(Page(tuple(map(_user, rows[: fields.limit])), after))
+
+
+async def _show(call: Call) -> Reply:
+    return Reply(await call.services.database.read(lambda connection: _user(_row(connection, call.path["user"]))))
+
+
+def _row(connection: Connection, name: str) -> Row[Any]:
+    found = connection.execute(select(USERS).where(USERS.c.name == name)).one_or_none()
+    if found is None:
+        raise Problem("unknown-user", f'there is no user "{name[:80]}"', "the list of users has their names")
+    return found
+
+
+async def _make(call: Call) -> Reply:
+    given: NewUser = call.body
+
+    def make(connection: Connection) -> Reply:
+        if connection.execute(select(USERS.c.name).where(USERS.c.name == given.name)).first() is not None:
+            raise Problem("exists", f'there is a user "{given.name}" already', "change that one, or take another name")
+        row = {"name": given.name, "admin": given.admin, "auditor": given.auditor, "disabled": False}
+        connection.execute(insert(USERS).values(**row, password="", created=call.now))
+        return Reply(_user(_row(connection, given.name)))
+
+    return await call.change("user.make", make, about=given.name)
+
+
+async def _change(call: Call) -> Reply:
+    given: UserChange = call.body
+    name = call.path["user"]
+    values = {field: value for field, value in msgspec.structs.asdict(given).items() if value is not UNSET}
+
+    def change(connection: Connection) -> Reply:
+        _row(connection, name)
+        if values:
+            connection.execute(update(USERS).where(USERS.c.name == name).values(**values))
+        if given.disabled is True:
+            _sign_out(connection, name)
+        _check_admins(connection)
+        return Reply(_user(_row(connection, name)))
+
+    detail = ", ".join(f"{field}={value}" for field, value in values.items())
+    return await call.change("user.change", change, about=name, detail=detail)
+
+
+def _sign_out(connection: Connection, name: str) -> None:
+    connection.execute(delete(SESSIONS).where(SESSIONS.c.user == name))
+    connection.execute(delete(LINKS).where(LINKS.c.user == name))
+
+
+def _check_admins(connection: Connection) -> None:
+    left = select(func.count()).select_from(USERS).where(USERS.c.admin, ~USERS.c.disabled)
+    if not connection.execute(left).scalar():
+        raise Problem("last-admin", "nobody would be left who administers the server", "make another user one first")
+
+
+async def _remove(call: Call) -> Reply:
+    name = call.path["user"]
+
+    def remove(connection: Connection) -> Reply:
+        _row(connection, name)
+        connection.execute(delete(USERS).where(USERS.c.name == name))
+        _sign_out(connection, name)
+        connection.execute(delete(TOKENS).where((TOKENS.c.project == "") & (TOKENS.c.owner == name)))
+        connection.execute(delete(MEMBERS).where(MEMBERS.c.user == name))
+        connection.execute(delete(BINDINGS).where((BINDINGS.c.kind == USER) & (BINDINGS.c.who == name)))
+        _check_admins(connection)
+        return Reply()
+
+    return await call.change("user.remove", remove, about=name)
+
+
+async def _reset(call: Call) -> Reply:
+    name = call.path["user"]
+
+    def reset(connection: Connection) -> Reply:
+        _row(connection, name)
+        connection.execute(update(USERS).where(USERS.c.name == name).values(password=""))
+        _sign_out(connection, name)
+        url = base_url(call.services.settings, call.services.port)
+        return Reply(LinkData(name, f"{url}/sign-in#{new_link(connection, name, call.now)}"))
+
+    return await call.change("user.reset", reset, about=name)
+
+
+class GroupData(msgspec.Struct, frozen=True):
+    """A group of users, who have the roles that are bound to it."""
+
+    name: str
+    members: tuple[str, ...]
+
+
+class GroupMembers(Fields, frozen=True):
+    """All members of a group, in place of those that it had."""
+
+    members: tuple[UserName, ...]
+
+
+async def _groups(call: Call) -> Reply:
+    asked = select(MEMBERS).order_by(MEMBERS.c.team, MEMBERS.c.user)
+    rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.team, []).append(row.user)
+    return Reply(Page(tuple(GroupData(name, tuple(users)) for name, users in found.items()), None))
+
+
+async def _set_group(call: Call) -> Reply:
+    given: GroupMembers = call.body
+    group = call.path["group"]
+
+    def change(connection: Connection) -> Reply:
+        for user in given.members:
+            _row(connection, user)
+        connection.execute(delete(MEMBERS).where(MEMBERS.c.team == group))
+        members = sorted(set(given.members))
+        if members:
+            connection.execute(insert(MEMBERS), [{"team": group, "user": user} for user in members])
+        return Reply(GroupData(group, tuple(members)))
+
+    return await call.change("group.set", change, about=group, detail=" ".join(given.members))
+
+
+async def _remove_group(call: Call) -> Reply:
+    group = call.path["group"]
+
+    def remove(connection: Connection) -> Reply:
+        if not connection.execute(delete(MEMBERS).where(MEMBERS.c.team == group)).rowcount:
+            raise Problem("unknown-group", f'there is no group "{group[:80]}"', "the list of groups has their names")
+        connection.execute(delete(BINDINGS).where((BINDINGS.c.kind == GROUP) & (BINDINGS.c.who == group)))
+        return Reply()
+
+    return await call.change("group.remove", remove, about=group)
+
+
+class DeedData(msgspec.Struct, frozen=True):
+    """A row of the audit log."""
+
+    number: int
+    time: str
+    principal: str
+    by: str
+    address: str
+    request: str
+    action: str
+    project: str
+    ensemble: str
+    object: str
+    outcome: str
+    detail: str
+    hash: str
+
+
+class AuditFields(PageFields, frozen=True):
+    """Which rows are wanted, the newest first."""
+
+    actor: str = ""
+    project: str = ""
+    action: str = ""
+    outcome: str = ""
+
+
+def _deed(row: Row[Any]) -> DeedData:
+    plain = {name: getattr(row, name) for name in DeedData.__struct_fields__}
+    return DeedData(**{**plain, "time": moment(row.time), "hash": row.hash.hex()})
+
+
+async def _audit(call: Call) -> Reply:
+    fields: AuditFields = call.query
+    keys = keys_in(fields.after, 1)
+    asked = select(AUDIT).order_by(AUDIT.c.number.desc()).limit(fields.limit + 1)
+    if keys:
+        asked = asked.where(AUDIT.c.number < int(keys[0]))
+    for column, value in (
+        (AUDIT.c.principal, fields.actor),
+        (AUDIT.c.project, fields.project),
+        (AUDIT.c.action, fields.action),
+        (AUDIT.c.outcome, fields.outcome),
+    ):
+        asked = asked.where(column == value) if value else asked
+    rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
+    after = cursor_of(rows[fields.limit - 1].number) if len(rows) > fields.limit else None
+    return Reply(Page(tuple(map(_deed, rows[: fields.limit])), after))
+
+
+async def _export(call: Call) -> Reply:
+    def lines(connection: Connection) -> Iterator[bytes]:
+        for row in connection.execute(select(AUDIT).order_by(AUDIT.c.number)):
+            yield msgspec.json.encode(_deed(row)) + b"\n"
+
+    body = await call.services.database.read(lambda connection: b"".join(lines(connection)))
+    return Reply(body, media=NDJSON)
+
+
+NDJSON = "application/x-ndjson"
+
+
+async def _head(call: Call) -> Reply:
+    return Reply(await call.services.database.read(verified))
+
+
+def _route(method: str, path: str, summary: str, handler: Any, **more: Any) -> Route:
+    access = Permission.ADMINISTER
+    return Route(method=method, path=BASE + path, access=access, summary=summary, handler=handler, **more)
+
+
+_UNKNOWN = ("unknown-user",)
+
+TABLE = (
+    _route("GET", "/users", "The users.", _list, query=PageFields, answers=(Page[UserData],)),
+    _route("POST", "/users", "Make a user.", _make, body=NewUser, answers=(UserData,), status=201, keyed=True,
+           problems=("exists",)),
+    _route("GET", "/users/{user}", "A user.", _show, answers=(UserData,), problems=_UNKNOWN),
+    _route("PATCH", "/users/{user}", "Change a user; who is disabled is signed out at once.", _change,
+           body=UserChange, answers=(UserData,), problems=(*_UNKNOWN, "last-admin")),
+    _route("DELETE", "/users/{user}", "Remove a user with their sessions, tokens and roles.", _remove, status=204,
+           problems=(*_UNKNOWN, "last-admin")),
+    _route("POST", "/users/{user}/reset", "Take the password of a user away, and make a one-time link.", _reset,
+           answers=(LinkData,), keyed=True, problems=_UNKNOWN),
+    _route("GET", "/groups", "The groups with their members.", _groups, answers=(Page[GroupData],)),
+    _route("PUT", "/groups/{group}", "Set the members of a group.", _set_group, body=GroupMembers,
+           answers=(GroupData,), problems=_UNKNOWN),
+    _route("DELETE", "/groups/{group}", "Remove a group, with the roles bound to it.", _remove_group, status=204,
+           problems=("unknown-group",)),
+    Route(method="GET", path=BASE + "/audit", access=Permission.AUDIT, summary="What was done, the newest first.",
+          handler=_audit, query=AuditFields, answers=(Page[DeedData],), problems=("bad-cursor",)),
+    Route(method="GET", path=BASE + "/audit/export", access=Permission.AUDIT, handler=_export, media=NDJSON,
+          summary="All rows of the audit log, one JSON object a line, the oldest first."),
+    Route(method="GET", path=BASE + "/audit/head", access=Permission.AUDIT, handler=_head, answers=(Chain,),
+          summary="Whether the chain of the audit log is whole, and its last hash, for others to keep."),
+)  # fmt: skip

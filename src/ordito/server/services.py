@@ -1,0 +1,35 @@
+"""What routes need to answer, made once when the server starts."""
+
+from __future__ import annotations
+
+import asyncio
+
+from cryptography.fernet import Fernet
+
+from ordito.server.answers import Answers
+from ordito.server.database.database import Database
+from ordito.server.limits import Attempts, Rates
+from ordito.server.live.topics import Topics
+from ordito.server.metrics import Metrics
+from ordito.server.processes.queries import Queries
+from ordito.server.settings import Settings
+
+
+class Services:
+    """The parts of a server that runs."""
+
+    def __init__(self, settings: Settings, database: Database, queries: Queries, sealer: Fernet) -> None:
+        self.settings = settings
+        self.database = database
+        self.queries = queries
+        self.sealer = sealer
+        self.answers = Answers(queries)
+        self.topics = Topics()
+        self.rates = Rates(settings.limits.requests)
+        self.attempts = Attempts()
+        self.metrics = Metrics(queries, self.topics)
+        self.draining = asyncio.Event()
+        """Set once the server is to stop."""
+
+        self.port = 0
+        """The port on which it listens."""

@@ -1,0 +1,177 @@
+"""The settings of the server: its `server.yaml`, in which every key has a default."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ordito.base.suggest import nearest
+from ordito.results.pages import page_data
+from ordito.server.refused import ServerRefused
+
+UNKNOWN = re.compile(r"unknown field `([^`]*)`")
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class Tls(_Part, frozen=True):
+    """The server's own certificate."""
+
+    certificate: str
+    """The path of its chain, in PEM, relative to the home."""
+
+    key: str
+    """The path of its key."""
+
+
+class Limits(_Part, frozen=True):
+    """What a request may use."""
+
+    requests: float = 50.0
+    """Requests a second of each who is signed in."""
+
+    body: int = 1 << 20
+    """Bytes of a body."""
+
+    query_seconds: float = 30.0
+    """Seconds that an answer may take."""
+
+    query_memory: int = 4 << 30
+    """Bytes of address space of the process that answers."""
+
+
+class Settings(_Part, frozen=True):
+    """How the server listens, and what it permits."""
+
+    listen: str = "127.0.0.1:8420"
+    """Address and port; port 0 takes any that is free."""
+
+    url: str = ""
+    """The public URL, "" on a loopback address for that address."""
+
+    tls: Tls | None = None
+    trusted_proxies: tuple[str, ...] = ()
+    """Networks of proxies that say from where a request comes, and that end TLS."""
+
+    variables: tuple[str, ...] = ()
+    """Names of further environment variables that operations and inputs may see."""
+
+    limits: Limits = Limits()
+
+    @property
+    def host(self) -> str:
+        """The address on which it listens."""
+        return self.listen.rpartition(":")[0].strip("[]")
+
+    @property
+    def port(self) -> int:
+        """The port on which it listens."""
+        return int(self.listen.rpartition(":")[2])
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+
+
+def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") -> Settings:
+    """The settings in a file; all defaults if there is none. ``listen`` replaces what the file says. Raises
+    ``ServerRefused``."""
+    plain: object = {}
+    if path.exists():
+        try:
+            plain = page_data(path)
+        except ValueError as error:
+            raise ServerRefused(str(error)) from error
+    values = _resolved(plain or {}, path, environment)
+    if listen and isinstance(values, dict):
+        values["listen"] = listen
+    try:
+        found = msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise ServerRefused(f"{path}: {error}", _nearest(str(error))) from error
+    _check(found, path)
+    return found
+
+
+def _resolved(value: object, path: Path, environment: Mapping[str, str]) -> object:
+    """A value in which ``{file: PATH}`` and ``{env: NAME}`` are replaced."""
+    if isinstance(value, list):
+        return [_resolved(one, path, environment) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"file"}:
+        try:
+            return (path.parent / str(value["file"])).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ServerRefused(f"{path}: cannot read {value['file']}: {error}") from error
+    if value.keys() == {"env"}:
+        name = str(value["env"])
+        if name not in environment:
+            raise ServerRefused(f"{path}: there is no environment variable {name}")
+        return environment[name]
+    return {name: _resolved(one, path, environment) for name, one in value.items()}
+
+
+def _nearest(message: str) -> str:
+    found = UNKNOWN.search(message)
+    names = {name for part in (Settings, Limits, Tls) for name in part.__struct_fields__}
+    near = nearest(found[1], names) if found is not None else []
+    return f'did you mean "{near[0]}"?' if near else ""
+
+
+def _check(found: Settings, path: Path) -> None:
+    host, _, port = found.listen.rpartition(":")
+    try:
+        if host != "localhost":
+            ipaddress.ip_address(host.strip("[]"))
+        if not 0 <= int(port) <= 65_535:
+            raise ValueError(port)
+        for network in found.trusted_proxies:
+            ipaddress.ip_network(network)
+    except ValueError as error:
+        hint = "write an address and a port, as in 127.0.0.1:8420"
+        raise ServerRefused(f"{path}: listen or trusted_proxies: {error}", hint) from error
+    if found.url and urlsplit(found.url).scheme not in ("http", "https"):
+        raise ServerRefused(f"{path}: url: {found.url} is no URL", "write it whole, as in https://ordito.example.org")
+    for file in (found.tls.certificate, found.tls.key) if found.tls is not None else ():
+        if not (path.parent / file).is_file():
+            raise ServerRefused(f"{path}: tls: there is no file {file}", "paths are relative to the server's home")
+
+
+def refuse_open(settings: Settings, *, has_users: bool) -> None:
+    """Refuse a server that others can reach and that is not secured. Raises ``ServerRefused``."""
+    if settings.is_loopback:
+        return
+    missing = []
+    if not has_users:
+        missing.append("a user with a password (start it on 127.0.0.1 first, and make one)")
+    if not settings.url:
+        missing.append("`url`, the URL by which people reach it")
+    if settings.tls is None and not settings.trusted_proxies:
+        missing.append("`tls` with a certificate, or `trusted_proxies`")
+    if missing:
+        raise ServerRefused(
+            f"{settings.listen} can be reached from other machines, and this is missing: {'; '.join(missing)}",
+            "add it to server.yaml, or listen on 127.0.0.1",
+        )
+
+
+def own_names(settings: Settings, port: int) -> frozenset[str]:
+    """The values of `Host` with which requests are taken: all others come from pages that mean another server."""
+    names = {f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]")} if settings.is_loopback else set()
+    return frozenset(names | ({urlsplit(settings.url).netloc} if settings.url else set()))
+
+
+def base_url(settings: Settings, port: int) -> str:
+    """The URL of the server, without a slash at its end."""
+    scheme = "https" if settings.tls is not None else "http"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return settings.url.rstrip("/") or f"{scheme}://{host}:{port}"
