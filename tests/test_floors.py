@@ -22,7 +22,7 @@ FLOORS = [
     ["app"],
     ["authoring"],
     ["results"],
-    ["cli", "testing"],
+    ["cli", "testing", "server"],
 ]
 PURE = ["model.types", "instances.states", "blocks.check", "work.plan", "planning.weave", "engine.core"]
 

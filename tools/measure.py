@@ -32,7 +32,10 @@ SMALL = 60
 """Lines below which a file is to have more than one user."""
 
 ALONE: Mapping[str, str] = {
-    "results/hosts.py": "formats have files by subject, whoever asks for them",
+    "results/looks.py": "the table of all that can be asked, beside the results",
+    "server/identity/passwords.py": "what is kept of passwords, and what makes one weak, is nothing of HTTP",
+    "server/metrics.py": "the figures of the server stand together",
+    "server/processes/query.py": "what a child does is nothing of the process that forks it",
     "cli/main.py": "what it costs to start is paid by every call, so the way in imports nothing else",
     "cli/waiting_notices.py": "the hook after every verb, of which hardly any has something to do for it",
     "app/rollback_leftovers.py": "a use case of its own: whether what runs is what was deployed last",

@@ -79,12 +79,13 @@ def reported_codes(*places: str) -> Iterator[str]:
 
 def refused_codes() -> Iterator[str]:
     """The codes with which commands refuse: of errors that are about no document."""
-    for room in ("app", "authoring", "results", "cli"):
+    for room in ("app", "authoring", "results", "cli", "server"):
         for file in sorted((SOURCES / room).rglob("*.py")):
             for node in _calls(file)[0]:
                 if not node.args:
                     continue
-                if _name(node.func) not in REFUSING and not _is_failing(node.func):
+                is_problem = room == "server" and _name(node.func) == "Problem"
+                if not is_problem and _name(node.func) not in REFUSING and not _is_failing(node.func):
                     continue
                 code = ast.unparse(node.args[0])
                 if code == "f'unknown-{kind}'":

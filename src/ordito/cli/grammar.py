@@ -72,6 +72,9 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
         "state": VerbEntry("state", "Show the records, and change them by hand."),
         "forget": VerbEntry("state", "Drop the records of deleted instances."),
     },
+    "Serve a team": {
+        "serve": VerbEntry("serve", "Serve ensembles to several people, over HTTP."),
+    },
     "Provide what it needs": {
         "hosts": VerbEntry("hosts", "Show the hosts of the inventory, and check them."),
         "secrets": VerbEntry("secrets", "Keep secrets that ensemble.yaml names."),

@@ -247,9 +247,13 @@ class StatusAsked(Asked, frozen=True):
     all: bool = False
     """Whether deleted instances are told of too."""
 
+    outputs: bool = True
+    """Whether the outputs of the service are told."""
+
 
 def _status(directory: str, asked: StatusAsked) -> StatusData:
-    return status_data(status(StatusRequest(directory, asked.all)))
+    found = status_data(status(StatusRequest(directory, asked.all)))
+    return found if asked.outputs else msgspec.structs.replace(found, outputs={})
 
 
 def _revisions(directory: str, _: Asked) -> RevisionsData:

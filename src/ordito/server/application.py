@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordito.base.suggest import nearest
 from ordito.server.border import SECURITY, answered, refused
+from ordito.server.openapi import document
 from ordito.server.problems import Problem
 from ordito.server.route import Route
 from ordito.server.routes.table import ROUTES
@@ -32,6 +35,12 @@ def application(services: Services) -> ASGIApp:
     )
     made.router.redirect_slashes = False
     return _Headers(made, services)
+
+
+@cache
+def openapi() -> bytes:
+    """The API as an OpenAPI 3.1 document."""
+    return msgspec.json.encode(document(ROUTES))
 
 
 class _Endpoint:

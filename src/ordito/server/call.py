@@ -116,6 +116,15 @@ class Call:
             detail=detail,
         )
 
+    def must_match(self, present: object) -> None:
+        """Refuse to replace what is not as who asks has seen it. Raises ``Problem``."""
+        given = self.headers.get("if-match", "")
+        if not given:
+            hint = "read it first, and send its ETag in If-Match"
+            raise Problem("match-required", "this replaces something, so it must say what it has seen", hint)
+        if given not in ("*", tag_of(present)):
+            raise Problem("changed", "it was changed since it was read", "read it again, and change that")
+
     async def denied(self, detail: str, *, by: str = "") -> None:
         """Write down that this was refused to who asks."""
         deed = self.deed(self.route.name, outcome=DENIED, detail=detail, by=by)
@@ -166,6 +175,16 @@ class Call:
 def encoded(data: object) -> bytes:
     """The JSON of an answer, empty for none."""
     return msgspec.json.encode(data) if data is not None else b""
+
+
+def tag_of(data: object) -> str:
+    """The entity tag of an answer."""
+    return f'"{hashlib.sha256(encoded(data)).hexdigest()[:20]}"'
+
+
+def tagged(data: object) -> Reply:
+    """An answer with its entity tag, as those need it who replace it."""
+    return Reply(data, headers={"ETag": tag_of(data)})
 
 
 def cursor_of(*keys: str | int | float) -> str:

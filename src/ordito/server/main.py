@@ -23,7 +23,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import current_user
-from ordito.server.application import application
+from ordito.server.application import application, openapi
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
 from ordito.server.identity.signing_in import new_link, prune
@@ -77,9 +77,8 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
         with _listening(settings) as listener:
             cores = max(2, len(os.sched_getaffinity(0)))
             limits = QueryLimits(cores, settings.limits.query_seconds, settings.limits.query_memory)
-            services = Services(
-                settings, database, Queries(limits, bare_environment(os.environ, settings.variables)), sealer
-            )
+            queries = Queries(limits, bare_environment(os.environ, settings.variables))
+            services = Services(settings, database, queries, sealer, openapi)
             services.port = listener.getsockname()[1]
             _Server(_config(settings, services, home), services, _link(services)).run([listener])
     return 0

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
 from ordito.server.permissions import Access, Permission
-
-if TYPE_CHECKING:
-    from ordito.server.call import Call
 
 T = TypeVar("T")
 
@@ -19,7 +16,8 @@ BASE = "/api/v1"
 PROJECT = BASE + "/projects/{project}"
 ENSEMBLE = PROJECT + "/ensembles/{ensemble}"
 
-Handler = Callable[["Call"], Awaitable["Reply"]]
+Handler = Callable[[Any], Awaitable["Reply"]]
+"""Answers a ``Call`` (``call.py``)."""
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from cryptography.fernet import Fernet
 
@@ -18,7 +19,17 @@ from ordito.server.settings import Settings
 class Services:
     """The parts of a server that runs."""
 
-    def __init__(self, settings: Settings, database: Database, queries: Queries, sealer: Fernet) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        queries: Queries,
+        sealer: Fernet,
+        openapi: Callable[[], bytes],
+    ) -> None:
+        self.openapi = openapi
+        """Makes the OpenAPI document of the routes."""
+
         self.settings = settings
         self.database = database
         self.queries = queries

@@ -70,7 +70,9 @@ async def _sign_in(call: Call) -> Reply:
         since = moment(call.now)
         found = SessionData(name, user, call.address, agent[:200], since, since, current=True)
         secure = "; Secure" if base_url(call.services.settings, call.services.port).startswith("https:") else ""
-        cookie = f"{cookie_name(call.services)}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={int(LONGEST)}{secure}"
+        cookie = (
+            f"{cookie_name(call.services)}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={int(LONGEST)}{secure}"
+        )
         return Reply(found, headers={"Set-Cookie": cookie})
 
     return await call.change("session.begin", begin, about=user, by=user)
@@ -142,7 +144,7 @@ class MeData(msgspec.Struct, frozen=True):
 
 async def _me(call: Call) -> Reply:
     who = call.principal
-    projects = {}
+    projects: dict[str, tuple[str, ...]] = {}
     for project, ensemble in sorted(who.grants):
         name = f"{project}/{ensemble}" if ensemble else project
         projects[name] = tuple(sorted(who.permissions(project, ensemble)))
@@ -239,9 +241,7 @@ def made_token(
     row = {"id": new.id, "hash": new.hash, "name": given.name, "project": project, "owner": owner}
     narrowed = {"role": given.role, "projects": " ".join(given.projects)}
     connection.execute(insert(TOKENS).values(**row, **narrowed, expires=expires, created=now, used=0.0))
-    return MadeToken(
-        new.id, given.name, moment(expires), moment(now), None, given.role, given.projects, token=new.text
-    )
+    return MadeToken(new.id, given.name, moment(expires), moment(now), None, given.role, given.projects, token=new.text)
 
 
 def _mine(call: Call) -> ColumnElement[bool]:

@@ -9,8 +9,9 @@ import msgspec
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from ordito.ensemble.job_format import moment
-from ordito.server.call import Call
+from ordito.server.call import Call, tagged
 from ordito.server.database.tables import ACCOUNTS, BINDINGS, ENSEMBLES, PROJECTS, TOKENS, USERS
+from ordito.server.identity.principal import ACCOUNT, USER
 from ordito.server.identity.tokens import OF_ACCOUNT
 from ordito.server.names import Name, Text, UserName
 from ordito.server.permissions import OWNER, ROLES, Permission
@@ -116,7 +117,7 @@ class Bindings(Fields, frozen=True):
 
 
 async def _bindings(call: Call) -> Reply:
-    return Reply(await call.services.database.read(lambda connection: _bound(connection, call.project)))
+    return tagged(await call.services.database.read(lambda connection: _bound(connection, call.project)))
 
 
 def _bound(connection: Connection, project: str) -> Bindings:
@@ -129,15 +130,16 @@ async def _set_bindings(call: Call) -> Reply:
     given: Bindings = call.body
 
     def change(connection: Connection) -> Reply:
+        call.must_match(_bound(connection, call.project))
         for binding in given.bindings:
             _check(connection, call.project, binding)
-        if not any(one.role == OWNER and not one.ensemble and one.kind != "account" for one in given.bindings):
+        if not any(one.role == OWNER and not one.ensemble and one.kind != ACCOUNT for one in given.bindings):
             hint = "leave one binding of a user or a group with the role owner"
             raise Problem("last-owner", f'the project "{call.project}" would have no owner', hint)
         connection.execute(delete(BINDINGS).where(BINDINGS.c.project == call.project))
         rows = [{"project": call.project, **msgspec.structs.asdict(one)} for one in dict.fromkeys(given.bindings)]
         connection.execute(insert(BINDINGS), rows)
-        return Reply(_bound(connection, call.project))
+        return tagged(_bound(connection, call.project))
 
     return await call.change("bindings.set", change, about=call.project, detail=_told(given.bindings))
 
@@ -149,12 +151,12 @@ def _told(bindings: Iterable[Binding]) -> str:
 def _check(connection: Connection, project: str, binding: Binding) -> None:
     if binding.role not in ROLES:
         raise Problem("unknown-role", f'there is no role "{binding.role[:40]}"', f"roles are {', '.join(ROLES)}")
-    known: Any = {
-        "user": select(USERS.c.name).where(USERS.c.name == binding.who),
-        "account": select(ACCOUNTS.c.name).where((ACCOUNTS.c.project == project) & (ACCOUNTS.c.name == binding.who)),
-    }.get(binding.kind)
-    if known is not None and connection.execute(known).first() is None:
-        raise Problem(f"unknown-{binding.kind}", f'there is no {binding.kind} "{binding.who}"', "make it first")
+    of_user = select(USERS.c.name).where(USERS.c.name == binding.who)
+    if binding.kind == USER and connection.execute(of_user).first() is None:
+        raise Problem("unknown-user", f'there is no user "{binding.who}"', "make them first")
+    mine = (ACCOUNTS.c.project == project) & (ACCOUNTS.c.name == binding.who)
+    if binding.kind == ACCOUNT and connection.execute(select(ACCOUNTS.c.name).where(mine)).first() is None:
+        raise _no_account(binding.who)
     of_project = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == binding.ensemble)
     if binding.ensemble and connection.execute(select(ENSEMBLES.c.name).where(of_project)).first() is None:
         raise Problem("unknown-ensemble", f'there is no ensemble "{project}/{binding.ensemble}"', "make it first")
@@ -208,7 +210,7 @@ async def _remove_account(call: Call) -> Reply:
         if not connection.execute(delete(ACCOUNTS).where(mine)).rowcount:
             raise _no_account(name)
         connection.execute(delete(TOKENS).where((TOKENS.c.project == call.project) & (TOKENS.c.owner == name)))
-        of_account = (BINDINGS.c.kind == "account") & (BINDINGS.c.who == name) & (BINDINGS.c.project == call.project)
+        of_account = (BINDINGS.c.kind == ACCOUNT) & (BINDINGS.c.who == name) & (BINDINGS.c.project == call.project)
         connection.execute(delete(BINDINGS).where(of_account))
         return Reply()
 
@@ -264,7 +266,8 @@ TABLE = (
            problems=(_NO_PROJECT,)),
     _route("PUT", PROJECT + "/bindings", _MEMBERS, "Set who has which role: the whole list.", _set_bindings,
            body=Bindings, answers=(Bindings,),
-           problems=(_NO_PROJECT, "unknown-role", "unknown-user", "unknown-ensemble", "last-owner")),
+           problems=(_NO_PROJECT, "unknown-role", "unknown-user", "unknown-ensemble", "last-owner",
+                     "match-required", "changed")),
     _route("GET", PROJECT + "/accounts", _MEMBERS, "The service accounts, with their tokens.", _accounts,
            answers=(Page[AccountData],), problems=(_NO_PROJECT,)),
     _route("POST", PROJECT + "/accounts", _MEMBERS, "Make a service account.", _make_account, body=NewAccount,

@@ -73,10 +73,8 @@ async def _metrics(call: Call) -> Reply:
     return Reply(call.services.metrics.text().encode(), media="text/plain; version=0.0.4; charset=utf-8")
 
 
-async def _openapi(_: Call) -> Reply:
-    from ordito.server.openapi import document
-
-    return Reply(msgspec.json.encode(document()))
+async def _openapi(call: Call) -> Reply:
+    return Reply(call.services.openapi())
 
 
 TABLE = (

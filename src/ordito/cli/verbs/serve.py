@@ -1,0 +1,52 @@
+"""`ordito serve`."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from ordito.app.errors import Refused
+from ordito.app.place import place_of
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.session import Session
+from ordito.cli.verb import verb
+
+NEEDED = ("alembic", "argon2", "prometheus_client", "sqlalchemy", "starlette", "uvicorn")
+"""The modules that the extra `server` brings."""
+
+PLACE = Path(".ordito") / "server"
+
+
+@verb("serve")
+@click.argument("home", required=False)
+@click.option("--listen", metavar="ADDRESS:PORT", default="", help="Where to listen, instead of what server.yaml says.")
+@click.option("--ensemble", "ensembles", metavar="DIR", multiple=True, help="Serve this ensemble too; may be repeated.")
+def serve_command(session: Session, home: str | None, listen: str, ensembles: tuple[str, ...]) -> ExitCode:
+    """Serve ensembles to several people: a REST API with live events, users, roles and an audit log.
+
+    HOME is the directory of the server: its settings (server.yaml), database and key. Without it the ensemble of this
+    directory is served, and its own .ordito/server is the home. At the first start on this machine it prints a link for
+    signing in; other machines are listened to only with users, a public URL and TLS. Ctrl-C stops the server; jobs of
+    commands go on."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise Refused("needs-extra", f"serving needs {missing[0]}", "install it: pip install 'ordito[server]'")
+    place = place_of(session.settings.directory)
+    own = [str(place.layout.root)] if place.layout.exists and home is None else []
+    if home is None and not own:
+        raise Refused(
+            "no-ensemble",
+            f"{place.shown} is no ensemble, and no home is named",
+            "name a directory for the server, as in `ordito serve ./server`, or call it in an ensemble",
+        )
+    directory = home if home is not None else str(place.layout.root / PLACE)
+    words = [word for path in (*own, *ensembles) for word in ("--ensemble", path)]
+    listening = ["--listen", listen] if listen else []
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # The process becomes the server, which knows nothing of commands.
+    os.execv(sys.executable, [sys.executable, "-m", "ordito.server", directory, *listening, *words])

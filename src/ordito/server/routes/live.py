@@ -1,0 +1,263 @@
+"""The route of what happens: a stream of events that goes on from a cursor without gap or repetition."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import Annotated
+
+import msgspec
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from ordito.ensemble.errors import EnsembleError
+from ordito.server.call import Call
+from ordito.server.identity.signing_in import by_session, by_token
+from ordito.server.live.topics import Feed, Item, Place, Topic, cursor_text, places_in, topic_named
+from ordito.server.permissions import Access, Permission
+from ordito.server.problems import Problem
+from ordito.server.route import BASE, Fields, Reply, Route
+from ordito.server.routes.ensembles import directory_of
+
+SSE, NDJSON = "text/event-stream", "application/x-ndjson"
+MOST_TOPICS = 16
+MOST_OF_ONE, MOST = 8, 2_000
+HEARTBEAT = 15.0
+ASK_AGAIN = 30.0
+"""Seconds after which it is found out again whether a stream is still permitted."""
+
+PATIENCE = 30.0
+"""Seconds after which a client that takes nothing is left."""
+
+LONGEST_WAIT = 30
+
+
+class StreamFields(Fields, frozen=True):
+    """What is followed."""
+
+    topic: tuple[str, ...] = ()
+    """At most 16 topics, as in ``job:shop/prod/A6BM5PEY0000``."""
+
+    after: Annotated[str, msgspec.Meta(max_length=1_024)] = ""
+    """The cursor to go on from; the header ``Last-Event-ID`` does the same."""
+
+    wait: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_WAIT)] = 0
+    """For an answer in JSON: the seconds to wait for something new."""
+
+
+class EventPage(msgspec.Struct, frozen=True):
+    """Events, and where they go on."""
+
+    items: tuple[msgspec.Raw, ...]
+    next: str
+
+
+class _Stream:
+    """Topics that are followed from their places on."""
+
+    def __init__(self, call: Call, feeds: Mapping[str, Feed], places: dict[str, Place]) -> None:
+        self._call = call
+        self._feeds = feeds
+        self._places = places
+        self._asked = time.monotonic()
+
+    @property
+    def cursor(self) -> str:
+        return cursor_text(self._places)
+
+    def news(self) -> list[tuple[Item, str]]:
+        """What is new, each event with the cursor behind it."""
+        found = []
+        for name, feed in self._feeds.items():
+            for item in feed.read(self._places[name]):
+                self._places[name] = item.place
+                found.append((item, self.cursor))
+        return found
+
+    async def wait(self, events: list[asyncio.Event], seconds: float) -> None:
+        """Wait until something may be new, or the server is to stop."""
+        waiting = [asyncio.create_task(one.wait()) for one in (*events, self._call.services.draining)]
+        try:
+            await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()
+
+    def changes(self) -> list[asyncio.Event]:
+        return [feed.changed() for feed in self._feeds.values()]
+
+    async def is_permitted(self) -> bool:
+        """Whether the session or the token is still valid, and permits what is followed."""
+        if time.monotonic() - self._asked < ASK_AGAIN:
+            return True
+        self._asked = time.monotonic()
+        call, now = self._call, time.time()
+        kind, _, token = call.headers.get("authorization", "").partition(" ")
+        database = call.services.database
+        if kind:
+            found = await database.read(lambda connection: by_token(connection, token.strip(), now))
+        else:
+            from ordito.server.border import cookie_name
+
+            cookies = call.headers.get("cookie", "").split(";")
+            name = cookie_name(call.services) + "="
+            secret = next((one.strip().removeprefix(name) for one in cookies if one.strip().startswith(name)), "")
+            found = await database.read(lambda connection: by_session(connection, secret, now))
+        topics = [topic_named(name) for name in self._feeds]
+        return found is not None and all(_wanted(topic) in found[0].permissions(topic.project, topic.ensemble)
+                                         for topic in topics)  # fmt: skip
+
+
+def _wanted(topic: Topic) -> Permission:
+    return Permission.LOGS if topic.kind == "log" else Permission.READ
+
+
+async def _events(call: Call) -> Reply:
+    fields: StreamFields = call.query
+    if not 1 <= len(fields.topic) <= MOST_TOPICS or len(set(fields.topic)) < len(fields.topic):
+        raise Problem("malformed", f"name 1 to {MOST_TOPICS} different topics", "as in ?topic=ensemble:shop/prod")
+    topics = tuple(topic_named(name) for name in fields.topic)
+    places = places_in(fields.after or call.headers.get("last-event-id", ""), topics)
+    directories = [await _permitted(call, topic) for topic in topics]
+    accept = call.headers.get("accept", "")
+    kind = SSE if SSE in accept else NDJSON if NDJSON in accept else ""
+    known, who = call.services.topics, call.principal.id
+    if known.streams >= MOST or known.by_principal.get(who, 0) >= MOST_OF_ONE:
+        raise Problem("too-many", "there are too many open streams", "close one of them", again_in=5)
+    if kind:
+        return Reply(_Streaming(call, topics, directories, places, kind))
+    return Reply(await _page(call, topics, directories, places, fields.wait))
+
+
+async def _permitted(call: Call, topic: Topic) -> str:
+    """The directory of a topic's ensemble. Raises ``Problem``."""
+    permissions = call.principal.permissions(topic.project, topic.ensemble)
+    if Permission.READ not in permissions:
+        named = f"{topic.project}/{topic.ensemble}"
+        raise Problem("unknown-ensemble", f'there is no ensemble "{named}", or you may not see it')
+    if _wanted(topic) not in permissions:
+        await call.denied(f"needs {_wanted(topic)}")
+        hint = f'ask the owners of the project "{topic.project}" for a role that has it'
+        raise Problem("forbidden", f'this needs the permission "{_wanted(topic)}"', hint)
+    return await call.services.database.read(lambda c: directory_of(c, topic.project, topic.ensemble))
+
+
+def _opened(call: Call, topics: tuple[Topic, ...], directories: list[str]) -> dict[str, Feed]:
+    found: dict[str, Feed] = {}
+    for topic, directory in zip(topics, directories, strict=True):
+        logs = call.may(Permission.LOGS, topic.project, topic.ensemble)
+        found[topic.name] = call.services.topics.open(topic, directory, logs=logs)
+    return found
+
+
+async def _page(
+    call: Call, topics: tuple[Topic, ...], directories: list[str], places: dict[str, Place], wait: int
+) -> EventPage:
+    feeds = _opened(call, topics, directories)
+    try:
+        stream = _Stream(call, feeds, places)
+        until = time.monotonic() + wait
+        while True:
+            changes = stream.changes()
+            news, left = stream.news(), until - time.monotonic()
+            if news or left <= 0 or call.services.draining.is_set():
+                return EventPage(tuple(msgspec.Raw(item.data) for item, _ in news), stream.cursor)
+            await stream.wait(changes, left)
+    finally:
+        for feed in feeds.values():
+            feed.close()
+
+
+class _Streaming(Response):
+    """A response that goes on until its client or the server leaves."""
+
+    def __init__(
+        self, call: Call, topics: tuple[Topic, ...], directories: list[str], places: dict[str, Place], kind: str
+    ) -> None:
+        super().__init__(media_type=kind)
+        self._call = call
+        self._topics = topics
+        self._directories = directories
+        self._places = places
+        self._kind = kind
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known, who = self._call.services.topics, self._call.principal.id
+        feeds = _opened(self._call, self._topics, self._directories)
+        known.streams += 1
+        known.by_principal[who] = known.by_principal.get(who, 0) + 1
+        leaving = asyncio.create_task(_left(receive))
+        try:
+            raw = [pair for pair in self.raw_headers if pair[0] != b"content-length"]
+            await send({"type": "http.response.start", "status": 200, "headers": raw})
+            async for text in self._texts(_Stream(self._call, feeds, self._places), leaving):
+                await asyncio.wait_for(send({"type": "http.response.body", "body": text, "more_body": True}), PATIENCE)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except (TimeoutError, OSError):
+            # Whoever takes nothing, or is gone, comes back with its cursor.
+            return
+        finally:
+            leaving.cancel()
+            for feed in feeds.values():
+                feed.close()
+            known.streams -= 1
+            known.by_principal[who] -= 1
+            if not known.by_principal[who]:
+                del known.by_principal[who]
+
+    async def _texts(self, stream: _Stream, leaving: asyncio.Task[None]) -> AsyncIterator[bytes]:
+        draining, is_live, since = self._call.services.draining, False, time.monotonic()
+        while not leaving.done():
+            changes = stream.changes()
+            try:
+                news = stream.news()
+            except EnsembleError:
+                yield self._own("stream.gap", stream.cursor)
+                return
+            if news:
+                since = time.monotonic()
+                yield b"".join(self._text(item.type, item.data, cursor) for item, cursor in news)
+                continue
+            if draining.is_set():
+                yield self._own("stream.closing", stream.cursor)
+                return
+            if not await stream.is_permitted():
+                yield self._own("stream.denied", stream.cursor)
+                return
+            if not is_live:
+                is_live = True
+                yield self._own("stream.live", stream.cursor)
+            elif time.monotonic() - since >= HEARTBEAT:
+                since = time.monotonic()
+                yield b": \n\n" if self._kind == SSE else b"\n"
+            await stream.wait(changes, HEARTBEAT)
+
+    def _own(self, kind: str, cursor: str) -> bytes:
+        return self._text(kind, msgspec.json.encode({"type": kind, "next": cursor}), cursor)
+
+    def _text(self, kind: str, data: bytes, cursor: str) -> bytes:
+        if self._kind == SSE:
+            return b"id: %b\nevent: %b\ndata: %b\n\n" % (cursor.encode(), kind.encode(), data)
+        return data[:-1] + b',"cursor":"%b"}\n' % cursor.encode()
+
+
+async def _left(receive: Receive) -> None:
+    """Ends when the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+TABLE = (
+    Route(
+        method="GET",
+        path=BASE + "/events",
+        access=Access.ME,
+        summary="Follow topics: as server-sent events, as lines of JSON, or as one page, by `Accept`.",
+        handler=_events,
+        query=StreamFields,
+        answers=(EventPage,),
+        problems=("bad-cursor", "unknown-topic", "unknown-ensemble", "forbidden"),
+        verb="jobs events",
+    ),
+)

@@ -1,0 +1,15 @@
+"""All routes of the API."""
+
+from __future__ import annotations
+
+from ordito.server.route import Route
+from ordito.server.routes import ensembles, identity, live, projects, server, users
+
+ROUTES: tuple[Route, ...] = (
+    *server.TABLE,
+    *identity.TABLE,
+    *users.TABLE,
+    *projects.TABLE,
+    *ensembles.TABLE,
+    *live.TABLE,
+)
