@@ -34,6 +34,7 @@ SMALL = 60
 ALONE: Mapping[str, str] = {
     "results/looks.py": "the table of all that can be asked, beside the results",
     "server/identity/passwords.py": "what is kept of passwords, and what makes one weak, is nothing of HTTP",
+    "server/routes/table.py": "the table of all routes, which tools and tests read too",
     "server/metrics.py": "the figures of the server stand together",
     "server/processes/query.py": "what a child does is nothing of the process that forks it",
     "cli/main.py": "what it costs to start is paid by every call, so the way in imports nothing else",

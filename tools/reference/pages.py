@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from tools.reference import commands, environment, events, exit_codes, files, man, profiles, results, settings
+from tools.reference import api, commands, environment, events, exit_codes, files, man, profiles, results, settings
 
 ROOT = Path(__file__).parent.parent.parent
 
 PAGES: Mapping[str, Callable[[], str]] = {
+    "docs/reference/api.md": api.document,
     "docs/reference/commands.md": commands.document,
     "docs/reference/environment.md": environment.document,
     "docs/reference/events.md": events.document,

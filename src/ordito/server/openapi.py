@@ -22,7 +22,7 @@ CHANGING = ("media-type", "draining", "no-space")
 def document(routes: Sequence[Route]) -> dict[str, Any]:
     """The document of these routes, as plain data."""
     types = _types(routes)
-    schemas, components = msgspec.json.schema_components(types, ref_template=REF)
+    schemas, components = msgspec.json.schema_components(types, ref_template=REF, schema_hook=_of_anything)
     schema_of = dict(zip(map(repr, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -45,6 +45,13 @@ ABOUT = """
     Results are those of the command with `-o json`. Whatever is not done is told as a problem (RFC 9457), with the same
     code, text and hint as in the command.
 """
+
+
+def _of_anything(kind: type) -> dict[str, Any]:
+    """The schema of values of the template, which may be anything."""
+    if kind is object:
+        return {"description": "Any value."}
+    raise NotImplementedError(kind)
 
 
 def _types(routes: Sequence[Route]) -> list[Any]:
@@ -85,7 +92,7 @@ def _of_path(route: Route) -> list[dict[str, Any]]:
 
 
 def _of_query(route: Route) -> list[dict[str, Any]]:
-    _, components = msgspec.json.schema_components([route.query], ref_template=REF)
+    _, components = msgspec.json.schema_components([route.query], ref_template=REF, schema_hook=_of_anything)
     schema = next(iter(components.values()))
     required = set(schema.get("required", ()))
     in_path = set(re.findall(r"\{(\w+)\}", route.path))

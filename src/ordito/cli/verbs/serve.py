@@ -24,8 +24,8 @@ PLACE = Path(".ordito") / "server"
 @verb("serve")
 @click.argument("home", required=False)
 @click.option("--listen", metavar="ADDRESS:PORT", default="", help="Where to listen, instead of what server.yaml says.")
-@click.option("--ensemble", "ensembles", metavar="DIR", multiple=True, help="Serve this ensemble too; may be repeated.")
-def serve_command(session: Session, home: str | None, listen: str, ensembles: tuple[str, ...]) -> ExitCode:
+@click.option("--add", "added", metavar="DIR", multiple=True, help="Serve this ensemble too; may be repeated.")
+def serve_command(session: Session, home: str | None, listen: str, added: tuple[str, ...]) -> ExitCode:
     """Serve ensembles to several people: a REST API with live events, users, roles and an audit log.
 
     HOME is the directory of the server: its settings (server.yaml), database and key. Without it the ensemble of this
@@ -44,7 +44,7 @@ def serve_command(session: Session, home: str | None, listen: str, ensembles: tu
             "name a directory for the server, as in `ordito serve ./server`, or call it in an ensemble",
         )
     directory = home if home is not None else str(place.layout.root / PLACE)
-    words = [word for path in (*own, *ensembles) for word in ("--ensemble", path)]
+    words = [word for path in (*own, *added) for word in ("--ensemble", path)]
     listening = ["--listen", listen] if listen else []
     sys.stdout.flush()
     sys.stderr.flush()

@@ -141,8 +141,7 @@ class _JobFeed:
 
     def _item(self, line: bytes, place: int) -> Item:
         if not self._logs and any(f'"{name}":'.encode() in line for name in UNTOLD):
-            plain = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-            line = msgspec.json.encode({name: value for name, value in plain.items() if name not in UNTOLD})
+            line = msgspec.json.encode(_without_printed(msgspec.json.decode(line, type=dict[str, object])))
         kind = _TYPE.decode(line).type
         return Item(kind, self._head + line.strip()[1:], place)
 
@@ -151,6 +150,15 @@ class _JobFeed:
 
     def close(self) -> None:
         self._topics.leave(self._tail)
+
+
+def _without_printed(fields: dict[str, object]) -> dict[str, object]:
+    """The fields of an event, or of an outcome in it, without what was printed and given."""
+    return {
+        name: _without_printed(value) if isinstance(value, dict) else value
+        for name, value in fields.items()
+        if name not in UNTOLD
+    }
 
 
 class _Type(msgspec.Struct):

@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import traceback
+from pathlib import Path
 
 import msgspec
 
@@ -41,10 +42,28 @@ def _answer(query: Query, parameters: bytes) -> bytes:
         found_json: bytes = found.json
         return RESULT + found_json
     except EXPECTED as error:
+        if _is_full(query.memory):
+            # Libraries call it by many names when they get no memory.
+            return _too_much(query.memory)
         diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
         return REFUSAL + msgspec.json.encode(Trouble(failure_of(error), findings_data(diagnostics)))
     except MemoryError:
-        message = f"answering this needs more than {query.memory // MIB} MiB of memory"
-        return REFUSAL + msgspec.json.encode(Trouble(Failure("too-costly", message, "ask for less at once")))
+        return _too_much(query.memory)
     except Exception:  # noqa: BLE001  the border of this process: the server says that there is a fault
         return FAULT + traceback.format_exc().encode("utf-8", "backslashreplace")
+
+
+def _too_much(memory: int) -> bytes:
+    message = f"answering this needs more than {memory // MIB} MiB of memory"
+    return REFUSAL + msgspec.json.encode(Trouble(Failure("too-costly", message, "ask for less at once")))
+
+
+NEARLY = 0.95
+
+
+def _is_full(memory: int) -> bool:
+    """Whether this process has had nearly all of the address space that it may have."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmPeak:"):
+            return int(line.split()[1]) * 1024 >= NEARLY * memory
+    return False

@@ -17,7 +17,7 @@ from ordito.results.answer import UseCase
 from ordito.results.description import DESCRIBE, DescribeAsked
 from ordito.results.hosts import HOSTS
 from ordito.results.jobs import JOB, JOBS, JobAsked
-from ordito.results.policies import POLICIES, PoliciesAsked
+from ordito.results.policies import POLICIES
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS, StatusAsked
 from ordito.results.topology import WORKFLOW, WORKFLOWS, NamedAsked
@@ -137,6 +137,8 @@ def _look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") -
 
     async def handler(call: Call) -> Reply:
         asked = call.query
+        if named and getattr(asked, named):
+            raise Problem("malformed", f'the query has "{named}", which the path says already', "leave it out")
         if named:
             asked = msgspec.structs.replace(asked, **{named: call.path[named]})
         found = await call.services.answers.ask(use_case.name, await _directory(call), asked, keeps=keeps)
@@ -154,19 +156,15 @@ async def _status(call: Call) -> Reply:
 
 
 class _DescribeQuery(DescribeAsked, frozen=True):
+    """Nothing besides the name in the path."""
+
     name: str = ""
 
 
 class _WorkflowQuery(NamedAsked, frozen=True):
+    """Nothing besides the name in the path."""
+
     name: str = ""
-
-
-class _PolicyQuery(PoliciesAsked, frozen=True):
-    pass
-
-
-class _JobQuery(JobAsked, frozen=True):
-    pass
 
 
 class LogFields(Fields, frozen=True):
@@ -283,13 +281,13 @@ TABLE = (
     _look_route("/workflows/{name}", WORKFLOW, "A workflow: its inputs and steps.", query=_WorkflowQuery, named="name",
                 problems=("unknown-workflow",)),
     _look_route("/policies", POLICIES, "What triggers wait for, and did."),
-    _look_route("/policies/{name}", POLICIES, "One policy.", query=_PolicyQuery, named="name",
+    _look_route("/policies/{name}", POLICIES, "One policy.", named="name",
                 problems=("unknown-policy",)),
     _look_route("/hosts", HOSTS, "The hosts of the inventory, and who uses them.", keeps=False),
     _look_route("/spec/evaluated", SPEC, "What the user's part of the ensemble comes to.", keeps=False,
                 access=Permission.PLAN),
     _look_route("/jobs", JOBS, "The jobs, the latest first."),
-    _look_route("/jobs/{job}", JOB, "A job: its record, or its progress.", query=_JobQuery, named="job",
+    _look_route("/jobs/{job}", JOB, "A job: its record, or its progress.", named="job",
                 problems=("unknown-job", "ambiguous-job", "no-record")),
     _route("GET", ENSEMBLE + "/jobs/{job}/log", Permission.LOGS, "What the operations of a job printed.", _log,
            query=LogFields, answers=(LogData,), verb="jobs logs",

@@ -75,11 +75,12 @@ class _Stream:
                 found.append((item, self.cursor))
         return found
 
-    async def wait(self, events: list[asyncio.Event], seconds: float) -> None:
-        """Wait until something may be new, or the server is to stop."""
-        waiting = [asyncio.create_task(one.wait()) for one in (*events, self._call.services.draining)]
+    async def wait(self, events: list[asyncio.Event], seconds: float, *others: asyncio.Task[None]) -> None:
+        """Wait until something may be new, one of the others has ended, or the server is to stop."""
+        draining = self._call.services.draining
+        waiting = [asyncio.create_task(one.wait()) for one in (*events, *([] if draining.is_set() else [draining]))]
         try:
-            await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((*waiting, *others), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in waiting:
                 task.cancel()
@@ -123,7 +124,7 @@ async def _events(call: Call) -> Reply:
     accept = call.headers.get("accept", "")
     kind = SSE if SSE in accept else NDJSON if NDJSON in accept else ""
     known, who = call.services.topics, call.principal.id
-    if known.streams >= MOST or known.by_principal.get(who, 0) >= MOST_OF_ONE:
+    if kind and (known.streams >= MOST or known.by_principal.get(who, 0) >= MOST_OF_ONE):
         raise Problem("too-many", "there are too many open streams", "close one of them", again_in=5)
     if kind:
         return Reply(_Streaming(call, topics, directories, places, kind))
@@ -231,7 +232,7 @@ class _Streaming(Response):
             elif time.monotonic() - since >= HEARTBEAT:
                 since = time.monotonic()
                 yield b": \n\n" if self._kind == SSE else b"\n"
-            await stream.wait(changes, HEARTBEAT)
+            await stream.wait(changes, HEARTBEAT, leaving)
 
     def _own(self, kind: str, cursor: str) -> bytes:
         return self._text(kind, msgspec.json.encode({"type": kind, "next": cursor}), cursor)

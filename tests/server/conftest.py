@@ -1,0 +1,57 @@
+"""A server with an ensemble that was deployed, shared by the tests that change nothing of either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ordito.cli.main import run
+from tests.support.serving import Client, Served
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Said:
+    derived_from: tosca.nodes.Root
+    interfaces:
+      Standard:
+        operations: { create: say.sh, start: say.sh }
+topology_template:
+  inputs: { pass: { type: string, metadata: { sensitive: "true" }, default: canary-7431 } }
+  outputs: { motto: { value: printed and given out } }
+  node_templates:
+    web: { type: Said, requirements: [ dependency: db ] }
+    db: { type: Said }
+"""
+
+
+def deployed(place: Path, name: str = "shop") -> Path:
+    """An ensemble in which the service was deployed."""
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "service.yaml").write_text(SERVICE)
+    (place / "say.sh").write_text(f'echo "$ORDITO_STEP says hello"; [ ! -e {place}/failing ]\n')
+    (place / "say.sh").chmod(0o755)
+    directory = place / name
+    assert run(["-e", str(directory), "-q", "deploy", str(place / "service.yaml"), "--yes"]) == 0
+    return directory
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An ensemble that nobody changes."""
+    return deployed(tmp_path_factory.mktemp("looked"))
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory, shop: Path) -> Iterator[Served]:
+    """A server of that ensemble, as ``default/shop``."""
+    with Served(tmp_path_factory.mktemp("home"), shop) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def admin(served: Served) -> Client:
+    """The first user of that server."""
+    return served.admin()

@@ -1,0 +1,70 @@
+"""The API does what its OpenAPI document says, whatever it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from ordito.results.pages import has_page
+from ordito.server.application import openapi
+from ordito.server.openapi import CHANGING, EVERYWHERE
+from ordito.server.routes.table import ROUTES
+from tests.server.conftest import deployed
+from tests.support.serving import Client, Served
+from tests.support.thorough import examples
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+
+DOCUMENT = msgspec.json.decode(openapi())
+SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    place = tmp_path_factory.mktemp("contract")
+    with Served(place / "home", deployed(place)) as server:
+        yield server.admin()
+
+
+@SCHEMA.parametrize()
+@settings(max_examples=examples(6), suppress_health_check=list(HealthCheck))
+def test_every_answer_fits(case: schemathesis.Case[Any], asked: Client) -> None:
+    if "project" in case.path_parameters and case.path_parameters["project"] != "default":
+        case.path_parameters["project"] = "default"
+    if "ensemble" in case.path_parameters and case.method != "DELETE":
+        case.path_parameters["ensemble"] = "shop"
+    case.call_and_validate(
+        base_url=asked.url, headers={"Authorization": f"Bearer {asked.token}"}, checks=CHECKS, timeout=60
+    )
+
+
+def test_every_problem_has_a_page() -> None:
+    codes = {*EVERYWHERE, *CHANGING, *(code for route in ROUTES for code in route.problems)}
+    assert not [code for code in codes if not has_page(code)]
+
+
+def test_every_operation_says_what_it_is_for() -> None:
+    operations = [one for methods in DOCUMENT["paths"].values() for one in methods.values()]
+    assert len(operations) == len(ROUTES)
+    assert all(one["summary"] and one["description"] for one in operations)
+    assert len({one["operationId"] for one in operations}) == len(operations)
+    for schema in DOCUMENT["components"]["schemas"].values():
+        assert schema.get("description") or "enum" in schema or "anyOf" in schema, schema

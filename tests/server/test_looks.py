@@ -1,0 +1,107 @@
+"""What the API answers about ensembles is what the command answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ordito.cli.main import run
+from tests.server.conftest import deployed
+from tests.support.serving import Client, Served
+
+ENSEMBLE = "projects/default/ensembles/shop"
+LOOKS = {
+    "status": ["status"],
+    "nodes/web": ["describe", "web"],
+    "nodes/db_1": ["describe", "db_1"],
+    "jobs": ["jobs", "list"],
+    "revisions": ["revisions"],
+    "workflows": ["workflow", "list"],
+    "policies": ["policy", "list"],
+    "spec/evaluated": ["spec"],
+}
+
+
+@pytest.mark.parametrize("path", LOOKS)
+def test_results_are_those_of_the_command(
+    admin: Client, shop: Path, path: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shop)
+    assert run(["-o", "json", *LOOKS[path]]) == 0
+    assert admin.get(f"{ENSEMBLE}/{path}") == json.loads(capsys.readouterr().out)
+
+
+def test_a_job_by_the_beginning_of_its_id(admin: Client) -> None:
+    [job] = admin.get(f"{ENSEMBLE}/jobs")["jobs"]
+    assert admin.get(f"{ENSEMBLE}/jobs/{job['id'][:3]}")["job"]["changeId"] == job["id"]
+
+
+@pytest.mark.parametrize("words", [["describe", "wep"], ["jobs", "show", "ZZ"], ["workflow", "show", "none"]])
+def test_refusals_are_those_of_the_command(
+    admin: Client, shop: Path, words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shop)
+    assert run(["-o", "json", *words]) == 3
+    error = json.loads(capsys.readouterr().out)["error"]
+    place = {"describe": "nodes", "jobs": "jobs", "workflow": "workflows"}[words[0]]
+    found = admin.ask("GET", f"{ENSEMBLE}/{place}/{words[-1]}")
+    assert found.headers["Content-Type"] == "application/problem+json"
+    problem = found.data
+    assert (problem["code"], problem["detail"], problem["hint"]) == (error["code"], error["message"], error["hint"])
+    assert found.status == problem["status"] == 404
+    page = admin.ask("GET", problem["type"])
+    assert page.status == 200
+    assert problem["title"] in page.body.decode()
+
+
+def test_an_answer_is_not_sent_again_as_long_as_nothing_changes(tmp_path: Path) -> None:
+    shop = deployed(tmp_path)
+    with Served(tmp_path / "home", shop) as server:
+        client = server.admin()
+        first = client.ask("GET", f"{ENSEMBLE}/status")
+        tag = {"If-None-Match": first.headers["ETag"]}
+        assert client.ask("GET", f"{ENSEMBLE}/status", headers=tag).status == 304
+        assert run(["-e", str(shop), "-q", "stop", "web", "--yes"]) == 0
+        after = client.ask("GET", f"{ENSEMBLE}/status", headers=tag)
+        assert after.status == 200
+        assert after.data["instances"]["web_1"]["state"] == "configured"
+
+
+def test_the_log_of_a_job_is_read_in_parts(admin: Client) -> None:
+    [job] = admin.get(f"{ENSEMBLE}/jobs")["jobs"]
+    at, texts = 0, []
+    while True:
+        part = admin.get(f"{ENSEMBLE}/jobs/{job['id']}/log", after=at, limit=1)
+        texts += [piece["text"] for piece in part["pieces"]]
+        at = part["next"]
+        if part["complete"]:
+            break
+    assert len(texts) == 4
+    assert all(text.endswith("says hello\n") for text in texts)
+
+
+def test_unknown_fields_are_refused_with_the_nearest_name(admin: Client) -> None:
+    found = admin.ask("GET", f"{ENSEMBLE}/status", al="1")
+    assert (found.status, found.data["code"], found.data["hint"]) == (400, "malformed", 'did you mean "all"?')
+    found = admin.ask("POST", "projects", {"name": "x", "descriptio": "y"})
+    assert (found.status, found.data["hint"]) == (400, 'did you mean "description"?')
+
+
+def test_paths_and_methods_that_are_not_there(admin: Client) -> None:
+    assert admin.ask("GET", "projekts").data["hint"] == "did you mean /api/v1/projects?"
+    wrong = admin.ask("DELETE", "projects")
+    assert (wrong.status, wrong.data["code"], wrong.headers["Allow"]) == (405, "no-such-method", "GET, HEAD, POST")
+
+
+def test_a_damaged_ensemble_is_a_problem_and_no_fault(tmp_path: Path) -> None:
+    shop = deployed(tmp_path)
+    with Served(tmp_path / "home", shop) as server:
+        client = server.admin()
+        (shop / "ensemble.yaml").write_text("status: [")
+        (shop / ".ordito" / "journal.db").write_bytes(b"no database" * 1_000)
+        found = client.ask("GET", f"{ENSEMBLE}/status")
+        assert found.status == 422, found
+        assert found.data["detail"]
+        assert "Traceback" not in server.log.read_text()

@@ -1,0 +1,186 @@
+"""Every route, asked by everybody: what may be asked follows from the table of routes and that of roles, and from
+nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from ordito.server.permissions import AUDITOR, OF_SERVER, ROLES, Access, Permission
+from ordito.server.route import BASE, Route
+from ordito.server.routes.table import ROUTES
+from tests.server.conftest import deployed
+from tests.server.test_signing_in import Browser
+from tests.support.serving import Client, Served
+
+MINE, OTHER = "mine", "other"
+SAMPLES = {"ensemble": "nothing", "user": "nobody-there", "group": "none", "account": "none", "id": "none"}
+SAMPLES |= {"name": "web", "job": "A", "code": "locked"}
+
+
+class Somebody(msgspec.Struct, frozen=True):
+    """Who asks: what the table permits them in the project ``mine``, and on the server."""
+
+    name: str
+    token: str
+    is_known: bool
+    permissions: frozenset[Permission]
+    on_server: frozenset[Permission] = frozenset()
+    elsewhere: frozenset[Permission] = frozenset()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    place = tmp_path_factory.mktemp("matrix")
+    with Served(place / "home", deployed(place)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def everybody(server: Served) -> list[Somebody]:
+    """One for each role, and those who may nothing: nobody, disabled, expired, narrowed, without a role."""
+    admin = server.admin()
+    for project in (MINE, OTHER):
+        admin.do("POST", "projects", {"name": project})
+    bindings = [{"kind": "user", "who": admin.get("me")["name"], "role": "owner"}]
+    found = [Somebody("nobody", "", is_known=False, permissions=frozenset())]
+    for role in ROLES:
+        admin.do("POST", "users", {"name": role})
+        bindings.append({"kind": "user", "who": role, "role": role})
+    admin.do("POST", f"projects/{MINE}/accounts", {"name": "robot"})
+    bindings.append({"kind": "account", "who": "robot", "role": "operator"})
+    admin.do("PUT", "groups/team", {"members": ["approver"]})
+    bindings.append({"kind": "group", "who": "team", "role": "planner"})
+    now = {"If-Match": "*"}
+    admin.do("PUT", f"projects/{MINE}/bindings", {"bindings": bindings}, now)
+    for role, permissions in ROLES.items():
+        more = ROLES["planner"] if role == "approver" else frozenset()
+        found.append(Somebody(role, token_of(admin, role), is_known=True, permissions=permissions | more))
+    robot = admin.do("POST", f"projects/{MINE}/accounts/robot/tokens", {"name": "t"})["token"]
+    found.append(Somebody("robot", robot, is_known=True, permissions=ROLES["operator"]))
+    narrow = {"name": "narrow", "role": "viewer"}
+    token = admin.with_token(token_of(admin, "owner")).do("POST", "me/tokens", narrow)["token"]
+    found.append(Somebody("narrowed", token, is_known=True, permissions=ROLES["viewer"]))
+    elsewhere = {"name": "elsewhere", "projects": [OTHER]}
+    token = admin.with_token(token_of(admin, "owner")).do("POST", "me/tokens", elsewhere)["token"]
+    found.append(Somebody("narrowed to another project", token, is_known=True, permissions=frozenset()))
+    admin.do("POST", "users", {"name": "stranger"})
+    found.append(Somebody("stranger", token_of(admin, "stranger"), is_known=True, permissions=frozenset()))
+    admin.do("POST", "users", {"name": "auditor", "auditor": True})
+    read = AUDITOR - OF_SERVER
+    found.append(Somebody("auditor", token_of(admin, "auditor"), True, read, AUDITOR & OF_SERVER, read))
+    admin.do("POST", "users", {"name": "gone"})
+    token = token_of(admin, "gone")
+    admin.do("PATCH", "users/gone", {"disabled": True})
+    found.append(Somebody("disabled", token, is_known=False, permissions=frozenset()))
+    admin.do("POST", "users", {"name": "late"})
+    token = token_of(admin, "late")
+    with sqlite3.connect(server.home / "server.db") as db:
+        db.execute("UPDATE token SET expires = ? WHERE owner = 'late'", (time.time() - 1,))
+    found.append(Somebody("expired", token, is_known=False, permissions=frozenset()))
+    # Only administrators name paths of the server.
+    shop = next(iter(admin.get("ensembles")["items"]))
+    assert shop["project"] == "default"
+    with sqlite3.connect(server.home / "server.db") as db:
+        db.execute("INSERT INTO ensemble SELECT ?, name, directory, created FROM ensemble", (MINE,))
+        db.execute("INSERT INTO ensemble SELECT ?, name, directory, created FROM ensemble LIMIT 1", (OTHER,))
+    return found
+
+
+def token_of(admin: Client, user: str) -> str:
+    """A token that a user makes after having signed in with a link."""
+
+    browser = Browser(admin.url)
+    link = admin.do("POST", f"users/{user}/reset")["link"].rpartition("#")[2]
+    assert browser.ask("POST", "sessions", {"link": link}).status == 201
+    made = browser.ask("POST", "me/tokens", {"name": "matrix"})
+    token: str = json.loads(made.data)["token"]
+    return token
+
+
+def path_of(route: Route, project: str) -> str:
+    """A path of a route, in a project."""
+    names = {**SAMPLES, "project": project, "ensemble": "shop"}
+    return re.sub(r"\{(\w+)\}", lambda found: names[found[1]], route.path)
+
+
+def expected(route: Route, who: Somebody, project: str) -> int:
+    """401, 403 or 404 if the table refuses it, 0 if it does not."""
+    access = route.access
+    if access is Access.ANYBODY:
+        # A token that is not valid is refused everywhere.
+        return 401 if who.token and not who.is_known else 0
+    if not who.is_known:
+        return 401
+    if access is Access.ME:
+        return 0
+    if access in OF_SERVER:
+        return 0 if access in who.on_server else 403
+    if "{project}" not in route.path:
+        return 0
+    permissions = who.permissions if project == MINE else who.elsewhere
+    if Permission.READ not in permissions:
+        return 404
+    return 0 if access in permissions else 403
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_a_route_may_be_asked_by_whom_the_table_says(route: Route, server: Served, everybody: list[Somebody]) -> None:
+    for who in everybody:
+        client = Client(server.url, who.token)
+        for project in (MINE, OTHER):
+            wanted = expected(route, who, project)
+            # A body that is no JSON is refused behind the border: nothing is changed by who may.
+            headers = {"Content-Type": "text/plain"} if route.body is not None else {}
+            body: object = {} if route.body is not None else None
+            if not wanted and route.body is None and route.changes:
+                continue
+            found = client.ask(route.method, path_of(route, project), body, headers)
+            if wanted:
+                assert found.status == wanted, (who.name, project, found)
+                assert found.data["code"]
+            elif route.body is not None:
+                assert found.status == 415, (who.name, project, found)
+            else:
+                assert found.status not in (401, 403), (who.name, project, found)
+
+
+def test_every_route_has_its_permission_from_the_table() -> None:
+    assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
+    for route in ROUTES:
+        assert route.summary.endswith(".")
+        is_of_project = route.path.startswith(f"{BASE}/projects/{{project}}")
+        assert not (is_of_project and isinstance(route.access, Access)), route.path
+        if route.changes and isinstance(route.access, Permission):
+            assert route.access is not Permission.READ, route.path
+
+
+def test_a_list_has_only_what_may_be_seen(server: Served, everybody: list[Somebody]) -> None:
+    for who in everybody:
+        if not who.is_known:
+            continue
+        found = {one["project"] for one in Client(server.url, who.token).get("ensembles")["items"]}
+        wanted = {MINE} if Permission.READ in who.permissions else set()
+        wanted |= {OTHER, "default"} if Permission.READ in who.elsewhere else set()
+        assert found == wanted, who.name
+
+
+def test_outputs_are_for_those_who_may_see_what_is_printed(server: Served, everybody: list[Somebody]) -> None:
+    for who in everybody:
+        if Permission.READ in who.permissions:
+            found = Client(server.url, who.token).get(f"projects/{MINE}/ensembles/shop/status")
+            assert bool(found["outputs"]) == (Permission.LOGS in who.permissions), who.name
+
+
+def test_a_refusal_is_written_down(server: Served, everybody: list[Somebody]) -> None:
+    viewer = next(one for one in everybody if one.name == "viewer")
+    assert Client(server.url, viewer.token).ask("GET", "users").status == 403
+    auditor = next(one for one in everybody if one.name == "auditor")
+    rows = Client(server.url, auditor.token).get("audit", outcome="denied", actor="viewer", limit=1)["items"]
+    assert [(row["action"], row["detail"]) for row in rows] == [("get_users", "needs administer")]

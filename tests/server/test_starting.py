@@ -1,0 +1,169 @@
+"""How the server starts, refuses to start, and stops; and what becomes of its processes when any is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ordito.cli.main import run
+from ordito.server.refused import ServerRefused
+from ordito.server.settings import read_settings
+from tests.server.conftest import deployed
+from tests.support.serving import Client, Served, children_of, environment_of, is_gone, until
+
+ENSEMBLE = "projects/default/ensembles/shop"
+
+
+def refused(home: Path, *words: str) -> str:
+    """What a server says that does not start."""
+    command = [sys.executable, "-m", "ordito.server", str(home), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3, done
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lissen: 127.0.0.1:1", 'did you mean "listen"?'),
+        ("listen: everywhere", "write an address and a port"),
+        ("limits: { requests: many }", "$.limits.requests"),
+        ("limits: { querry_seconds: 1 }", 'did you mean "query_seconds"?'),
+        ("url: shop", "write it whole"),
+        ("tls: { certificate: none.pem, key: none.pem }", "there is no file none.pem"),
+        ("url: { env: ORDITO_NOT_SET }", "there is no environment variable ORDITO_NOT_SET"),
+        ("url: { file: none }", "cannot read none"),
+        ("listen: [", "server.yaml"),
+        ("listen: 0.0.0.0:0", "a user with a password"),
+    ],
+)
+def test_wrong_settings_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "server.yaml").write_text(text)
+    assert said in refused(tmp_path)
+
+
+def test_beyond_this_machine_a_user_a_url_and_tls_are_needed(tmp_path: Path) -> None:
+    (tmp_path / "server.yaml").write_text("listen: 0.0.0.0:0\n")
+    message = refused(tmp_path)
+    for word in ("user with a password", "`url`", "`tls`"):
+        assert word in message
+
+
+def test_a_home_has_one_server(tmp_path: Path) -> None:
+    with Served(tmp_path) as server:
+        assert f"process {server.process.pid}" in refused(tmp_path, "--listen", "127.0.0.1:0")
+        port = server.url.rpartition(":")[2]
+        assert "cannot listen" in refused(tmp_path / "other", "--listen", f"127.0.0.1:{port}")
+
+
+def test_a_directory_without_an_ensemble_is_refused(tmp_path: Path) -> None:
+    assert "holds no ensemble" in refused(tmp_path / "home", "--ensemble", str(tmp_path))
+
+
+def test_a_newer_database_is_refused(tmp_path: Path) -> None:
+    with Served(tmp_path):
+        pass
+    with sqlite3.connect(tmp_path / "server.db") as db:
+        db.execute("UPDATE alembic_version SET version_num = '9999'")
+    assert "newer version" in refused(tmp_path)
+
+
+def test_settings_come_from_files_and_variables(tmp_path: Path) -> None:
+    (tmp_path / "url").write_text("https://ordito.example\n")
+    (tmp_path / "server.yaml").write_text("url: { file: url }\nlisten: { env: WHERE }\nlimits: { requests: 7 }\n")
+    found = read_settings(tmp_path / "server.yaml", {"WHERE": "127.0.0.1:99"})
+    assert (found.url, found.port, found.limits.requests) == ("https://ordito.example", 99, 7)
+    with pytest.raises(ServerRefused):
+        read_settings(tmp_path / "server.yaml", {})
+
+
+def test_files_of_the_home_are_for_its_owner_only(tmp_path: Path) -> None:
+    with Served(tmp_path / "home"):
+        for path in (tmp_path / "home").iterdir():
+            if path.name not in ("server.yaml", "server.log"):
+                assert not path.stat().st_mode & 0o077, path
+
+
+def test_the_process_that_answers_may_be_killed(tmp_path: Path) -> None:
+    with Served(tmp_path / "home", deployed(tmp_path)) as server:
+        client = server.admin()
+        before = client.get(f"{ENSEMBLE}/jobs")
+        [forking] = children_of(server.process.pid)
+        os.kill(forking, signal.SIGKILL)
+        assert client.get(f"{ENSEMBLE}/revisions")["revisions"]
+        assert client.get(f"{ENSEMBLE}/jobs") == before
+        [again] = children_of(server.process.pid)
+        assert again != forking
+        assert client.ask("GET", "/readyz").status == 200
+
+
+def test_nothing_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
+    with Served(tmp_path / "home", deployed(tmp_path)) as server:
+        server.admin().get(f"{ENSEMBLE}/status")
+        [forking] = children_of(server.process.pid)
+        server.stop(signal.SIGKILL)
+    until(lambda: is_gone(forking), "the fork server stays")
+    with Served(tmp_path / "home") as again:
+        assert again.admin().get(f"{ENSEMBLE}/status")["instances"]
+
+
+def test_those_that_answer_get_few_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_PASSWORD", "canary")
+    monkeypatch.setenv("FOR_OPERATIONS", "wanted")
+    settings = "variables: [ FOR_OPERATIONS ]\n"
+    with Served(tmp_path / "home", deployed(tmp_path), settings=settings) as server:
+        server.admin().get(f"{ENSEMBLE}/status")
+        [forking] = children_of(server.process.pid)
+        found = environment_of(forking)
+        assert "FOR_OPERATIONS" in found
+        assert "DATABASE_PASSWORD" not in found
+
+
+@pytest.mark.parametrize("limit", ["query_memory: 20000000", "query_seconds: 0.0001"])
+def test_what_needs_too_much_is_refused(tmp_path: Path, limit: str) -> None:
+    with Served(tmp_path / "home", deployed(tmp_path), settings=f"limits: {{ {limit} }}\n") as server:
+        client: Client = server.admin()
+        found = client.ask("GET", f"{ENSEMBLE}/status")
+        assert found.status == 422, found
+        assert found.data["code"] == "too-costly"
+        assert client.get("ensembles")["items"]
+
+
+def test_too_large_a_body_is_refused(tmp_path: Path) -> None:
+    with Served(tmp_path, settings="limits: { body: 1000 }\n") as server:
+        found = server.admin().ask("POST", "projects", {"name": "x", "description": "y" * 2_000})
+        assert (found.status, found.data["code"]) == (413, "too-large")
+
+
+def test_too_many_requests_are_slowed_down(tmp_path: Path) -> None:
+    with Served(tmp_path, settings="limits: { requests: 2 }\n") as server:
+        client = server.admin()
+        found = [client.ask("GET", "me") for _ in range(12)]
+        late = next(one for one in found if one.status == 429)
+        assert int(late.headers["Retry-After"]) >= 1
+        assert late.data["code"] == "too-many"
+
+
+def test_the_verb_serves_the_ensemble_of_its_directory(tmp_path: Path) -> None:
+    shop = deployed(tmp_path)
+    command = [sys.executable, "-m", "ordito", "-e", str(shop), "serve", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        url = running.stdout.readline().split()[2]
+        assert Client(url).get("/healthz")["well"]
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+    assert running.returncode == 0
+    assert (shop / ".ordito" / "server" / "server.db").exists()
+
+
+def test_the_verb_needs_a_home_or_an_ensemble(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["-e", str(tmp_path), "serve"]) == 3
+    assert "name a directory for the server" in capsys.readouterr().err

@@ -1,0 +1,171 @@
+"""Streams: every event once, in the order of the journal, whatever happens to server and client."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ordito.cli.main import run
+from tests.server.conftest import deployed
+from tests.support.serving import Client, Served, until
+from tests.support.thorough import examples
+
+SLOW = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Slow:
+    derived_from: tosca.nodes.Root
+    interfaces: { Standard: { operations: { create: wait.sh, start: say.sh } } }
+topology_template:
+  node_templates: { one: { type: Slow }, two: { type: Slow, requirements: [ dependency: one ] } }
+"""
+
+
+def lines_of(shop: Path, job: str) -> list[dict[str, object]]:
+    """The events of a job, as its file has them."""
+    return [json.loads(line) for line in (shop / ".ordito" / "events" / f"{job}.ndjson").read_bytes().splitlines()]
+
+
+def told(events: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Events without what a stream adds."""
+    return [{name: value for name, value in one.items() if name not in ("topic", "cursor")} for one in events]
+
+
+@pytest.fixture(scope="module")
+def job(shop: Path) -> str:
+    found: list[Path] = list((shop / ".ordito" / "events").glob("*.ndjson"))
+    assert len(found) == 1
+    return found[0].stem
+
+
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.integers(1, 7), max_size=6), accepts=st.lists(st.booleans(), min_size=8, max_size=8))
+def test_a_stream_goes_on_where_it_was_left(
+    admin: Client, shop: Path, job: str, cuts: list[int], accepts: list[bool]
+) -> None:
+    topic, cursor, events = f"job:default/shop/{job}", "", []
+    for cut, pages in zip([*cuts, 10_000], accepts, strict=False):
+        if pages:
+            found = admin.get("events", topic=topic, after=cursor)
+            cursor = found["next"]
+            events += found["items"]
+            continue
+        for one in islice(admin.stream(topic, after=cursor), cut):
+            cursor = str(one["cursor"])
+            if one["type"] == "stream.live":
+                break
+            events.append(one)
+    found = admin.get("events", topic=topic, after=cursor)
+    assert told(events + found["items"]) == lines_of(shop, job)
+
+
+def test_what_is_printed_is_followed_too(admin: Client, shop: Path, job: str) -> None:
+    topic = f"log:default/shop/{job}"
+    texts = [one["text"] for one in admin.get("events", topic=topic)["items"]]
+    assert len(texts) == 4
+    assert all(text.endswith("says hello\n") for text in texts)
+
+
+def test_a_job_of_a_terminal_is_followed_while_it_runs(tmp_path: Path) -> None:
+    """The events come while the job waits; the stream goes on over a restart of the server, by its cursor."""
+    (tmp_path / "service.yaml").write_text(SLOW)
+    gate = tmp_path / "gate"
+    (tmp_path / "wait.sh").write_text(f'while [ ! -e {gate}-"$ORDITO_STEP" ]; do sleep 0.02; done\n')
+    (tmp_path / "say.sh").write_text("echo done\n")
+    shop = tmp_path / "shop"
+    command = [sys.executable, "-m", "ordito", "-e", str(shop), "-q", "deploy", str(tmp_path / "service.yaml"), "--yes"]
+    running = subprocess.Popen(command)
+    folder = shop / ".ordito" / "events"
+    until(lambda: folder.is_dir() and list(folder.iterdir()), "the job does not begin")
+    [path] = folder.iterdir()
+    topic = f"job:default/shop/{path.stem}"
+    with Served(tmp_path / "home", shop) as server:
+        client = server.admin()
+        events, stream = [], client.stream(topic)
+        for one in stream:
+            events.append(one)
+            if one["type"] == "step.started" and "one_1" in str(one["step"]):
+                break
+        Path(f"{gate}-one_1.Standard.create").touch()
+        for one in stream:
+            events.append(one)
+            if one["type"] == "step.succeeded" and "one_1" in str(one["step"]):
+                break
+        stream.close()
+        server.stop(signal.SIGKILL)
+    Path(f"{gate}-two_1.Standard.create").touch()
+    with Served(tmp_path / "home") as again:
+        client = Client(again.url, client.token)
+        for one in client.stream(topic, after=str(events[-1]["cursor"])):
+            events.append(one)
+            if one["type"] == "job.finished":
+                break
+        assert running.wait(60) == 0
+        told_of = [one for one in told(events) if not str(one["type"]).startswith("stream.")]
+        assert told_of == lines_of(shop, path.stem)
+        status = client.get("events", topic="ensemble:default/shop")
+        assert status["items"][0]["type"] == "ensemble.changed"
+        assert client.get("events", topic="ensemble:default/shop", after=status["next"])["items"] == []
+        assert run(["-e", str(shop), "-q", "stop", "two", "--yes"]) == 0
+        changed = client.get("events", topic="ensemble:default/shop", after=status["next"], wait=20)
+        assert changed["items"][0]["type"] == "ensemble.changed"
+
+
+def test_a_stream_is_told_that_the_server_stops(tmp_path: Path) -> None:
+    with Served(tmp_path / "home", deployed(tmp_path)) as server:
+        stream = server.admin().stream("ensemble:default/shop")
+        assert [one["type"] for one in islice(stream, 2)] == ["ensemble.changed", "stream.live"]
+        server.process.send_signal(signal.SIGTERM)
+        assert [one["type"] for one in stream] == ["stream.closing"]
+        assert server.process.wait(60) == 0
+
+
+def test_without_the_permission_nothing_is_told_that_was_printed(tmp_path: Path) -> None:
+    shop = deployed(tmp_path)
+    (tmp_path / "failing").touch()
+    assert run(["-e", str(shop), "-q", "run", "Standard.start", "--yes"]) != 0
+    with Served(tmp_path / "home", shop) as server:
+        admin = server.admin()
+        [job] = [one for one in admin.get("projects/default/ensembles/shop/jobs")["jobs"] if one["workflow"] == "run"]
+        viewer = admin.with_token(admin.do("POST", "me/tokens", {"name": "viewer", "role": "viewer"})["token"])
+        topic = f"job:default/shop/{job['id']}"
+        assert "says hello" in admin.ask("GET", "events", topic=topic).body.decode()
+        seen = viewer.ask("GET", "events", topic=topic)
+        assert seen.status == 200
+        assert "step.failed" in seen.body.decode()
+        assert "says hello" not in seen.body.decode()
+        assert viewer.ask("GET", "events", topic=f"log:default/shop/{job['id']}").status == 403
+
+
+def test_events_that_are_not_kept_are_a_gap(tmp_path: Path) -> None:
+    shop = deployed(tmp_path)
+    [path] = (shop / ".ordito" / "events").iterdir()
+    path.unlink()
+    with Served(tmp_path / "home", shop) as server:
+        items = server.admin().get("events", topic=f"job:default/shop/{path.stem}")["items"]
+        assert items[0]["topic"] == f"job:default/shop/{path.stem}"
+        assert "not kept" in items[0]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ({}, "malformed"),
+        ({"topic": "everything"}, "unknown-topic"),
+        ({"topic": "job:default/shop/nonsense"}, "unknown-topic"),
+        ({"topic": "ensemble:default/none"}, "unknown-ensemble"),
+        ({"topic": "ensemble:default/shop", "after": "nonsense"}, "bad-cursor"),
+        ({"topic": "ensemble:default/shop", "wait": "1000"}, "malformed"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused(admin: Client, query: dict[str, Any], code: str) -> None:
+    assert admin.ask("GET", "events", **query).data["code"] == code
