@@ -84,7 +84,7 @@ def refused_codes() -> Iterator[str]:
             for node in _calls(file)[0]:
                 if not node.args:
                     continue
-                is_problem = room == "server" and _name(node.func) == "Problem"
+                is_problem = room == "server" and _name(node.func) == "ApiProblem"
                 if not is_problem and _name(node.func) not in REFUSING and not _is_failing(node.func):
                     continue
                 code = ast.unparse(node.args[0])

@@ -38,7 +38,8 @@ def import_all() -> None:
     import ordito
 
     for module in pkgutil.walk_packages(ordito.__path__, "ordito."):
-        if not module.name.endswith("__main__"):
+        # A server is a program of its own, and its migrations run only where there is a database.
+        if not module.name.endswith("__main__") and not module.name.startswith("ordito.server"):
             importlib.import_module(module.name)
 
 

@@ -10,7 +10,7 @@ from msgspec import inspect
 from ordito.server.openapi import EVERYWHERE
 from ordito.server.permissions import ROLES, Access, Permission
 from ordito.server.problems import status_of
-from ordito.server.route import Fields, Page, Route
+from ordito.server.route import Fields, ListPart, Route
 from ordito.server.routes.table import ROUTES
 from tools.reference.markdown import MADE, cell, code, joined, table
 
@@ -114,7 +114,7 @@ def _gives(route: Route) -> str:
 
 
 def _shown(kind: Any) -> str:
-    if get_origin(kind) is Page:
+    if get_origin(kind) is ListPart:
         return f"list of {', '.join(_fields(kind.__args__[0]))}"
     tag = kind.__struct_config__.tag
     return f"[`{tag}`](results.md)" if isinstance(tag, str) else ", ".join(_fields(kind)) or "result"

@@ -36,7 +36,7 @@ def _file(path: Path) -> tuple[int, int, int] | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-class Answer(msgspec.Struct, frozen=True):
+class KeptAnswer(msgspec.Struct, frozen=True):
     """The JSON of a result, and its entity tag."""
 
     body: bytes
@@ -48,12 +48,12 @@ class Answers:
 
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
-        self._kept: OrderedDict[tuple[str, str, bytes], Answer] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, bytes], KeptAnswer] = OrderedDict()
         self._size = 0
 
-    async def ask(self, look: str, directory: str, asked: Asked, *, keeps: bool = True) -> Answer:
+    async def ask(self, look: str, directory: str, asked: Asked, *, keeps: bool = True) -> KeptAnswer:
         """The answer to a look. ``keeps`` is whether it depends on nothing but the ensemble's own files. Raises
-        ``Problem`` and ``EnsembleError``."""
+        ``ApiProblem`` and ``EnsembleError``."""
         parameters = msgspec.json.encode(asked)
         # Before it is read: what changes meanwhile gives another stamp.
         stamp, key = stamp_of(directory), (look, directory, parameters)
@@ -64,12 +64,12 @@ class Answers:
             return kept
         body = await self._queries.ask(look, directory, parameters)
         if not keeps:
-            return Answer(body, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
-        found = Answer(body, tag)
+            return KeptAnswer(body, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
+        found = KeptAnswer(body, tag)
         self._keep(key, found)
         return found
 
-    def _keep(self, key: tuple[str, str, bytes], found: Answer) -> None:
+    def _keep(self, key: tuple[str, str, bytes], found: KeptAnswer) -> None:
         before = self._kept.pop(key, None)
         self._size -= len(before.body) if before is not None else 0
         if len(found.body) > LARGEST:

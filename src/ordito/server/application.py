@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ordito.base.suggest import nearest
 from ordito.server.border import SECURITY, answered, refused
 from ordito.server.openapi import document
-from ordito.server.problems import Problem
+from ordito.server.problems import ApiProblem
 from ordito.server.route import Route
 from ordito.server.routes.table import ROUTES
 from ordito.server.services import Services
@@ -62,7 +62,7 @@ def _endpoint(services: Services, methods: Mapping[str, Route]) -> _Endpoint:
 async def _no_such(request: Request) -> Response:
     near = nearest(request.url.path, {route.path for route in ROUTES})
     hint = f"did you mean {near[0]}?" if near else "see /api/v1/openapi.json"
-    return refused(Problem("unknown-page", f"there is no {request.url.path[:200]}", hint), request)
+    return refused(ApiProblem("unknown-page", f"there is no {request.url.path[:200]}", hint), request)
 
 
 _unknown = _Endpoint(_no_such)

@@ -20,12 +20,12 @@ from starlette.responses import Response
 from ordito.base.suggest import nearest
 from ordito.ensemble.errors import EnsembleError
 from ordito.results.failure import failure_of
-from ordito.server.call import Call, encoded
+from ordito.server.call import ApiCall, encoded
 from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import by_session, by_token, note_use
 from ordito.server.permissions import OF_SERVER, Access, Permission
-from ordito.server.problems import Problem
+from ordito.server.problems import ApiProblem
 from ordito.server.route import JSON, Reply, Route
 from ordito.server.services import Services
 from ordito.server.settings import base_url, own_names
@@ -68,11 +68,13 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
         _check_host(services, request)
         if route is None:
             known = ", ".join(sorted(routes))
-            raise Problem("no-such-method", f"{request.url.path} cannot be asked by {request.method}", f"use {known}")
+            raise ApiProblem(
+                "no-such-method", f"{request.url.path} cannot be asked by {request.method}", f"use {known}"
+            )
         if services.draining.is_set() and route.changes:
             hint = "ask again when it runs again"
-            raise Problem("draining", "the server is about to stop", hint, again_in=5)
-        call = Call(services, route, request.path_params, request_id, _address(services, request), request.headers)
+            raise ApiProblem("draining", "the server is about to stop", hint, again_in=5)
+        call = ApiCall(services, route, request.path_params, request_id, _address(services, request), request.headers)
         call.who = await _principal(services, request, call)
         who = call.principal.id if call.who is not None else ""
         _limit(services, call)
@@ -82,15 +84,15 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
         call.raw = await _body(services, request)
         call.body = _fields(call, request)
         response = _response(route, await route.handler(call), request)
-    except Problem as problem:
+    except ApiProblem as problem:
         response = _refusal(problem, request_id, routes)
     except (EnsembleError, OSError) as error:
-        response = _refusal(Problem.of(failure_of(error)), request_id, routes)
+        response = _refusal(ApiProblem.of(failure_of(error)), request_id, routes)
     except ClientDisconnect:
         response = Response(status_code=400)
     except Exception:  # noqa: BLE001  the border: whoever asks gets a problem, and the log the fault
         _LOG.exception("a fault while answering %s %s", request.method, request.url.path)
-        response = _refusal(Problem("internal", "a fault of Ordito itself; the log has more"), request_id, routes)
+        response = _refusal(ApiProblem("internal", "a fault of Ordito itself; the log has more"), request_id, routes)
     name = route.name if route is not None else "none"
     services.metrics.requests.labels(name, response.status_code).inc()
     services.metrics.seconds.labels(name).observe(time.perf_counter() - began)
@@ -101,7 +103,7 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
     return response
 
 
-def refused(problem: Problem, request: Request) -> Response:
+def refused(problem: ApiProblem, request: Request) -> Response:
     """The response to a request for which there is no route."""
     return _refusal(problem, _request_id(request), {})
 
@@ -111,7 +113,7 @@ def _request_id(request: Request) -> str:
     return found[1] if found is not None else secrets.token_hex(16)
 
 
-def _refusal(problem: Problem, request_id: str, routes: Mapping[str, Route]) -> Response:
+def _refusal(problem: ApiProblem, request_id: str, routes: Mapping[str, Route]) -> Response:
     headers = {"Retry-After": str(problem.again_in)} if problem.again_in else {}
     if problem.code == "no-such-method":
         headers["Allow"] = ", ".join(sorted({*routes, *(["HEAD"] if "GET" in routes else [])}))
@@ -148,18 +150,18 @@ def _address(services: Services, request: Request) -> str:
 def _check_host(services: Services, request: Request) -> None:
     if request.headers.get("host", "") not in own_names(services.settings, services.port):
         hint = "use the URL that it printed when it started; `url` in server.yaml names another one"
-        raise Problem("cross-site", "this server is not called so", hint)
+        raise ApiProblem("cross-site", "this server is not called so", hint)
 
 
-async def _principal(services: Services, request: Request, call: Call) -> Principal | None:
-    """Who asks. Raises ``Problem`` for a token or a session that is not valid."""
+async def _principal(services: Services, request: Request, call: ApiCall) -> Principal | None:
+    """Who asks. Raises ``ApiProblem`` for a token or a session that is not valid."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     secret = request.cookies.get(cookie_name(services), "")
     if token:
         found = await services.database.read(lambda c: by_token(c, token.strip(), call.now))
         if found is None or kind.lower() != "bearer":
             hint = "make a new one; after `Bearer ` stands the whole token"
-            raise Problem("expired", "the token is not known, or not valid any more", hint)
+            raise ApiProblem("expired", "the token is not known, or not valid any more", hint)
     elif secret:
         found = await services.database.read(lambda c: by_session(c, secret, call.now))
     else:
@@ -171,15 +173,17 @@ async def _principal(services: Services, request: Request, call: Call) -> Princi
     return found[0]
 
 
-def _limit(services: Services, call: Call) -> None:
+def _limit(services: Services, call: ApiCall) -> None:
     is_known = call.who is not None
     name = f"{call.principal.kind} {call.principal.id}" if is_known else f"address {call.address}"
     pause = services.rates.take(name, known=is_known)
     if pause:
-        raise Problem("too-many", "too many requests in this second", "ask less often", again_in=max(1, int(pause + 1)))
+        raise ApiProblem(
+            "too-many", "too many requests in this second", "ask less often", again_in=max(1, int(pause + 1))
+        )
 
 
-def _check_origin(services: Services, request: Request, call: Call) -> None:
+def _check_origin(services: Services, request: Request, call: ApiCall) -> None:
     """A page of another site must not act for somebody whose browser is signed in here."""
     is_cookie = call.who is not None and call.who.by.startswith("session")
     if not call.route.changes or not is_cookie:
@@ -187,16 +191,16 @@ def _check_origin(services: Services, request: Request, call: Call) -> None:
     own = base_url(services.settings, services.port)
     site, origin = request.headers.get("sec-fetch-site", ""), request.headers.get("origin", "")
     if site != "same-origin" and origin != own:
-        raise Problem("cross-site", "this request came from a page of another site", "use the pages of this server")
+        raise ApiProblem("cross-site", "this request came from a page of another site", "use the pages of this server")
 
 
-async def _permit(call: Call) -> None:
+async def _permit(call: ApiCall) -> None:
     access = call.route.access
     if access is Access.ANYBODY:
         return
     if call.who is None:
         hint = "sign in, or give a token: `Authorization: Bearer TOKEN`"
-        raise Problem("signed-out", "nobody is signed in, or the session is over", hint)
+        raise ApiProblem("signed-out", "nobody is signed in, or the session is over", hint)
     if access is Access.ME:
         return
     assert isinstance(access, Permission)
@@ -207,15 +211,15 @@ async def _permit(call: Call) -> None:
     await _permit_in_project(call, access)
 
 
-async def _permit_in_project(call: Call, access: Permission) -> None:
+async def _permit_in_project(call: ApiCall, access: Permission) -> None:
     if not call.project:
         return
     known = await call.services.database.read(lambda connection: _names(connection, call))
     if not known[0] or not call.principal.may_see(call.project):
-        raise Problem("unknown-project", f'there is no project "{call.project}", or you may not see it')
+        raise ApiProblem("unknown-project", f'there is no project "{call.project}", or you may not see it')
     permissions = call.principal.permissions(call.project, call.ensemble)
     if call.ensemble and (not known[1] or Permission.READ not in permissions):
-        raise Problem(
+        raise ApiProblem(
             "unknown-ensemble", f'there is no ensemble "{call.project}/{call.ensemble}", or you may not see it'
         )
     if access is Permission.READ and not call.ensemble:
@@ -224,16 +228,16 @@ async def _permit_in_project(call: Call, access: Permission) -> None:
         await _forbid(call, access, f'the owners of the project "{call.project}"')
 
 
-def _names(connection: Connection, call: Call) -> tuple[bool, bool]:
+def _names(connection: Connection, call: ApiCall) -> tuple[bool, bool]:
     """Whether there are the project and the ensemble that the path names."""
     project = connection.execute(select(PROJECTS.c.name).where(PROJECTS.c.name == call.project)).first()
     mine = (ENSEMBLES.c.project == call.project) & (ENSEMBLES.c.name == call.ensemble)
     return project is not None, connection.execute(select(ENSEMBLES.c.name).where(mine)).first() is not None
 
 
-async def _forbid(call: Call, access: Permission, who_gives: str) -> None:
+async def _forbid(call: ApiCall, access: Permission, who_gives: str) -> None:
     await call.denied(f"needs {access}")
-    raise Problem("forbidden", f'this needs the permission "{access}"', f"ask {who_gives} for a role that has it")
+    raise ApiProblem("forbidden", f'this needs the permission "{access}"', f"ask {who_gives} for a role that has it")
 
 
 def _query(request: Request, route: Route) -> msgspec.Struct:
@@ -244,7 +248,7 @@ def _query(request: Request, route: Route) -> msgspec.Struct:
         values = request.query_params.getlist(name)
         is_list = name in fields and typing.get_origin(hints[name]) is tuple
         if len(values) > 1 and not is_list:
-            raise Problem("malformed", f'the query has "{name}" more than once')
+            raise ApiProblem("malformed", f'the query has "{name}" more than once')
         plain[name] = values if is_list else values[0]
     try:
         found: msgspec.Struct = msgspec.convert(plain, route.query, strict=False)
@@ -258,28 +262,28 @@ async def _body(services: Services, request: Request) -> bytes:
     async for piece in request.stream():
         found += piece
         if len(found) > most:
-            raise Problem("too-large", f"the body has more than {most} bytes", "send less at once")
+            raise ApiProblem("too-large", f"the body has more than {most} bytes", "send less at once")
     return bytes(found)
 
 
-def _fields(call: Call, request: Request) -> msgspec.Struct | None:
+def _fields(call: ApiCall, request: Request) -> msgspec.Struct | None:
     wanted = call.route.body
     if wanted is None:
         if call.raw:
-            raise Problem("malformed", "this takes no body")
+            raise ApiProblem("malformed", "this takes no body")
         return None
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-        raise Problem("media-type", "the body must be JSON", f"send it with Content-Type: {JSON}")
+        raise ApiProblem("media-type", "the body must be JSON", f"send it with Content-Type: {JSON}")
     try:
         return msgspec.json.decode(call.raw, type=wanted)
     except msgspec.ValidationError as error:
         raise _malformed("body", error, wanted.__struct_fields__) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Problem("malformed", f"the body is not JSON: {error}") from None
+        raise ApiProblem("malformed", f"the body is not JSON: {error}") from None
 
 
-def _malformed(part: str, error: msgspec.ValidationError, fields: tuple[str, ...]) -> Problem:
+def _malformed(part: str, error: msgspec.ValidationError, fields: tuple[str, ...]) -> ApiProblem:
     found = UNKNOWN.search(str(error))
     near = nearest(found[1], fields) if found is not None else []
     hint = f'did you mean "{near[0]}"?' if near else f"it may have: {', '.join(fields)}" if fields else ""
-    return Problem("malformed", f"the {part} is not as it must be: {error}", hint)
+    return ApiProblem("malformed", f"the {part} is not as it must be: {error}", hint)

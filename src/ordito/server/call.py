@@ -16,7 +16,7 @@ from ordito.server.database.audit import DENIED, Deed, write_down
 from ordito.server.database.tables import ANSWERS
 from ordito.server.identity.principal import Principal
 from ordito.server.permissions import Permission
-from ordito.server.problems import Problem
+from ordito.server.problems import ApiProblem
 from ordito.server.route import Reply, Route
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class _Answer(msgspec.Struct):
     body: bytes
 
 
-class Call:
+class ApiCall:
     """A request that may be asked: its parts, and who asks."""
 
     def __init__(
@@ -117,13 +117,13 @@ class Call:
         )
 
     def must_match(self, present: object) -> None:
-        """Refuse to replace what is not as who asks has seen it. Raises ``Problem``."""
+        """Refuse to replace what is not as who asks has seen it. Raises ``ApiProblem``."""
         given = self.headers.get("if-match", "")
         if not given:
             hint = "read it first, and send its ETag in If-Match"
-            raise Problem("match-required", "this replaces something, so it must say what it has seen", hint)
+            raise ApiProblem("match-required", "this replaces something, so it must say what it has seen", hint)
         if given not in ("*", tag_of(present)):
-            raise Problem("changed", "it was changed since it was read", "read it again, and change that")
+            raise ApiProblem("changed", "it was changed since it was read", "read it again, and change that")
 
     async def denied(self, detail: str, *, by: str = "") -> None:
         """Write down that this was refused to who asks."""
@@ -144,14 +144,16 @@ class Call:
         if not key:
             return None
         if len(key) > LONGEST_KEY:
-            raise Problem("malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters")
+            raise ApiProblem("malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters")
         connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < self.now))
         mine = (ANSWERS.c.principal == self._principal) & (ANSWERS.c.key == key)
         row = connection.execute(select(ANSWERS).where(mine)).one_or_none()
         if row is None:
             return None
         if row.digest != self._digest:
-            raise Problem("key-reused", f'the Idempotency-Key "{key}" was given with another request', "make a new key")
+            raise ApiProblem(
+                "key-reused", f'the Idempotency-Key "{key}" was given with another request', "make a new key"
+            )
         kept = msgspec.msgpack.decode(self.services.sealer.decrypt(row.answer), type=_Answer)
         headers = {**kept.headers, "Idempotency-Replayed": "true"}
         return Reply(kept.body, kept.status, headers, kept.media)
@@ -193,7 +195,7 @@ def cursor_of(*keys: str | int | float) -> str:
 
 
 def keys_in(cursor: str, count: int) -> list[Any] | None:
-    """The keys in a cursor, None for an empty one. Raises ``Problem``."""
+    """The keys in a cursor, None for an empty one. Raises ``ApiProblem``."""
     if not cursor:
         return None
     try:
@@ -201,5 +203,7 @@ def keys_in(cursor: str, count: int) -> list[Any] | None:
     except (binascii.Error, msgspec.DecodeError, ValueError):
         found = []
     if len(found) != count:
-        raise Problem("bad-cursor", "this is no cursor of such a list", "leave `after` out to begin at its first item")
+        raise ApiProblem(
+            "bad-cursor", "this is no cursor of such a list", "leave `after` out to begin at its first item"
+        )
     return found

@@ -42,7 +42,7 @@ OF_USER, OF_ADDRESS = 5, 20
 LONGEST_PAUSE = 3600.0
 
 
-class Attempts:
+class SignInAttempts:
     """Counts failed sign-ins: after some in a minute, each further one doubles a pause."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -31,7 +31,7 @@ from ordito.server.names import NAME
 from ordito.server.processes.queries import Queries, QueryLimits, bare_environment
 from ordito.server.refused import ServerRefused
 from ordito.server.services import Services
-from ordito.server.settings import Settings, base_url, read_settings, refuse_open
+from ordito.server.settings import ServerSettings, base_url, read_settings, refuse_open
 
 DEFAULT = "default"
 """The project of ensembles that are served where they lie."""
@@ -122,7 +122,7 @@ def _key(path: Path) -> bytes:
     return found
 
 
-def _check_users(database: Database, settings: Settings) -> None:
+def _check_users(database: Database, settings: ServerSettings) -> None:
     """On a loopback address the first user is made; elsewhere there must be one who can sign in."""
     can_sign_in = select(func.count()).select_from(USERS).where(USERS.c.password != "", ~USERS.c.disabled)
     refuse_open(settings, has_users=bool(database.read_now(lambda c: c.execute(can_sign_in).scalar())))
@@ -168,7 +168,7 @@ def _add(connection: Connection, name: str, directory: str) -> None:
         raise ServerRefused(f"default/{name} is {known} already", f"rename {directory}, or remove the other first")
 
 
-def _listening(settings: Settings) -> socket.socket:
+def _listening(settings: ServerSettings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -181,7 +181,7 @@ def _listening(settings: Settings) -> socket.socket:
     return listener
 
 
-def _config(settings: Settings, services: Services, home: Path) -> uvicorn.Config:
+def _config(settings: ServerSettings, services: Services, home: Path) -> uvicorn.Config:
     tls = settings.tls
     return uvicorn.Config(
         application(services),

@@ -61,7 +61,7 @@ class ProblemData(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str
 
 
-class Problem(Exception):
+class ApiProblem(Exception):
     """Something was not done: its code, what is wrong, and what to do about it. ``again_in`` are the seconds after
     which it may be asked again, 0 where that does not help."""
 

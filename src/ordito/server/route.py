@@ -43,7 +43,7 @@ class PageFields(Fields, frozen=True):
     """The cursor with which the part before it ended, "" for the first part."""
 
 
-class Page(msgspec.Struct, Generic[T], frozen=True):
+class ListPart(msgspec.Struct, Generic[T], frozen=True):
     """A part of a list."""
 
     items: tuple[T, ...]

@@ -9,11 +9,11 @@ from cryptography.fernet import Fernet
 
 from ordito.server.answers import Answers
 from ordito.server.database.database import Database
-from ordito.server.limits import Attempts, Rates
+from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
 from ordito.server.processes.queries import Queries
-from ordito.server.settings import Settings
+from ordito.server.settings import ServerSettings
 
 
 class Services:
@@ -21,7 +21,7 @@ class Services:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ServerSettings,
         database: Database,
         queries: Queries,
         sealer: Fernet,
@@ -37,7 +37,7 @@ class Services:
         self.answers = Answers(queries)
         self.topics = Topics()
         self.rates = Rates(settings.limits.requests)
-        self.attempts = Attempts()
+        self.attempts = SignInAttempts()
         self.metrics = Metrics(queries, self.topics)
         self.draining = asyncio.Event()
         """Set once the server is to stop."""

@@ -47,7 +47,7 @@ class Limits(_Part, frozen=True):
     """Bytes of address space of the process that answers."""
 
 
-class Settings(_Part, frozen=True):
+class ServerSettings(_Part, frozen=True):
     """How the server listens, and what it permits."""
 
     listen: str = "127.0.0.1:8420"
@@ -81,7 +81,7 @@ class Settings(_Part, frozen=True):
         return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
 
 
-def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") -> Settings:
+def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") -> ServerSettings:
     """The settings in a file; all defaults if there is none. ``listen`` replaces what the file says. Raises
     ``ServerRefused``."""
     plain: object = {}
@@ -94,7 +94,7 @@ def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") 
     if listen and isinstance(values, dict):
         values["listen"] = listen
     try:
-        found = msgspec.convert(values, Settings, strict=False)
+        found = msgspec.convert(values, ServerSettings, strict=False)
     except msgspec.ValidationError as error:
         raise ServerRefused(f"{path}: {error}", _nearest(str(error))) from error
     _check(found, path)
@@ -122,12 +122,12 @@ def _resolved(value: object, path: Path, environment: Mapping[str, str]) -> obje
 
 def _nearest(message: str) -> str:
     found = UNKNOWN.search(message)
-    names = {name for part in (Settings, Limits, Tls) for name in part.__struct_fields__}
+    names = {name for part in (ServerSettings, Limits, Tls) for name in part.__struct_fields__}
     near = nearest(found[1], names) if found is not None else []
     return f'did you mean "{near[0]}"?' if near else ""
 
 
-def _check(found: Settings, path: Path) -> None:
+def _check(found: ServerSettings, path: Path) -> None:
     host, _, port = found.listen.rpartition(":")
     try:
         if host != "localhost":
@@ -146,7 +146,7 @@ def _check(found: Settings, path: Path) -> None:
             raise ServerRefused(f"{path}: tls: there is no file {file}", "paths are relative to the server's home")
 
 
-def refuse_open(settings: Settings, *, has_users: bool) -> None:
+def refuse_open(settings: ServerSettings, *, has_users: bool) -> None:
     """Refuse a server that others can reach and that is not secured. Raises ``ServerRefused``."""
     if settings.is_loopback:
         return
@@ -164,13 +164,13 @@ def refuse_open(settings: Settings, *, has_users: bool) -> None:
         )
 
 
-def own_names(settings: Settings, port: int) -> frozenset[str]:
+def own_names(settings: ServerSettings, port: int) -> frozenset[str]:
     """The values of `Host` with which requests are taken: all others come from pages that mean another server."""
     names = {f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]")} if settings.is_loopback else set()
     return frozenset(names | ({urlsplit(settings.url).netloc} if settings.url else set()))
 
 
-def base_url(settings: Settings, port: int) -> str:
+def base_url(settings: ServerSettings, port: int) -> str:
     """The URL of the server, without a slash at its end."""
     scheme = "https" if settings.tls is not None else "http"
     host = f"[{settings.host}]" if ":" in settings.host else settings.host

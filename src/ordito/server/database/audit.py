@@ -46,7 +46,7 @@ def write_down(connection: Connection, deed: Deed, now: float) -> None:
     connection.execute(insert(AUDIT).values(number=number, time=now, **fields, hash=chained))
 
 
-class Chain(msgspec.Struct, frozen=True):
+class AuditChain(msgspec.Struct, frozen=True):
     """How far the audit log is whole."""
 
     rows: int
@@ -59,7 +59,7 @@ class Chain(msgspec.Struct, frozen=True):
     """The hash of the last row, in hex, "" where there is none."""
 
 
-def verified(connection: Connection) -> Chain:
+def verified(connection: Connection) -> AuditChain:
     """Walk the chain from its beginning."""
     before, expected = FIRST, 1
     while True:
@@ -68,10 +68,10 @@ def verified(connection: Connection) -> Chain:
         ).mappings()
         rows = found.all()
         if not rows:
-            return Chain(expected - 1, 0, before.hex() if expected > 1 else "")
+            return AuditChain(expected - 1, 0, before.hex() if expected > 1 else "")
         for row in rows:
             if row["number"] != expected or row["hash"] != _hash(before, expected, row["time"], _fields(row)):
-                return Chain(expected - 1, expected, before.hex())
+                return AuditChain(expected - 1, expected, before.hex())
             before, expected = row["hash"], expected + 1
 
 

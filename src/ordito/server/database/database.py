@@ -18,7 +18,7 @@ from sqlalchemy import Connection, create_engine, event, inspect
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import QueuePool
 
-from ordito.server.problems import Problem
+from ordito.server.problems import ApiProblem
 from ordito.server.refused import ServerRefused
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class Database:
 
     async def write(self, change: Callable[[Connection], T]) -> T:
         """Carry out a change in one transaction. It is on the disk when this returns, even where the caller is
-        cancelled meanwhile. Raises ``Problem`` if the disk is full."""
+        cancelled meanwhile. Raises ``ApiProblem`` if the disk is full."""
         future = asyncio.get_running_loop().run_in_executor(self._writer, self.write_now, change)
         return await asyncio.shield(future)
 
@@ -81,7 +81,7 @@ class Database:
         except OperationalError as error:
             if any(text in str(error.orig) for text in FULL):
                 hint = "make room on the disk of the server, then ask again"
-                raise Problem("no-space", "the server has no room to keep this", hint) from error
+                raise ApiProblem("no-space", "the server has no room to keep this", hint) from error
             raise
 
 

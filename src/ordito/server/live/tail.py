@@ -17,7 +17,7 @@ MOST_LINES = 4_096
 MOST_BYTES = 8 << 20
 
 
-class Tail:
+class FileTail:
     """A file of whole lines that only grows; its newest lines are kept for those who follow it. Places are offsets of
     bytes behind a line."""
 

@@ -22,8 +22,8 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.ensemble.logs import frames_from
 from ordito.server.answers import stamp_of
-from ordito.server.live.tail import Tail
-from ordito.server.problems import Problem
+from ordito.server.live.tail import FileTail
+from ordito.server.problems import ApiProblem
 
 Place = int | str
 
@@ -51,13 +51,13 @@ class Topic(msgspec.Struct, frozen=True):
 
 
 def topic_named(name: str) -> Topic:
-    """The topic that a name means. Raises ``Problem``."""
+    """The topic that a name means. Raises ``ApiProblem``."""
     kind, _, rest = name.partition(":")
     parts = rest.split("/")
     wanted = {"ensemble": 2, "job": 3, "log": 3}.get(kind)
     if wanted is None or len(parts) != wanted or not all(parts) or (wanted == 3 and not is_change_id(parts[2])):
         hint = "write ensemble:PROJECT/ENSEMBLE, job:PROJECT/ENSEMBLE/JOB or log:PROJECT/ENSEMBLE/JOB"
-        raise Problem("unknown-topic", f'there is no topic "{name}"', hint)
+        raise ApiProblem("unknown-topic", f'there is no topic "{name}"', hint)
     return Topic(name, kind, *parts)
 
 
@@ -78,7 +78,7 @@ class Topics:
     """All that is followed now."""
 
     def __init__(self) -> None:
-        self._tails: dict[Path, Tail] = {}
+        self._tails: dict[Path, FileTail] = {}
         self._stamps: dict[str, _Stamp] = {}
         self.streams = 0
         """How many streams are open."""
@@ -96,13 +96,13 @@ class Topics:
             return _LogFeed(self, topic, layout)
         return _JobFeed(self, topic, layout, logs=logs)
 
-    def tail(self, path: Path) -> Tail:
+    def tail(self, path: Path) -> FileTail:
         """The tail of a file, which is entered."""
-        found = self._tails.setdefault(path, Tail(path))
+        found = self._tails.setdefault(path, FileTail(path))
         found.enter()
         return found
 
-    def leave(self, tail: Tail) -> None:
+    def leave(self, tail: FileTail) -> None:
         """A tail is not followed any more by one who has entered it."""
         if tail.leave():
             del self._tails[tail.path]
@@ -256,7 +256,7 @@ def cursor_text(places: Mapping[str, Place]) -> str:
 
 
 def places_in(cursor: str, topics: tuple[Topic, ...]) -> dict[str, Place]:
-    """Where a stream of these topics goes on; at their beginnings for an empty cursor. Raises ``Problem``."""
+    """Where a stream of these topics goes on; at their beginnings for an empty cursor. Raises ``ApiProblem``."""
     if not cursor:
         return dict.fromkeys((topic.name for topic in topics), 0)
     try:
@@ -267,4 +267,4 @@ def places_in(cursor: str, topics: tuple[Topic, ...]) -> dict[str, Place]:
         return {topic.name: place for topic, place in zip(topics, places, strict=True)}
     except (msgspec.DecodeError, ValueError):
         hint = "open the stream without a cursor, and with the same topics in the same order"
-        raise Problem("bad-cursor", "this is no cursor of a stream of these topics", hint) from None
+        raise ApiProblem("bad-cursor", "this is no cursor of a stream of these topics", hint) from None

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.server.problems import Problem
+from ordito.server.problems import ApiProblem
 from ordito.server.processes.calls import FAULT, LONGEST, REFUSAL, RESULT, Ended, Kill, Query, Trouble
 
 _LOG = logging.getLogger(__name__)
@@ -93,11 +93,11 @@ class Queries:
                 await asyncio.to_thread(process.wait)
 
     async def ask(self, look: str, directory: str, parameters: bytes) -> bytes:
-        """The JSON of a result. Raises ``Problem``."""
+        """The JSON of a result. Raises ``ApiProblem``."""
         try:
             await asyncio.wait_for(self._places.acquire(), self._limits.patience)
         except TimeoutError:
-            raise Problem(
+            raise ApiProblem(
                 "busy", f"no process was free within {self._limits.patience:g} s", "ask again in a while", again_in=5
             ) from None
         self.busy += 1
@@ -108,7 +108,7 @@ class Queries:
                 return await self._ask(look, directory, parameters)
         except Died:
             _LOG.error("the fork server died twice while it answered %s", look)
-            raise Problem("internal", "the processes that answer end before they have answered") from None
+            raise ApiProblem("internal", "the processes that answer end before they have answered") from None
         finally:
             self.busy -= 1
             self._places.release()
@@ -215,17 +215,17 @@ async def _all_of(handle: int) -> bytes:
 
 
 def _read(found: bytes, status: int, look: str, limits: QueryLimits) -> bytes:
-    """The result in what a query process has written. Raises ``Problem``."""
+    """The result in what a query process has written. Raises ``ApiProblem``."""
     kind, body = found[:1], found[1:]
     if kind == RESULT and not status:
         return body
     if kind == REFUSAL:
         trouble = msgspec.json.decode(body, type=Trouble)
-        raise Problem.of(trouble.failure, trouble.diagnostics)
+        raise ApiProblem.of(trouble.failure, trouble.diagnostics)
     if kind == FAULT:
         _LOG.error("a fault while answering %s:\n%s", look, body.decode("utf-8", "replace"))
-        raise Problem("internal", "a fault of Ordito itself; the log of the server has its details")
+        raise ApiProblem("internal", "a fault of Ordito itself; the log of the server has its details")
     if status == -signal.SIGALRM:
-        raise Problem("too-costly", f"answering this takes more than {limits.seconds:g} s", "ask for less at once")
+        raise ApiProblem("too-costly", f"answering this takes more than {limits.seconds:g} s", "ask for less at once")
     _LOG.error("the process that answered %s ended with status %d", look, status)
-    raise Problem("internal", "the process that was to answer has died; the log of the server says more")
+    raise ApiProblem("internal", "the process that was to answer has died; the log of the server says more")

@@ -21,12 +21,12 @@ from ordito.results.policies import POLICIES
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS, StatusAsked
 from ordito.results.topology import WORKFLOW, WORKFLOWS, NamedAsked
-from ordito.server.call import Call
+from ordito.server.call import ApiCall
 from ordito.server.database.tables import BINDINGS, ENSEMBLES
 from ordito.server.names import Name
 from ordito.server.permissions import Permission
-from ordito.server.problems import Problem
-from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, Handler, Page, Reply, Route
+from ordito.server.problems import ApiProblem
+from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, Handler, ListPart, Reply, Route
 
 
 class EnsembleData(msgspec.Struct, frozen=True):
@@ -54,19 +54,19 @@ class NewEnsemble(Fields, frozen=True):
 
 
 def directory_of(connection: Connection, project: str, ensemble: str) -> str:
-    """The directory of an ensemble. Raises ``Problem``."""
+    """The directory of an ensemble. Raises ``ApiProblem``."""
     mine = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == ensemble)
     found = connection.execute(select(ENSEMBLES.c.directory).where(mine)).scalar()
     if found is None:
-        raise Problem("unknown-ensemble", f'there is no ensemble "{project}/{ensemble}", or you may not see it')
+        raise ApiProblem("unknown-ensemble", f'there is no ensemble "{project}/{ensemble}", or you may not see it')
     return str(found)
 
 
-async def _directory(call: Call) -> str:
+async def _directory(call: ApiCall) -> str:
     return await call.services.database.read(lambda c: directory_of(c, call.project, call.ensemble))
 
 
-def _ensemble(call: Call, row: Row[Any]) -> EnsembleData:
+def _ensemble(call: ApiCall, row: Row[Any]) -> EnsembleData:
     layout = Layout(Path(row.directory))
     owner = holder(layout) if layout.exists else None
     allowed = tuple(sorted(call.principal.permissions(row.project, row.name)))
@@ -74,13 +74,13 @@ def _ensemble(call: Call, row: Row[Any]) -> EnsembleData:
     return EnsembleData(row.project, row.name, moment(row.created), layout.exists, worker, allowed)
 
 
-async def _list(call: Call) -> Reply:
+async def _list(call: ApiCall) -> Reply:
     asked = select(ENSEMBLES).order_by(ENSEMBLES.c.project, ENSEMBLES.c.name)
     if call.project:
         asked = asked.where(ENSEMBLES.c.project == call.project)
     rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
     seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
-    return Reply(Page(tuple(_ensemble(call, row) for row in seen), None))
+    return Reply(ListPart(tuple(_ensemble(call, row) for row in seen), None))
 
 
 def _row(connection: Connection, project: str, name: str) -> Row[Any]:
@@ -88,29 +88,29 @@ def _row(connection: Connection, project: str, name: str) -> Row[Any]:
     return connection.execute(select(ENSEMBLES).where(mine)).one()
 
 
-async def _show(call: Call) -> Reply:
+async def _show(call: ApiCall) -> Reply:
     row = await call.services.database.read(lambda connection: _row(connection, call.project, call.ensemble))
     return Reply(_ensemble(call, row))
 
 
-async def _add(call: Call) -> Reply:
+async def _add(call: ApiCall) -> Reply:
     given: NewEnsemble = call.body
     if Permission.ADMINISTER not in call.principal.on_server:
         await call.denied("a path of the server")
         hint = "ask an administrator of the server to add it"
-        raise Problem("forbidden", "a path of the server's machine is only for its administrators", hint)
+        raise ApiProblem("forbidden", "a path of the server's machine is only for its administrators", hint)
     if not os.path.isabs(given.path) or not Layout(Path(given.path)).exists:  # noqa: PTH117
         hint = "name the directory that has its ensemble.yaml, from / on"
-        raise Problem("no-ensemble", f"{given.path} holds no ensemble", hint)
+        raise ApiProblem("no-ensemble", f"{given.path} holds no ensemble", hint)
 
     def add(connection: Connection) -> Reply:
         mine = (ENSEMBLES.c.project == call.project) & (ENSEMBLES.c.name == given.name)
         path = str(Path(given.path))
         if connection.execute(select(ENSEMBLES.c.name).where(mine)).first() is not None:
-            raise Problem("exists", f'there is an ensemble "{given.name}" already', "take another name")
+            raise ApiProblem("exists", f'there is an ensemble "{given.name}" already', "take another name")
         used = connection.execute(select(ENSEMBLES).where(ENSEMBLES.c.directory == path)).first()
         if used is not None:
-            raise Problem("exists", f"{path} is {used.project}/{used.name} already", "use that one")
+            raise ApiProblem("exists", f"{path} is {used.project}/{used.name} already", "use that one")
         row = {"project": call.project, "name": given.name, "directory": path}
         connection.execute(insert(ENSEMBLES).values(**row, created=call.now))
         return Reply(_ensemble(call, _row(connection, call.project, given.name)))
@@ -118,7 +118,7 @@ async def _add(call: Call) -> Reply:
     return await call.change("ensemble.add", add, about=given.name, detail=given.path)
 
 
-async def _remove(call: Call) -> Reply:
+async def _remove(call: ApiCall) -> Reply:
     def remove(connection: Connection) -> Reply:
         mine = (ENSEMBLES.c.project == call.project) & (ENSEMBLES.c.name == call.ensemble)
         connection.execute(delete(ENSEMBLES).where(mine))
@@ -135,10 +135,10 @@ async def _remove(call: Call) -> Reply:
 def _look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") -> Handler:
     """A handler that asks a look. ``named`` is the parameter that the path has, under the same name."""
 
-    async def handler(call: Call) -> Reply:
+    async def handler(call: ApiCall) -> Reply:
         asked = call.query
         if named and getattr(asked, named):
-            raise Problem("malformed", f'the query has "{named}", which the path says already', "leave it out")
+            raise ApiProblem("malformed", f'the query has "{named}", which the path says already', "leave it out")
         if named:
             asked = msgspec.structs.replace(asked, **{named: call.path[named]})
         found = await call.services.answers.ask(use_case.name, await _directory(call), asked, keeps=keeps)
@@ -147,7 +147,7 @@ def _look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") -
     return handler
 
 
-async def _status(call: Call) -> Reply:
+async def _status(call: ApiCall) -> Reply:
     asked: StatusAsked = call.query
     # What is given out is only for those who may see what is printed.
     asked = StatusAsked(asked.all, asked.outputs and call.may(Permission.LOGS, call.project, call.ensemble))
@@ -198,7 +198,7 @@ class LogData(msgspec.Struct, frozen=True):
     """Whether there is nothing more now."""
 
 
-async def _log(call: Call) -> Reply:
+async def _log(call: ApiCall) -> Reply:
     fields: LogFields = call.query
     directory = await _directory(call)
     # Who asks for a job that is not known, or whose output is not kept, is told so as ever.
@@ -208,7 +208,7 @@ async def _log(call: Call) -> Reply:
     path = layout.log(job)
     if not path.exists() and not layout.events(job).exists():
         hint = "its record says what it did: `ordito jobs show`"
-        raise Problem("forgotten", f"what the operations of job {job} printed is not kept any more", hint)
+        raise ApiProblem("forgotten", f"what the operations of job {job} printed is not kept any more", hint)
     frames = list(frames_from(path, fields.after, fields.limit))
     end = frames[-1].end if frames else fields.after
     pieces = tuple(
@@ -264,9 +264,9 @@ def _look_route(
 
 
 TABLE = (
-    _route("GET", BASE + "/ensembles", _READ, "All ensembles that I may see.", _list, answers=(Page[EnsembleData],)),
+    _route("GET", BASE + "/ensembles", _READ, "All ensembles that I may see.", _list, answers=(ListPart[EnsembleData],)),
     _route("GET", PROJECT + "/ensembles", _READ, "The ensembles of a project that I may see.", _list,
-           answers=(Page[EnsembleData],), problems=("unknown-project",)),
+           answers=(ListPart[EnsembleData],), problems=("unknown-project",)),
     _route("POST", PROJECT + "/ensembles", _CONFIGURE, "Add an ensemble that exists on the server's machine.", _add,
            body=NewEnsemble, answers=(EnsembleData,), status=201, keyed=True,
            problems=("unknown-project", "forbidden", "no-ensemble", "exists")),

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, u
 
 from ordito.ensemble.job_format import moment
 from ordito.server.border import cookie_name
-from ordito.server.call import Call
+from ordito.server.call import ApiCall
 from ordito.server.database.tables import SESSIONS, TOKENS, USERS
 from ordito.server.identity.passwords import hashed, is_right, weakness
 from ordito.server.identity.principal import USER
@@ -18,8 +18,8 @@ from ordito.server.identity.signing_in import LONGEST, by_link, new_session
 from ordito.server.identity.tokens import OF_USER, new_token
 from ordito.server.names import Name
 from ordito.server.permissions import ROLES, Access
-from ordito.server.problems import Problem
-from ordito.server.route import BASE, Fields, Page, Reply, Route
+from ordito.server.problems import ApiProblem
+from ordito.server.route import BASE, Fields, ListPart, Reply, Route
 from ordito.server.settings import base_url
 
 DAY = 24 * 3600.0
@@ -48,12 +48,12 @@ class SessionData(msgspec.Struct, frozen=True):
     """Whether it is the one that asks."""
 
 
-async def _sign_in(call: Call) -> Reply:
+async def _sign_in(call: ApiCall) -> Reply:
     given: SignIn = call.body
     attempts = call.services.attempts
     pause = attempts.pause(given.user, call.address)
     if pause:
-        raise Problem("too-many", "too many attempts to sign in", "wait, then try again", again_in=int(pause + 1))
+        raise ApiProblem("too-many", "too many attempts to sign in", "wait, then try again", again_in=int(pause + 1))
     agent = call.headers.get("user-agent", "")
     user = await _user_of(call, given)
     if not user:
@@ -61,7 +61,7 @@ async def _sign_in(call: Call) -> Reply:
         call.services.metrics.sign_ins.labels("failed").inc()
         await call.denied("wrong password or link", by=given.user[:80])
         hint = "links work once, for five minutes" if given.link else "an administrator can reset a password"
-        raise Problem("bad-credentials", "user and password do not belong together, or the link is over", hint)
+        raise ApiProblem("bad-credentials", "user and password do not belong together, or the link is over", hint)
     attempts.succeeded(given.user)
     call.services.metrics.sign_ins.labels("done").inc()
 
@@ -78,7 +78,7 @@ async def _sign_in(call: Call) -> Reply:
     return await call.change("session.begin", begin, about=user, by=user)
 
 
-async def _user_of(call: Call, given: SignIn) -> str:
+async def _user_of(call: ApiCall, given: SignIn) -> str:
     """The user who may sign in with what is given, "" for nobody."""
     database = call.services.database
     if given.link:
@@ -92,7 +92,7 @@ async def _user_of(call: Call, given: SignIn) -> str:
     return await database.read(lambda connection: connection.execute(enabled).scalar()) or ""
 
 
-async def _sessions(call: Call) -> Reply:
+async def _sessions(call: ApiCall) -> Reply:
     mine = select(SESSIONS).where(SESSIONS.c.user == call.principal.name).order_by(SESSIONS.c.created)
     rows = await call.services.database.read(lambda connection: connection.execute(mine).all())
     items = tuple(
@@ -103,20 +103,20 @@ async def _sessions(call: Call) -> Reply:
         for row in rows
         if call.principal.kind == USER
     )  # fmt: skip
-    return Reply(Page(items, None))
+    return Reply(ListPart(items, None))
 
 
-async def _end_session(call: Call) -> Reply:
+async def _end_session(call: ApiCall) -> Reply:
     name = call.path["id"]
     if name == "current":
         kind, _, name = call.principal.by.partition(" ")
         if kind != "session":
-            raise Problem("unknown-session", "who asks with a token has no session", "name one of the list")
+            raise ApiProblem("unknown-session", "who asks with a token has no session", "name one of the list")
 
     def end(connection: Connection) -> Reply:
         mine = (SESSIONS.c.id == name) & (SESSIONS.c.user == call.principal.name)
         if call.principal.kind != USER or not connection.execute(delete(SESSIONS).where(mine)).rowcount:
-            raise Problem("unknown-session", f'you have no session "{name[:40]}"', "the list of sessions has them")
+            raise ApiProblem("unknown-session", f'you have no session "{name[:40]}"', "the list of sessions has them")
         return Reply()
 
     return await call.change("session.end", end, about=name)
@@ -142,7 +142,7 @@ class MeData(msgspec.Struct, frozen=True):
     """The permissions by project, and by ``project/ensemble`` where they differ."""
 
 
-async def _me(call: Call) -> Reply:
+async def _me(call: ApiCall) -> Reply:
     who = call.principal
     projects: dict[str, tuple[str, ...]] = {}
     for project, ensemble in sorted(who.grants):
@@ -158,21 +158,23 @@ class NewPassword(Fields, frozen=True):
     old: str = ""
 
 
-async def _set_password(call: Call) -> Reply:
+async def _set_password(call: ApiCall) -> Reply:
     given: NewPassword = call.body
     _only_user(call)
     user = call.principal.name
     pause = call.services.attempts.pause(user, call.address)
     if pause:
-        raise Problem("too-many", "too many wrong passwords", "wait, then try again", again_in=int(pause + 1))
+        raise ApiProblem("too-many", "too many wrong passwords", "wait, then try again", again_in=int(pause + 1))
     asked = select(USERS.c.password).where(USERS.c.name == user)
     kept = await call.services.database.read(lambda connection: connection.execute(asked).scalar()) or ""
     if kept and not await asyncio.to_thread(is_right, kept, given.old):
         call.services.attempts.failed(user, call.address)
         await call.denied("wrong password")
-        raise Problem("bad-credentials", "the old password is not right", "give the one that is valid now")
+        raise ApiProblem("bad-credentials", "the old password is not right", "give the one that is valid now")
     if weak := weakness(given.new, (user, "ordito")):
-        raise Problem("weak-password", f"the new password is too weak: {weak}", "a sentence of several words is good")
+        raise ApiProblem(
+            "weak-password", f"the new password is too weak: {weak}", "a sentence of several words is good"
+        )
     new = await asyncio.to_thread(hashed, given.new)
 
     def change(connection: Connection) -> Reply:
@@ -185,9 +187,9 @@ async def _set_password(call: Call) -> Reply:
     return await call.change("password.set", change, about=user)
 
 
-def _only_user(call: Call) -> None:
+def _only_user(call: ApiCall) -> None:
     if call.principal.kind != USER or call.principal.role or call.principal.projects:
-        raise Problem("forbidden", "only a user can do this, not a service account or a narrowed token", "sign in")
+        raise ApiProblem("forbidden", "only a user can do this, not a service account or a narrowed token", "sign in")
 
 
 class NewTokenFields(Fields, frozen=True):
@@ -234,9 +236,9 @@ def token_data(row: Row[Any]) -> TokenData:
 def made_token(
     connection: Connection, given: NewTokenFields, kind: str, project: str, owner: str, now: float
 ) -> MadeToken:
-    """Make a token. Raises ``Problem`` for a role that is unknown."""
+    """Make a token. Raises ``ApiProblem`` for a role that is unknown."""
     if given.role and given.role not in ROLES:
-        raise Problem("unknown-role", f'there is no role "{given.role}"', f"roles are {', '.join(ROLES)}")
+        raise ApiProblem("unknown-role", f'there is no role "{given.role}"', f"roles are {', '.join(ROLES)}")
     new, expires = new_token(kind), now + given.expires * DAY
     row = {"id": new.id, "hash": new.hash, "name": given.name, "project": project, "owner": owner}
     narrowed = {"role": given.role, "projects": " ".join(given.projects)}
@@ -244,17 +246,17 @@ def made_token(
     return MadeToken(new.id, given.name, moment(expires), moment(now), None, given.role, given.projects, token=new.text)
 
 
-def _mine(call: Call) -> ColumnElement[bool]:
+def _mine(call: ApiCall) -> ColumnElement[bool]:
     return (TOKENS.c.project == call.principal.project) & (TOKENS.c.owner == call.principal.name)
 
 
-async def _tokens(call: Call) -> Reply:
+async def _tokens(call: ApiCall) -> Reply:
     asked = select(TOKENS).where(_mine(call)).order_by(TOKENS.c.created)
     rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
-    return Reply(Page(tuple(map(token_data, rows)), None))
+    return Reply(ListPart(tuple(map(token_data, rows)), None))
 
 
-async def _make_token(call: Call) -> Reply:
+async def _make_token(call: ApiCall) -> Reply:
     _only_user(call)
     given: NewTokenFields = call.body
 
@@ -264,12 +266,12 @@ async def _make_token(call: Call) -> Reply:
     return await call.change("token.make", make, about=given.name)
 
 
-async def _remove_token(call: Call) -> Reply:
+async def _remove_token(call: ApiCall) -> Reply:
     name = call.path["id"]
 
     def remove(connection: Connection) -> Reply:
         if not connection.execute(delete(TOKENS).where(_mine(call) & (TOKENS.c.id == name))).rowcount:
-            raise Problem("unknown-token", f'you have no token "{name[:40]}"', "the list of tokens has their ids")
+            raise ApiProblem("unknown-token", f'you have no token "{name[:40]}"', "the list of tokens has their ids")
         return Reply()
 
     return await call.change("token.remove", remove, about=name)
@@ -293,7 +295,7 @@ TABLE = (
         access=Access.ME,
         summary="My sessions.",
         handler=_sessions,
-        answers=(Page[SessionData],),
+        answers=(ListPart[SessionData],),
     ),
     Route(
         method="DELETE",
@@ -322,7 +324,7 @@ TABLE = (
         access=Access.ME,
         summary="My tokens.",
         handler=_tokens,
-        answers=(Page[TokenData],),
+        answers=(ListPart[TokenData],),
     ),
     Route(
         method="POST",

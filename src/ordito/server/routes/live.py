@@ -12,11 +12,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ordito.ensemble.errors import EnsembleError
-from ordito.server.call import Call
+from ordito.server.call import ApiCall
 from ordito.server.identity.signing_in import by_session, by_token
 from ordito.server.live.topics import Feed, Item, Place, Topic, cursor_text, places_in, topic_named
 from ordito.server.permissions import Access, Permission
-from ordito.server.problems import Problem
+from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, Reply, Route
 from ordito.server.routes.ensembles import directory_of
 
@@ -56,7 +56,7 @@ class EventPage(msgspec.Struct, frozen=True):
 class _Stream:
     """Topics that are followed from their places on."""
 
-    def __init__(self, call: Call, feeds: Mapping[str, Feed], places: dict[str, Place]) -> None:
+    def __init__(self, call: ApiCall, feeds: Mapping[str, Feed], places: dict[str, Place]) -> None:
         self._call = call
         self._feeds = feeds
         self._places = places
@@ -77,8 +77,7 @@ class _Stream:
 
     async def wait(self, events: list[asyncio.Event], seconds: float, *others: asyncio.Task[None]) -> None:
         """Wait until something may be new, one of the others has ended, or the server is to stop."""
-        draining = self._call.services.draining
-        waiting = [asyncio.create_task(one.wait()) for one in (*events, *([] if draining.is_set() else [draining]))]
+        waiting = [asyncio.create_task(one.wait()) for one in (*events, self._call.services.draining)]
         try:
             await asyncio.wait((*waiting, *others), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -114,10 +113,10 @@ def _wanted(topic: Topic) -> Permission:
     return Permission.LOGS if topic.kind == "log" else Permission.READ
 
 
-async def _events(call: Call) -> Reply:
+async def _events(call: ApiCall) -> Reply:
     fields: StreamFields = call.query
     if not 1 <= len(fields.topic) <= MOST_TOPICS or len(set(fields.topic)) < len(fields.topic):
-        raise Problem("malformed", f"name 1 to {MOST_TOPICS} different topics", "as in ?topic=ensemble:shop/prod")
+        raise ApiProblem("malformed", f"name 1 to {MOST_TOPICS} different topics", "as in ?topic=ensemble:shop/prod")
     topics = tuple(topic_named(name) for name in fields.topic)
     places = places_in(fields.after or call.headers.get("last-event-id", ""), topics)
     directories = [await _permitted(call, topic) for topic in topics]
@@ -125,26 +124,26 @@ async def _events(call: Call) -> Reply:
     kind = SSE if SSE in accept else NDJSON if NDJSON in accept else ""
     known, who = call.services.topics, call.principal.id
     if kind and (known.streams >= MOST or known.by_principal.get(who, 0) >= MOST_OF_ONE):
-        raise Problem("too-many", "there are too many open streams", "close one of them", again_in=5)
+        raise ApiProblem("too-many", "there are too many open streams", "close one of them", again_in=5)
     if kind:
         return Reply(_Streaming(call, topics, directories, places, kind))
     return Reply(await _page(call, topics, directories, places, fields.wait))
 
 
-async def _permitted(call: Call, topic: Topic) -> str:
-    """The directory of a topic's ensemble. Raises ``Problem``."""
+async def _permitted(call: ApiCall, topic: Topic) -> str:
+    """The directory of a topic's ensemble. Raises ``ApiProblem``."""
     permissions = call.principal.permissions(topic.project, topic.ensemble)
     if Permission.READ not in permissions:
         named = f"{topic.project}/{topic.ensemble}"
-        raise Problem("unknown-ensemble", f'there is no ensemble "{named}", or you may not see it')
+        raise ApiProblem("unknown-ensemble", f'there is no ensemble "{named}", or you may not see it')
     if _wanted(topic) not in permissions:
         await call.denied(f"needs {_wanted(topic)}")
         hint = f'ask the owners of the project "{topic.project}" for a role that has it'
-        raise Problem("forbidden", f'this needs the permission "{_wanted(topic)}"', hint)
+        raise ApiProblem("forbidden", f'this needs the permission "{_wanted(topic)}"', hint)
     return await call.services.database.read(lambda c: directory_of(c, topic.project, topic.ensemble))
 
 
-def _opened(call: Call, topics: tuple[Topic, ...], directories: list[str]) -> dict[str, Feed]:
+def _opened(call: ApiCall, topics: tuple[Topic, ...], directories: list[str]) -> dict[str, Feed]:
     found: dict[str, Feed] = {}
     for topic, directory in zip(topics, directories, strict=True):
         logs = call.may(Permission.LOGS, topic.project, topic.ensemble)
@@ -153,7 +152,7 @@ def _opened(call: Call, topics: tuple[Topic, ...], directories: list[str]) -> di
 
 
 async def _page(
-    call: Call, topics: tuple[Topic, ...], directories: list[str], places: dict[str, Place], wait: int
+    call: ApiCall, topics: tuple[Topic, ...], directories: list[str], places: dict[str, Place], wait: int
 ) -> EventPage:
     feeds = _opened(call, topics, directories)
     try:
@@ -174,7 +173,7 @@ class _Streaming(Response):
     """A response that goes on until its client or the server leaves."""
 
     def __init__(
-        self, call: Call, topics: tuple[Topic, ...], directories: list[str], places: dict[str, Place], kind: str
+        self, call: ApiCall, topics: tuple[Topic, ...], directories: list[str], places: dict[str, Place], kind: str
     ) -> None:
         super().__init__(media_type=kind)
         self._call = call

@@ -9,14 +9,14 @@ import msgspec
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from ordito.ensemble.job_format import moment
-from ordito.server.call import Call, tagged
+from ordito.server.call import ApiCall, tagged
 from ordito.server.database.tables import ACCOUNTS, BINDINGS, ENSEMBLES, PROJECTS, TOKENS, USERS
 from ordito.server.identity.principal import ACCOUNT, USER
 from ordito.server.identity.tokens import OF_ACCOUNT
 from ordito.server.names import Name, Text, UserName
 from ordito.server.permissions import OWNER, ROLES, Permission
-from ordito.server.problems import Problem
-from ordito.server.route import BASE, PROJECT, Fields, Page, Reply, Route
+from ordito.server.problems import ApiProblem
+from ordito.server.route import BASE, PROJECT, Fields, ListPart, Reply, Route
 from ordito.server.routes.identity import MadeToken, NewTokenFields, TokenData, made_token, token_data
 
 
@@ -43,38 +43,38 @@ class ProjectChange(Fields, frozen=True):
     description: Text
 
 
-def _project(call: Call, row: Row[Any]) -> ProjectData:
+def _project(call: ApiCall, row: Row[Any]) -> ProjectData:
     allowed = tuple(sorted(call.principal.permissions(row.name)))
     return ProjectData(row.name, row.description, moment(row.created), allowed)
 
 
-async def _list(call: Call) -> Reply:
+async def _list(call: ApiCall) -> Reply:
     asked = select(PROJECTS).order_by(PROJECTS.c.name)
     rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
-    return Reply(Page(tuple(_project(call, row) for row in rows if call.principal.may_see(row.name)), None))
+    return Reply(ListPart(tuple(_project(call, row) for row in rows if call.principal.may_see(row.name)), None))
 
 
 def _row(connection: Connection, name: str) -> Row[Any]:
     return connection.execute(select(PROJECTS).where(PROJECTS.c.name == name)).one()
 
 
-async def _show(call: Call) -> Reply:
+async def _show(call: ApiCall) -> Reply:
     return Reply(await call.services.database.read(lambda connection: _project(call, _row(connection, call.project))))
 
 
-async def _make(call: Call) -> Reply:
+async def _make(call: ApiCall) -> Reply:
     given: NewProject = call.body
 
     def make(connection: Connection) -> Reply:
         if connection.execute(select(PROJECTS.c.name).where(PROJECTS.c.name == given.name)).first() is not None:
-            raise Problem("exists", f'there is a project "{given.name}" already', "take another name")
+            raise ApiProblem("exists", f'there is a project "{given.name}" already', "take another name")
         connection.execute(insert(PROJECTS).values(name=given.name, description=given.description, created=call.now))
         return Reply(_project(call, _row(connection, given.name)))
 
     return await call.change("project.make", make, about=given.name)
 
 
-async def _change(call: Call) -> Reply:
+async def _change(call: ApiCall) -> Reply:
     given: ProjectChange = call.body
 
     def change(connection: Connection) -> Reply:
@@ -85,11 +85,11 @@ async def _change(call: Call) -> Reply:
     return await call.change("project.change", change, about=call.project)
 
 
-async def _remove(call: Call) -> Reply:
+async def _remove(call: ApiCall) -> Reply:
     def remove(connection: Connection) -> Reply:
         asked = select(ENSEMBLES.c.name).where(ENSEMBLES.c.project == call.project).limit(1)
         if connection.execute(asked).first() is not None:
-            raise Problem("in-use", f'the project "{call.project}" has ensembles', "remove these first")
+            raise ApiProblem("in-use", f'the project "{call.project}" has ensembles', "remove these first")
         connection.execute(delete(TOKENS).where(TOKENS.c.project == call.project))
         connection.execute(delete(PROJECTS).where(PROJECTS.c.name == call.project))
         return Reply()
@@ -100,7 +100,7 @@ async def _remove(call: Call) -> Reply:
 Kind = Literal["user", "group", "account"]
 
 
-class Binding(Fields, frozen=True):
+class RoleBinding(Fields, frozen=True):
     """Who has a role in the project, or in one ensemble of it."""
 
     kind: Kind
@@ -113,20 +113,20 @@ class Binding(Fields, frozen=True):
 class Bindings(Fields, frozen=True):
     """All roles in a project."""
 
-    bindings: tuple[Binding, ...]
+    bindings: tuple[RoleBinding, ...]
 
 
-async def _bindings(call: Call) -> Reply:
+async def _bindings(call: ApiCall) -> Reply:
     return tagged(await call.services.database.read(lambda connection: _bound(connection, call.project)))
 
 
 def _bound(connection: Connection, project: str) -> Bindings:
     columns = (BINDINGS.c.kind, BINDINGS.c.who, BINDINGS.c.ensemble, BINDINGS.c.role)
     rows = connection.execute(select(*columns).where(BINDINGS.c.project == project).order_by(*columns))
-    return Bindings(tuple(Binding(row.kind, row.who, row.role, row.ensemble) for row in rows))
+    return Bindings(tuple(RoleBinding(row.kind, row.who, row.role, row.ensemble) for row in rows))
 
 
-async def _set_bindings(call: Call) -> Reply:
+async def _set_bindings(call: ApiCall) -> Reply:
     given: Bindings = call.body
 
     def change(connection: Connection) -> Reply:
@@ -135,7 +135,7 @@ async def _set_bindings(call: Call) -> Reply:
             _check(connection, call.project, binding)
         if not any(one.role == OWNER and not one.ensemble and one.kind != ACCOUNT for one in given.bindings):
             hint = "leave one binding of a user or a group with the role owner"
-            raise Problem("last-owner", f'the project "{call.project}" would have no owner', hint)
+            raise ApiProblem("last-owner", f'the project "{call.project}" would have no owner', hint)
         connection.execute(delete(BINDINGS).where(BINDINGS.c.project == call.project))
         rows = [{"project": call.project, **msgspec.structs.asdict(one)} for one in dict.fromkeys(given.bindings)]
         connection.execute(insert(BINDINGS), rows)
@@ -144,22 +144,22 @@ async def _set_bindings(call: Call) -> Reply:
     return await call.change("bindings.set", change, about=call.project, detail=_told(given.bindings))
 
 
-def _told(bindings: Iterable[Binding]) -> str:
+def _told(bindings: Iterable[RoleBinding]) -> str:
     return ", ".join(f"{one.kind} {one.who} {one.role} {one.ensemble}".rstrip() for one in bindings)[:4_000]
 
 
-def _check(connection: Connection, project: str, binding: Binding) -> None:
+def _check(connection: Connection, project: str, binding: RoleBinding) -> None:
     if binding.role not in ROLES:
-        raise Problem("unknown-role", f'there is no role "{binding.role[:40]}"', f"roles are {', '.join(ROLES)}")
+        raise ApiProblem("unknown-role", f'there is no role "{binding.role[:40]}"', f"roles are {', '.join(ROLES)}")
     of_user = select(USERS.c.name).where(USERS.c.name == binding.who)
     if binding.kind == USER and connection.execute(of_user).first() is None:
-        raise Problem("unknown-user", f'there is no user "{binding.who}"', "make them first")
+        raise ApiProblem("unknown-user", f'there is no user "{binding.who}"', "make them first")
     mine = (ACCOUNTS.c.project == project) & (ACCOUNTS.c.name == binding.who)
     if binding.kind == ACCOUNT and connection.execute(select(ACCOUNTS.c.name).where(mine)).first() is None:
         raise _no_account(binding.who)
     of_project = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == binding.ensemble)
     if binding.ensemble and connection.execute(select(ENSEMBLES.c.name).where(of_project)).first() is None:
-        raise Problem("unknown-ensemble", f'there is no ensemble "{project}/{binding.ensemble}"', "make it first")
+        raise ApiProblem("unknown-ensemble", f'there is no ensemble "{project}/{binding.ensemble}"', "make it first")
 
 
 class AccountData(msgspec.Struct, frozen=True):
@@ -176,7 +176,7 @@ class NewAccount(Fields, frozen=True):
     name: Name
 
 
-async def _accounts(call: Call) -> Reply:
+async def _accounts(call: ApiCall) -> Reply:
     def read(connection: Connection) -> tuple[AccountData, ...]:
         asked = select(ACCOUNTS).where(ACCOUNTS.c.project == call.project).order_by(ACCOUNTS.c.name)
         rows = connection.execute(asked).all()
@@ -186,23 +186,23 @@ async def _accounts(call: Call) -> Reply:
             for row in rows
         )
 
-    return Reply(Page(await call.services.database.read(read), None))
+    return Reply(ListPart(await call.services.database.read(read), None))
 
 
-async def _make_account(call: Call) -> Reply:
+async def _make_account(call: ApiCall) -> Reply:
     given: NewAccount = call.body
 
     def make(connection: Connection) -> Reply:
         mine = (ACCOUNTS.c.project == call.project) & (ACCOUNTS.c.name == given.name)
         if connection.execute(select(ACCOUNTS.c.name).where(mine)).first() is not None:
-            raise Problem("exists", f'there is an account "{given.name}" already', "take another name")
+            raise ApiProblem("exists", f'there is an account "{given.name}" already', "take another name")
         connection.execute(insert(ACCOUNTS).values(project=call.project, name=given.name, created=call.now))
         return Reply(AccountData(given.name, moment(call.now), ()))
 
     return await call.change("account.make", make, about=given.name)
 
 
-async def _remove_account(call: Call) -> Reply:
+async def _remove_account(call: ApiCall) -> Reply:
     name = call.path["account"]
 
     def remove(connection: Connection) -> Reply:
@@ -217,11 +217,11 @@ async def _remove_account(call: Call) -> Reply:
     return await call.change("account.remove", remove, about=name)
 
 
-def _no_account(name: str) -> Problem:
-    return Problem("unknown-account", f'there is no service account "{name[:80]}"', "the list of accounts has them")
+def _no_account(name: str) -> ApiProblem:
+    return ApiProblem("unknown-account", f'there is no service account "{name[:80]}"', "the list of accounts has them")
 
 
-async def _make_token(call: Call) -> Reply:
+async def _make_token(call: ApiCall) -> Reply:
     name, given = call.path["account"], call.body
 
     def make(connection: Connection) -> Reply:
@@ -233,13 +233,15 @@ async def _make_token(call: Call) -> Reply:
     return await call.change("account.token.make", make, about=f"{name} {given.name}")
 
 
-async def _remove_token(call: Call) -> Reply:
+async def _remove_token(call: ApiCall) -> Reply:
     name, token = call.path["account"], call.path["id"]
 
     def remove(connection: Connection) -> Reply:
         mine = (TOKENS.c.project == call.project) & (TOKENS.c.owner == name) & (TOKENS.c.id == token)
         if not connection.execute(delete(TOKENS).where(mine)).rowcount:
-            raise Problem("unknown-token", f'{name[:80]} has no token "{token[:40]}"', "the list of accounts has them")
+            raise ApiProblem(
+                "unknown-token", f'{name[:80]} has no token "{token[:40]}"', "the list of accounts has them"
+            )
         return Reply()
 
     return await call.change("account.token.remove", remove, about=f"{name} {token}")
@@ -254,7 +256,7 @@ _NO_PROJECT = "unknown-project"
 _ACCOUNT = PROJECT + "/accounts/{account}"
 
 TABLE = (
-    _route("GET", BASE + "/projects", _READ, "The projects that I may see.", _list, answers=(Page[ProjectData],)),
+    _route("GET", BASE + "/projects", _READ, "The projects that I may see.", _list, answers=(ListPart[ProjectData],)),
     _route("POST", BASE + "/projects", _ADMIN, "Make a project.", _make, body=NewProject, answers=(ProjectData,),
            status=201, keyed=True, problems=("exists",)),
     _route("GET", PROJECT, _READ, "A project.", _show, answers=(ProjectData,), problems=(_NO_PROJECT,)),
@@ -269,7 +271,7 @@ TABLE = (
            problems=(_NO_PROJECT, "unknown-role", "unknown-user", "unknown-ensemble", "last-owner",
                      "match-required", "changed")),
     _route("GET", PROJECT + "/accounts", _MEMBERS, "The service accounts, with their tokens.", _accounts,
-           answers=(Page[AccountData],), problems=(_NO_PROJECT,)),
+           answers=(ListPart[AccountData],), problems=(_NO_PROJECT,)),
     _route("POST", PROJECT + "/accounts", _MEMBERS, "Make a service account.", _make_account, body=NewAccount,
            answers=(AccountData,), status=201, keyed=True, problems=(_NO_PROJECT, "exists")),
     _route("DELETE", _ACCOUNT, _MEMBERS, "Remove a service account with its tokens and roles.", _remove_account,

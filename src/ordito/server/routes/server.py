@@ -10,9 +10,9 @@ from sqlalchemy import text
 from ordito import __version__
 from ordito.ensemble.job_format import moment
 from ordito.results.pages import as_markdown, read_page
-from ordito.server.call import Call
+from ordito.server.call import ApiCall
 from ordito.server.permissions import Access, Permission
-from ordito.server.problems import Problem
+from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Reply, Route
 
 PLAIN = "text/plain; charset=utf-8"
@@ -31,19 +31,21 @@ class ServerData(msgspec.Struct, frozen=True):
     """Bytes that a body may have."""
 
 
-async def _server(call: Call) -> Reply:
+async def _server(call: ApiCall) -> Reply:
     limits = call.services.settings.limits
     return Reply(ServerData(__version__, ("v1",), ("password", "link", "token"), moment(call.now), limits.body))
 
 
-async def _problem(call: Call) -> Reply:
+async def _problem(call: ApiCall) -> Reply:
     page = read_page(call.path["code"])
     if page is None:
-        raise Problem("unknown-page", f'there is no problem "{call.path["code"][:80]}"', "`ordito explain` has a list")
+        raise ApiProblem(
+            "unknown-page", f'there is no problem "{call.path["code"][:80]}"', "`ordito explain` has a list"
+        )
     return Reply("\n".join(as_markdown(page)).encode(), media=PLAIN)
 
 
-async def _health(_: Call) -> Reply:
+async def _health(_: ApiCall) -> Reply:
     return Reply(HealthData(True, ()))
 
 
@@ -55,7 +57,7 @@ class HealthData(msgspec.Struct, frozen=True):
     """What keeps it from being ready."""
 
 
-async def _ready(call: Call) -> Reply:
+async def _ready(call: ApiCall) -> Reply:
     services = call.services
     problems = []
     if services.draining.is_set():
@@ -69,11 +71,11 @@ async def _ready(call: Call) -> Reply:
     return Reply(HealthData(not problems, tuple(problems)), 503 if problems else 200)
 
 
-async def _metrics(call: Call) -> Reply:
+async def _metrics(call: ApiCall) -> Reply:
     return Reply(call.services.metrics.text().encode(), media="text/plain; version=0.0.4; charset=utf-8")
 
 
-async def _openapi(call: Call) -> Reply:
+async def _openapi(call: ApiCall) -> Reply:
     return Reply(call.services.openapi())
 
 

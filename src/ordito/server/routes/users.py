@@ -10,15 +10,15 @@ from msgspec import UNSET, UnsetType
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from ordito.ensemble.job_format import moment
-from ordito.server.call import Call, cursor_of, keys_in
-from ordito.server.database.audit import Chain, verified
+from ordito.server.call import ApiCall, cursor_of, keys_in
+from ordito.server.database.audit import AuditChain, verified
 from ordito.server.database.tables import AUDIT, BINDINGS, LINKS, MEMBERS, SESSIONS, TOKENS, USERS
 from ordito.server.identity.principal import GROUP, USER
 from ordito.server.identity.signing_in import new_link
 from ordito.server.names import UserName
 from ordito.server.permissions import Permission
-from ordito.server.problems import Problem
-from ordito.server.route import BASE, Fields, Page, PageFields, Reply, Route
+from ordito.server.problems import ApiProblem
+from ordito.server.route import BASE, Fields, ListPart, PageFields, Reply, Route
 from ordito.server.settings import base_url
 
 
@@ -60,32 +60,34 @@ def _user(row: Row[Any]) -> UserData:
     return UserData(row.name, row.admin, row.auditor, row.disabled, bool(row.password), moment(row.created))
 
 
-async def _list(call: Call) -> Reply:
+async def _list(call: ApiCall) -> Reply:
     fields: PageFields = call.query
     keys = keys_in(fields.after, 1)
     asked = select(USERS).where(USERS.c.name > (str(keys[0]) if keys else "")).order_by(USERS.c.name)
     rows = await call.services.database.read(lambda c: c.execute(asked.limit(fields.limit + 1)).all())
     after = cursor_of(rows[fields.limit - 1].name) if len(rows) > fields.limit else None
-    return Reply(Page(tuple(map(_user, rows[: fields.limit])), after))
+    return Reply(ListPart(tuple(map(_user, rows[: fields.limit])), after))
 
 
-async def _show(call: Call) -> Reply:
+async def _show(call: ApiCall) -> Reply:
     return Reply(await call.services.database.read(lambda connection: _user(_row(connection, call.path["user"]))))
 
 
 def _row(connection: Connection, name: str) -> Row[Any]:
     found = connection.execute(select(USERS).where(USERS.c.name == name)).one_or_none()
     if found is None:
-        raise Problem("unknown-user", f'there is no user "{name[:80]}"', "the list of users has their names")
+        raise ApiProblem("unknown-user", f'there is no user "{name[:80]}"', "the list of users has their names")
     return found
 
 
-async def _make(call: Call) -> Reply:
+async def _make(call: ApiCall) -> Reply:
     given: NewUser = call.body
 
     def make(connection: Connection) -> Reply:
         if connection.execute(select(USERS.c.name).where(USERS.c.name == given.name)).first() is not None:
-            raise Problem("exists", f'there is a user "{given.name}" already', "change that one, or take another name")
+            raise ApiProblem(
+                "exists", f'there is a user "{given.name}" already', "change that one, or take another name"
+            )
         row = {"name": given.name, "admin": given.admin, "auditor": given.auditor, "disabled": False}
         connection.execute(insert(USERS).values(**row, password="", created=call.now))
         return Reply(_user(_row(connection, given.name)))
@@ -93,7 +95,7 @@ async def _make(call: Call) -> Reply:
     return await call.change("user.make", make, about=given.name)
 
 
-async def _change(call: Call) -> Reply:
+async def _change(call: ApiCall) -> Reply:
     given: UserChange = call.body
     name = call.path["user"]
     values = {field: value for field, value in msgspec.structs.asdict(given).items() if value is not UNSET}
@@ -119,10 +121,10 @@ def _sign_out(connection: Connection, name: str) -> None:
 def _check_admins(connection: Connection) -> None:
     left = select(func.count()).select_from(USERS).where(USERS.c.admin, ~USERS.c.disabled)
     if not connection.execute(left).scalar():
-        raise Problem("last-admin", "nobody would be left who administers the server", "make another user one first")
+        raise ApiProblem("last-admin", "nobody would be left who administers the server", "make another user one first")
 
 
-async def _remove(call: Call) -> Reply:
+async def _remove(call: ApiCall) -> Reply:
     name = call.path["user"]
 
     def remove(connection: Connection) -> Reply:
@@ -138,7 +140,7 @@ async def _remove(call: Call) -> Reply:
     return await call.change("user.remove", remove, about=name)
 
 
-async def _reset(call: Call) -> Reply:
+async def _reset(call: ApiCall) -> Reply:
     name = call.path["user"]
 
     def reset(connection: Connection) -> Reply:
@@ -164,16 +166,16 @@ class GroupMembers(Fields, frozen=True):
     members: tuple[UserName, ...]
 
 
-async def _groups(call: Call) -> Reply:
+async def _groups(call: ApiCall) -> Reply:
     asked = select(MEMBERS).order_by(MEMBERS.c.team, MEMBERS.c.user)
     rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
     found: dict[str, list[str]] = {}
     for row in rows:
         found.setdefault(row.team, []).append(row.user)
-    return Reply(Page(tuple(GroupData(name, tuple(users)) for name, users in found.items()), None))
+    return Reply(ListPart(tuple(GroupData(name, tuple(users)) for name, users in found.items()), None))
 
 
-async def _set_group(call: Call) -> Reply:
+async def _set_group(call: ApiCall) -> Reply:
     given: GroupMembers = call.body
     group = call.path["group"]
 
@@ -189,12 +191,12 @@ async def _set_group(call: Call) -> Reply:
     return await call.change("group.set", change, about=group, detail=" ".join(given.members))
 
 
-async def _remove_group(call: Call) -> Reply:
+async def _remove_group(call: ApiCall) -> Reply:
     group = call.path["group"]
 
     def remove(connection: Connection) -> Reply:
         if not connection.execute(delete(MEMBERS).where(MEMBERS.c.team == group)).rowcount:
-            raise Problem("unknown-group", f'there is no group "{group[:80]}"', "the list of groups has their names")
+            raise ApiProblem("unknown-group", f'there is no group "{group[:80]}"', "the list of groups has their names")
         connection.execute(delete(BINDINGS).where((BINDINGS.c.kind == GROUP) & (BINDINGS.c.who == group)))
         return Reply()
 
@@ -233,7 +235,7 @@ def _deed(row: Row[Any]) -> DeedData:
     return DeedData(**{**plain, "time": moment(row.time), "hash": row.hash.hex()})
 
 
-async def _audit(call: Call) -> Reply:
+async def _audit(call: ApiCall) -> Reply:
     fields: AuditFields = call.query
     keys = keys_in(fields.after, 1)
     asked = select(AUDIT).order_by(AUDIT.c.number.desc()).limit(fields.limit + 1)
@@ -248,10 +250,10 @@ async def _audit(call: Call) -> Reply:
         asked = asked.where(column == value) if value else asked
     rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
     after = cursor_of(rows[fields.limit - 1].number) if len(rows) > fields.limit else None
-    return Reply(Page(tuple(map(_deed, rows[: fields.limit])), after))
+    return Reply(ListPart(tuple(map(_deed, rows[: fields.limit])), after))
 
 
-async def _export(call: Call) -> Reply:
+async def _export(call: ApiCall) -> Reply:
     def lines(connection: Connection) -> Iterator[bytes]:
         for row in connection.execute(select(AUDIT).order_by(AUDIT.c.number)):
             yield msgspec.json.encode(_deed(row)) + b"\n"
@@ -263,7 +265,7 @@ async def _export(call: Call) -> Reply:
 NDJSON = "application/x-ndjson"
 
 
-async def _head(call: Call) -> Reply:
+async def _head(call: ApiCall) -> Reply:
     return Reply(await call.services.database.read(verified))
 
 
@@ -275,7 +277,7 @@ def _route(method: str, path: str, summary: str, handler: Any, **more: Any) -> R
 _UNKNOWN = ("unknown-user",)
 
 TABLE = (
-    _route("GET", "/users", "The users.", _list, query=PageFields, answers=(Page[UserData],)),
+    _route("GET", "/users", "The users.", _list, query=PageFields, answers=(ListPart[UserData],)),
     _route("POST", "/users", "Make a user.", _make, body=NewUser, answers=(UserData,), status=201, keyed=True,
            problems=("exists",)),
     _route("GET", "/users/{user}", "A user.", _show, answers=(UserData,), problems=_UNKNOWN),
@@ -285,15 +287,15 @@ TABLE = (
            problems=(*_UNKNOWN, "last-admin")),
     _route("POST", "/users/{user}/reset", "Take the password of a user away, and make a one-time link.", _reset,
            answers=(LinkData,), keyed=True, problems=_UNKNOWN),
-    _route("GET", "/groups", "The groups with their members.", _groups, answers=(Page[GroupData],)),
+    _route("GET", "/groups", "The groups with their members.", _groups, answers=(ListPart[GroupData],)),
     _route("PUT", "/groups/{group}", "Set the members of a group.", _set_group, body=GroupMembers,
            answers=(GroupData,), problems=_UNKNOWN),
     _route("DELETE", "/groups/{group}", "Remove a group, with the roles bound to it.", _remove_group, status=204,
            problems=("unknown-group",)),
     Route(method="GET", path=BASE + "/audit", access=Permission.AUDIT, summary="What was done, the newest first.",
-          handler=_audit, query=AuditFields, answers=(Page[DeedData],), problems=("bad-cursor",)),
+          handler=_audit, query=AuditFields, answers=(ListPart[DeedData],), problems=("bad-cursor",)),
     Route(method="GET", path=BASE + "/audit/export", access=Permission.AUDIT, handler=_export, media=NDJSON,
           summary="All rows of the audit log, one JSON object a line, the oldest first."),
-    Route(method="GET", path=BASE + "/audit/head", access=Permission.AUDIT, handler=_head, answers=(Chain,),
+    Route(method="GET", path=BASE + "/audit/head", access=Permission.AUDIT, handler=_head, answers=(AuditChain,),
           summary="Whether the chain of the audit log is whole, and its last hash, for others to keep."),
 )  # fmt: skip
