@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ordito.app.errors import Declined, Refused
+from ordito.app.errors import Declined, JobUnfinished, NobodyToAsk, Refused
 from ordito.base.diagnostics import InvalidDocument
 from ordito.cli.diagnostics import as_json
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.owner import Locked
 from ordito.planning.refused import PlanRefused
 from ordito.results.failure import EXPECTED as FAILURES
 from ordito.results.failure import INTERRUPTING, NextStep, failure_of
@@ -16,8 +17,8 @@ from ordito.results.failure import INTERRUPTING, NextStep, failure_of
 EXPECTED: tuple[type[Exception], ...] = (*FAILURES, Declined)
 """The errors that are no fault of this program."""
 
-EXIT_CODES = {"needs-answer": ExitCode.USAGE, "locked": ExitCode.BUSY, "unfinished-job": ExitCode.BUSY}
-"""The exit codes of errors, by their codes; that of all others is ``REFUSED``."""
+EXIT_CODES = {NobodyToAsk: ExitCode.USAGE, Locked: ExitCode.BUSY, JobUnfinished: ExitCode.BUSY}
+"""The exit codes of errors by their kinds; that of all others is ``REFUSED``."""
 
 
 def present(error: Exception, session: Session) -> ExitCode:
@@ -37,7 +38,7 @@ def present(error: Exception, session: Session) -> ExitCode:
     if failure.code in INTERRUPTING and session.job_began and _offer_resume(session):
         return ExitCode.JOB_FAILED
     session.next(*(_command(step, session) for step in failure.next))
-    return EXIT_CODES.get(failure.code, ExitCode.REFUSED)
+    return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), ExitCode.REFUSED)
 
 
 def _command(step: NextStep, session: Session) -> NextCommand:

@@ -67,10 +67,8 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
     try:
         _check_host(services, request)
         if route is None:
-            known = ", ".join(sorted(routes))
-            raise ApiProblem(
-                "no-such-method", f"{request.url.path} cannot be asked by {request.method}", f"use {known}"
-            )
+            message = f"{request.url.path} cannot be asked by {request.method}"
+            raise ApiProblem("no-such-method", message, f"use {', '.join(sorted(routes))}")
         if services.draining.is_set() and route.changes:
             hint = "ask again when it runs again"
             raise ApiProblem("draining", "the server is about to stop", hint, again_in=5)
@@ -178,9 +176,7 @@ def _limit(services: Services, call: ApiCall) -> None:
     name = f"{call.principal.kind} {call.principal.id}" if is_known else f"address {call.address}"
     pause = services.rates.take(name, known=is_known)
     if pause:
-        raise ApiProblem(
-            "too-many", "too many requests in this second", "ask less often", again_in=max(1, int(pause + 1))
-        )
+        raise ApiProblem("too-many", "too many requests in this second", "ask less often", again_in=int(pause + 1))
 
 
 def _check_origin(services: Services, request: Request, call: ApiCall) -> None:

@@ -27,7 +27,7 @@ from ordito.server.application import application, openapi
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
 from ordito.server.identity.signing_in import new_link, prune
-from ordito.server.names import NAME
+from ordito.server.names import LONGEST_NAME, NOT_IN_NAMES
 from ordito.server.processes.queries import Queries, QueryLimits, bare_environment
 from ordito.server.refused import ServerRefused
 from ordito.server.services import Services
@@ -150,9 +150,7 @@ def _add_ensembles(database: Database, found: list[Path]) -> None:
     for directory in found:
         if not Layout(directory).exists:
             raise ServerRefused(f"{directory} holds no ensemble", "name the directory that has its ensemble.yaml")
-        name = directory.name.lower()
-        if not NAME.fullmatch(name):
-            raise ServerRefused(f'"{directory.name}" cannot be the name of an ensemble', f"a name is {NAME.pattern}")
+        name = NOT_IN_NAMES.sub("-", directory.name.lower()).strip("-")[:LONGEST_NAME] or "ensemble"
         database.write_now(partial(_add, name=name, directory=str(directory)))
 
 

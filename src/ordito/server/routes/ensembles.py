@@ -264,7 +264,7 @@ def _look_route(
 
 
 TABLE = (
-    _route("GET", BASE + "/ensembles", _READ, "All ensembles that I may see.", _list, answers=(ListPart[EnsembleData],)),
+    _route("GET", BASE + "/ensembles", _READ, "The ensembles that I see.", _list, answers=(ListPart[EnsembleData],)),
     _route("GET", PROJECT + "/ensembles", _READ, "The ensembles of a project that I may see.", _list,
            answers=(ListPart[EnsembleData],), problems=("unknown-project",)),
     _route("POST", PROJECT + "/ensembles", _CONFIGURE, "Add an ensemble that exists on the server's machine.", _add,
