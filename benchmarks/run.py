@@ -26,6 +26,7 @@ from benchmarks import (
     upgrade,
     validate,
     version,
+    web,
 )
 from benchmarks.measure import Figure, figures
 
@@ -41,6 +42,7 @@ BENCHMARKS = {
     "ansible": lambda times: playbooks.main(),  # noqa: ARG005  (each run counts processes, which differ little)
     "status": lambda times: status.main(times=times),
     "upgrade": lambda times: upgrade.main(times=times),
+    "web": lambda times: web.main(),  # noqa: ARG005  (each figure is of many)
 }
 
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import urllib.request
 import zipfile
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
@@ -30,6 +31,7 @@ EXTRAS: Mapping[str, Sequence[str]] = {
     "ssh": ("asyncssh",),
     "ansible": ("ansible-playbook",),
     "cloud": ("apache-libcloud",),
+    "server": ("starlette",),
 }
 """By each extra, what `ordito doctor` must find that it does not find without it."""
 QUICK = ("",)
@@ -141,11 +143,25 @@ def check_installed(wheel: Path, extra: str, version: str, work: Path) -> None:
     if json.loads(ordito("status", "-e", "ensemble", "-o", "json"))["status"] != "ok":
         raise Wrong("what was deployed is not well")
     ordito("jobs", "replay", "-e", "ensemble")
+    if extra == "server":
+        check_serving(place / "bin" / "ordito", home, environment)
     ordito("undeploy", "-e", "ensemble", "--yes")
     found = {one["name"]: one["state"] for one in json.loads(ordito("doctor", "-o", "json"))["findings"]}
     lacking = [name for name in EXTRAS[extra] if found[name] != "ok"]
     if lacking:
         raise Wrong(f"with the extra {extra} there is no {', '.join(lacking)}")
+
+
+def check_serving(program: Path, home: Path, environment: Mapping[str, str]) -> None:
+    """Serve the ensemble, and ask for the API."""
+    command = [str(program), "-e", "ensemble", "serve", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, cwd=home, env=dict(environment), stdout=subprocess.PIPE, text=True) as serving:
+        assert serving.stdout is not None
+        url = serving.stdout.readline().split()[2]
+        with urllib.request.urlopen(f"{url}/api/v1/openapi.json", timeout=60) as answer:
+            if json.load(answer)["openapi"] != "3.1.0":
+                raise Wrong("the server does not say what its API is")
+        serving.terminate()
 
 
 def check_all(work: Path, extras: Sequence[str]) -> None:

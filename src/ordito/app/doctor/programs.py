@@ -167,6 +167,7 @@ ALWAYS_USED = "always"
 PURPOSES: Mapping[str, tuple[str, str]] = {
     "asyncssh": ("ssh", "hosts that are reached by SSH"),
     "apache-libcloud": ("cloud", "machines of a cloud"),
+    "starlette": ("server", "serving a team"),
 }
 """Packages of extras that the program imports, with the extra and its purpose. Ansible is run as a program and checked
 there."""
