@@ -180,3 +180,10 @@ def test_a_list_is_replaced_only_by_who_has_seen_it(tmp_path: Path) -> None:
         assert admin.ask("PUT", where, {"bindings": []}, now).data["code"] == "last-owner"
         wrong = admin.ask("PUT", where, {"bindings": [owner, {**owner, "role": "god"}]}, now)
         assert wrong.data["code"] == "unknown-role"
+
+
+def test_trying_tokens_is_slowed_down(tmp_path: Path) -> None:
+    with Served(tmp_path, settings="") as server:
+        found = [Client(server.url, "nonsense").ask("GET", "me").status for _ in range(40)]
+        assert found[0] == 401
+        assert 429 in found

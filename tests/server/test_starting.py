@@ -143,7 +143,7 @@ def test_too_large_a_body_is_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_requests_are_slowed_down(tmp_path: Path) -> None:
-    with Served(tmp_path, settings="limits: { requests: 2 }\n") as server:
+    with Served(tmp_path, settings="limits: { requests: 2, unknown: 100 }\n") as server:
         client = server.admin()
         found = [client.ask("GET", "me") for _ in range(12)]
         late = next(one for one in found if one.status == 429)

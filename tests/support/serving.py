@@ -20,7 +20,7 @@ API = "/api/v1"
 SECONDS = 60
 
 ANY_PORT = "127.0.0.1:0"
-MANY_REQUESTS = "limits: { requests: 100000 }\n"
+MANY_REQUESTS = "limits: { requests: 100000, unknown: 100000 }\n"
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -158,6 +158,8 @@ async def _principal(services: Services, request: Request, call: ApiCall) -> Pri
     if token:
         found = await services.database.read(lambda c: by_token(c, token.strip(), call.now))
         if found is None or kind.lower() != "bearer":
+            # Who tries one token after another is an address that nobody knows.
+            _limit(services, call)
             hint = "make a new one; after `Bearer ` stands the whole token"
             raise ApiProblem("expired", "the token is not known, or not valid any more", hint)
     elif secret:

@@ -10,21 +10,19 @@ BURST = 4
 
 MOST_KNOWN = 10_000
 
-UNKNOWN_RATE = 5.0
-"""Requests a second from an address from which nobody is signed in."""
-
 
 class Rates:
     """Counts requests: each principal, and each address without one, has so many a second, with bursts."""
 
-    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, rate: float, unknown: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate = rate
+        self._unknown = unknown
         self._clock = clock
         self._left: dict[str, tuple[float, float]] = {}
 
     def take(self, who: str, *, known: bool) -> float:
         """Count a request: 0, or the seconds after which there is room for it."""
-        rate, now = (self._rate if known else min(self._rate, UNKNOWN_RATE)), self._clock()
+        rate, now = (self._rate if known else self._unknown), self._clock()
         burst = rate * BURST
         left, at = self._left.get(who, (burst, now))
         left = min(burst, left + (now - at) * rate)

@@ -36,7 +36,7 @@ class Services:
         self.sealer = sealer
         self.answers = Answers(queries)
         self.topics = Topics()
-        self.rates = Rates(settings.limits.requests)
+        self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
         self.metrics = Metrics(queries, self.topics)
         self.draining = asyncio.Event()

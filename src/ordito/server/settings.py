@@ -37,6 +37,9 @@ class Limits(_Part, frozen=True):
     requests: float = 50.0
     """Requests a second of each who is signed in."""
 
+    unknown: float = 5.0
+    """Requests a second from an address from which nobody is signed in."""
+
     body: int = 1 << 20
     """Bytes of a body."""
 
