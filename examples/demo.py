@@ -1,4 +1,5 @@
-"""What `./run demo` does: deploys the shop of `examples/shop` on this machine, uses it, and removes it.
+"""What `./run demo` does: deploys the shop of `examples/shop` on this machine, uses it, and removes it. `./run serve`
+serves it in between, until Ctrl-C; arguments go to `ordito serve`.
 
 Everything happens in a temporary directory and on free ports. Each command is printed before it is run, so that it can
 be repeated by hand; what fails makes the demo fail, and even then the shop is removed.
@@ -31,13 +32,16 @@ class Failed(Exception):
     """A step of the demo did not do what it should."""
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Run the demo and give its exit code."""
     signal.signal(signal.SIGTERM, _terminated)
     place = Path(tempfile.mkdtemp(prefix="ordito-demo-"))
     try:
         with removed(place):
-            tour(place)
+            if arguments[:1] == ["--serve"]:
+                serve(place, arguments[1:])
+            else:
+                tour(place)
     except Failed as failure:
         print(f"\ndemo: {failure}", file=sys.stderr)
         return 1
@@ -50,6 +54,36 @@ def main() -> int:
 
 def tour(place: Path) -> None:
     """Deploy, look around, visit, change."""
+    ensemble = deployed(place)
+    say("2. What exists now, and how it is:")
+    ordito("status", "-e", ensemble)
+    ordito("output", "-e", ensemble)
+    say(f"3. The balancer shares {VISITS} visits among the web servers:")
+    url = ordito("output", "url", "-e", ensemble, quietly=True).strip()
+    visit(url)
+    say("4. Deploying once more finds nothing to do:")
+    ordito("deploy", "-e", ensemble, "--yes")
+
+
+def serve(place: Path, arguments: list[str]) -> None:
+    """Deploy, and serve the shop until Ctrl-C."""
+    ensemble = deployed(place)
+    say("2. Serve it until Ctrl-C; then it is removed:")
+    words = ("serve", *arguments, "-e", str(ensemble))
+    print(f"\n$ ./run ordito {shlex.join(words)}", flush=True)
+    # It gets Ctrl-C as this process does, and ends by itself; only what is told to this process alone is handed on.
+    with subprocess.Popen(command(*words), stderr=subprocess.DEVNULL, cwd=ROOT) as server:
+        try:
+            code = server.wait()
+        except KeyboardInterrupt:
+            server.send_signal(signal.SIGTERM)
+            code = server.wait()
+    if code:
+        raise Failed(f"`ordito serve` ended with exit code {code}; see what it says by itself")
+
+
+def deployed(place: Path) -> Path:
+    """Deploy the shop; gives its ensemble."""
     ensemble = place / "ensemble"
     ports = free_ports(2 + WEB_INSTANCES)
     values = {
@@ -62,14 +96,7 @@ def tour(place: Path) -> None:
     inputs = [part for name, value in values.items() for part in ("-i", f"{name}={value}")]
     say("1. Deploy a shop of three tiers: a database with an API, three web servers, a balancer in front of them.")
     ordito("deploy", SHOP, "-e", ensemble, "--yes", *inputs)
-    say("2. What exists now, and how it is:")
-    ordito("status", "-e", ensemble)
-    ordito("output", "-e", ensemble)
-    say(f"3. The balancer shares {VISITS} visits among the web servers:")
-    url = ordito("output", "url", "-e", ensemble, quietly=True).strip()
-    visit(url)
-    say("4. Deploying once more finds nothing to do:")
-    ordito("deploy", "-e", ensemble, "--yes")
+    return ensemble
 
 
 @contextlib.contextmanager
@@ -78,7 +105,7 @@ def removed(place: Path) -> Iterator[None]:
     ensemble = place / "ensemble"
     try:
         yield
-        say("5. Remove everything:")
+        say("Remove everything:")
         ordito("undeploy", "-e", ensemble, "--yes")
         left = [str(path) for path in (place / "shop").rglob("*")]
         if left:
@@ -162,4 +189,4 @@ def _terminated(*_: object) -> NoReturn:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
