@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from bisect import bisect_left
 from collections import deque
 from itertools import islice
 from pathlib import Path
 
 from ordito.app.follow import lines_from
+from ordito.ensemble.errors import EnsembleError
 
 PAUSE = 0.05
 """Seconds between two looks at a file that somebody follows."""
@@ -71,7 +73,9 @@ class FileTail:
     async def _look(self) -> None:
         while True:
             if _size(self.path) > self._end:
-                self._take()
+                # What cannot be read now is tried again: nothing is told twice by that.
+                with contextlib.suppress(EnsembleError):
+                    self._take()
             await asyncio.sleep(PAUSE)
 
     def _take(self) -> None:

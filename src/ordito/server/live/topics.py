@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -18,9 +19,11 @@ from typing import Protocol
 import msgspec
 
 from ordito.base.change_ids import is_change_id
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.ensemble.logs import frames_from
+from ordito.ensemble.owner import LockOwner
 from ordito.server.answers import stamp_of
 from ordito.server.live.tail import FileTail
 from ordito.server.problems import ApiProblem
@@ -202,9 +205,14 @@ class _EnsembleFeed:
         now = self._stamp.now
         if place == now:
             return []
-        owner = holder(Layout(Path(self._stamp.directory)))
+        owner = self._holder()
         data = {"topic": self._topic.name, "type": "ensemble.changed", "holder": str(owner) if owner else None}
         return [Item("ensemble.changed", msgspec.json.encode(data), now)]
+
+    def _holder(self) -> LockOwner | None:
+        with contextlib.suppress(EnsembleError):
+            return holder(Layout(Path(self._stamp.directory)))
+        return None
 
     def changed(self) -> asyncio.Event:
         return self._stamp.changed
@@ -226,8 +234,15 @@ class _Stamp:
     def enter(self) -> None:
         self._watchers += 1
         if self._task is None:
-            self.now = stamp_of(self.directory)
+            self.now = self._present()
             self._task = asyncio.create_task(self._look())
+
+    def _present(self) -> str:
+        try:
+            return stamp_of(self.directory)
+        except EnsembleError:
+            # Who asks for the ensemble itself is told why it cannot be read.
+            return "unreadable"
 
     def leave(self) -> bool:
         self._watchers -= 1
@@ -238,7 +253,7 @@ class _Stamp:
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(STAMP_PAUSE)
-            now = stamp_of(self.directory)
+            now = self._present()
             if now != self.now:
                 self.now = now
                 self.changed.set()
