@@ -15,6 +15,7 @@ tosca_definitions_version: tosca_simple_yaml_1_3
 node_types:
   Said:
     derived_from: tosca.nodes.Root
+    properties: { word: { type: string, default: none, metadata: { sensitive: "true" } } }
     interfaces:
       Standard:
         operations: { create: say.sh, start: say.sh }
@@ -23,8 +24,12 @@ topology_template:
   outputs: { motto: { value: printed and given out } }
   node_templates:
     web: { type: Said, requirements: [ dependency: db ] }
-    db: { type: Said }
+    db: { type: Said, properties: { word: { get_input: pass } } }
 """
+
+
+CANARY = "canary-7431"
+"""The value of a sensitive input, which no byte of a server may hold."""
 
 
 def deployed(place: Path, name: str = "shop") -> Path:

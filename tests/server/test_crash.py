@@ -11,11 +11,12 @@ from pathlib import Path
 
 import urllib3
 
+from tests.cli.program import until
 from tests.support.serving import Client, Served
 from tests.support.thorough import examples
 
 
-def change(client: Client, worker: int, confirmed: list[str], until: threading.Event) -> None:
+def change(client: Client, worker: int, confirmed: list[str], enough: threading.Event) -> None:
     """Make projects with an account and a token each, as long as there is an answer; those confirmed are noted."""
     for number in itertools.count():
         name = f"p{worker}-{number}"
@@ -32,7 +33,7 @@ def change(client: Client, worker: int, confirmed: list[str], until: threading.E
                 confirmed.append(f"{path} {name}")
         except urllib3.exceptions.HTTPError:
             return
-        if until.is_set():
+        if enough.is_set():
             return
 
 
@@ -51,8 +52,7 @@ def test_what_was_confirmed_survives_being_killed(tmp_path: Path) -> None:
             for worker in workers:
                 worker.start()
             wanted = chance.randint(1, 60)
-            while len(confirmed) < wanted:
-                enough.wait(0.001)
+            until(lambda: len(confirmed) >= wanted)  # noqa: B023
             server.stop(signal.SIGKILL)
             for worker in workers:
                 worker.join()

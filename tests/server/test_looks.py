@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 
 import pytest
 
 from ordito.cli.main import run
-from tests.server.conftest import deployed
+from tests.server.conftest import CANARY, deployed
 from tests.support.serving import Client, Served
 
 ENSEMBLE = "projects/default/ensembles/shop"
@@ -106,3 +107,40 @@ def test_a_damaged_ensemble_is_a_problem_and_no_fault(tmp_path: Path) -> None:
         assert found.status == 422, found
         assert found.data["detail"]
         assert "Traceback" not in server.log.read_text()
+
+
+def test_no_answer_and_no_file_of_the_server_holds_a_secret(admin: Client, served: Served, shop: Path) -> None:
+    [job] = admin.get(f"{ENSEMBLE}/jobs")["jobs"]
+    paths = [*LOOKS, "status?all=true", f"jobs/{job['id']}", f"jobs/{job['id']}/log"]
+    bodies = [admin.ask("GET", f"{ENSEMBLE}/{path}") for path in paths]
+    bodies += [admin.ask("GET", "events", topic=f"{kind}:default/shop/{job['id']}") for kind in ("job", "log")]
+    bodies += [admin.ask("GET", "audit/export"), admin.ask("GET", "/metrics")]
+    assert {answer.status for answer in bodies} == {200}
+    files = [path.read_bytes() for path in served.home.iterdir() if path.is_file()]
+    assert not [text for text in (*(answer.body for answer in bodies), *files) if CANARY.encode() in text]
+
+
+def test_a_page_of_a_code_is_no_path(admin: Client) -> None:
+    for name in ("x" * 300, "..%2Fpages", "locked%00", "Locked"):
+        found = admin.ask("GET", f"/problems/{name}")
+        assert (found.status, found.data["code"]) == (404, "unknown-page"), name
+
+
+@pytest.mark.parametrize("key", ["-1", "1e400", "9" * 40, '"abc"', "[1]", "{}", "\xff"])
+@pytest.mark.parametrize("where", ["audit?after=", "users?after=", "events?topic=job:default/shop/{job}&after="])
+def test_cursors_that_nobody_gave_are_refused(admin: Client, where: str, key: str) -> None:
+    [job] = admin.get(f"{ENSEMBLE}/jobs")["jobs"]
+    text = f"[{key}]" if "events" in where else key
+    cursor = base64.urlsafe_b64encode(text.encode("latin-1")).decode().rstrip("=")
+    found = admin.ask("GET", where.format(job=job["id"]) + cursor)
+    is_name = "users" in where and key == '"abc"'
+    is_stamp = "events" in where and key == '"abc"'
+    assert found.status == (200 if is_name or is_stamp else 400), found
+
+
+def test_a_log_is_read_only_from_where_it_can_be(admin: Client) -> None:
+    [job] = admin.get(f"{ENSEMBLE}/jobs")["jobs"]
+    for after in ("-1", "9" * 40):
+        assert admin.ask("GET", f"{ENSEMBLE}/jobs/{job['id']}/log", after=after).status == 400
+    beyond = admin.get(f"{ENSEMBLE}/jobs/{job['id']}/log", after=1 << 40)
+    assert (beyond["pieces"], beyond["complete"]) == ([], True)

@@ -172,10 +172,33 @@ def test_a_list_has_only_what_may_be_seen(server: Served, everybody: list[Somebo
 
 
 def test_outputs_are_for_those_who_may_see_what_is_printed(server: Served, everybody: list[Somebody]) -> None:
+    """Wherever they stand: in the status, in the record of a job, in its events."""
+    where = f"projects/{MINE}/ensembles/shop"
     for who in everybody:
-        if Permission.READ in who.permissions:
-            found = Client(server.url, who.token).get(f"projects/{MINE}/ensembles/shop/status")
-            assert bool(found["outputs"]) == (Permission.LOGS in who.permissions), who.name
+        if Permission.READ not in who.permissions:
+            continue
+        client = Client(server.url, who.token)
+        [job] = client.get(f"{where}/jobs")["jobs"]
+        answers = [client.ask("GET", f"{where}/{path}") for path in ("status", f"jobs/{job['id']}")]
+        answers.append(client.ask("GET", "events", topic=f"job:{MINE}/shop/{job['id']}"))
+        assert {answer.status for answer in answers} == {200}
+        for answer in answers[:2]:
+            assert (b"printed and given out" in answer.body) == (Permission.LOGS in who.permissions), who.name
+        if Permission.LOGS not in who.permissions:
+            assert not [
+                answer for answer in answers if b"printed and given" in answer.body or b"says hello" in answer.body
+            ]
+
+
+def test_topics_are_followed_by_whom_the_table_says(server: Served, everybody: list[Somebody]) -> None:
+    for who in everybody:
+        for project, permissions in ((MINE, who.permissions), (OTHER, who.elsewhere)):
+            for topic, wanted in (("ensemble:{}/shop", "read"), ("job:{}/shop/A6BM5PEY0000", "read"),
+                                  ("log:{}/shop/A6BM5PEY0000", "logs")):  # fmt: skip
+                expected = 200 if wanted in permissions else 403
+                expected = expected if Permission.READ in permissions else 404
+                found = Client(server.url, who.token).ask("GET", "events", topic=topic.format(project))
+                assert found.status == (expected if who.is_known else 401), (who.name, topic, found)
 
 
 def test_a_refusal_is_written_down(server: Served, everybody: list[Somebody]) -> None:

@@ -14,8 +14,9 @@ import pytest
 from ordito.cli.main import run
 from ordito.server.refused import ServerRefused
 from ordito.server.settings import read_settings
+from tests.cli.program import until
 from tests.server.conftest import deployed
-from tests.support.serving import Client, Served, children_of, environment_of, is_gone, until
+from tests.support.serving import Client, Served, children_of, environment_of, is_gone
 
 ENSEMBLE = "projects/default/ensembles/shop"
 
@@ -41,6 +42,8 @@ def refused(home: Path, *words: str) -> str:
         ("url: { env: ORDITO_NOT_SET }", "there is no environment variable ORDITO_NOT_SET"),
         ("url: { file: none }", "cannot read none"),
         ("listen: [", "server.yaml"),
+        ("limits: { query_seconds: 0 }", "$.limits.query_seconds"),
+        ("limits: { requests: 0 }", "$.limits.requests"),
         ("listen: 0.0.0.0:0", "a user with a password"),
     ],
 )
@@ -73,6 +76,17 @@ def test_a_newer_database_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "server.db") as db:
         db.execute("UPDATE alembic_version SET version_num = '9999'")
     assert "newer version" in refused(tmp_path)
+
+
+def test_a_damaged_database_or_certificate_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "server.db").write_bytes(b"no database" * 1_000)
+    assert "server.db" in refused(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "server.yaml").write_text("tls: { certificate: c.pem, key: k.pem }\nlisten: 127.0.0.1:0\n")
+    for name in ("c.pem", "k.pem"):
+        (other / name).write_text("no certificate")
+    assert "tls:" in refused(other)
 
 
 def test_settings_come_from_files_and_variables(tmp_path: Path) -> None:
@@ -109,7 +123,7 @@ def test_nothing_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
         server.admin().get(f"{ENSEMBLE}/status")
         [forking] = children_of(server.process.pid)
         server.stop(signal.SIGKILL)
-    until(lambda: is_gone(forking), "the fork server stays")
+    until(lambda: is_gone(forking))
     with Served(tmp_path / "home") as again:
         assert again.admin().get(f"{ENSEMBLE}/status")["instances"]
 

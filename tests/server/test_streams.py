@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ordito.cli.main import run
+from tests.cli.program import until
 from tests.server.conftest import deployed
-from tests.support.serving import Client, Served, until
+from tests.support.serving import Client, Served
 from tests.support.thorough import examples
 
 SLOW = """\
@@ -86,7 +87,7 @@ def test_a_job_of_a_terminal_is_followed_while_it_runs(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ordito", "-e", str(shop), "-q", "deploy", str(tmp_path / "service.yaml"), "--yes"]
     running = subprocess.Popen(command)
     folder = shop / ".ordito" / "events"
-    until(lambda: folder.is_dir() and list(folder.iterdir()), "the job does not begin")
+    until(lambda: folder.is_dir() and bool(list(folder.iterdir())))
     [path] = folder.iterdir()
     topic = f"job:default/shop/{path.stem}"
     with Served(tmp_path / "home", shop) as server:

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
@@ -178,11 +177,3 @@ def environment_of(process: int) -> dict[str, str]:
     """The environment variables with which a process was started."""
     lines = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
     return dict(line.decode().split("=", 1) for line in lines if line)
-
-
-def until(is_so: Any, what: str) -> None:
-    """Wait until something is so, which is looked at again and again."""
-    end = time.monotonic() + SECONDS
-    while not is_so():
-        assert time.monotonic() < end, what
-        time.sleep(0.01)

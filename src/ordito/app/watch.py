@@ -17,6 +17,7 @@ from ordito.app.follow import lines_from
 from ordito.app.place import place_of
 from ordito.app.status import NO_OUTLINE, StatusReading, StatusRequest, StatusResult, instance_statuses, read_status
 from ordito.base.collector import let_go
+from ordito.ensemble.files import mark_of
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.instances.records import Delta, Instance
@@ -63,8 +64,8 @@ class _Told:
         """Whether everything has to be read again."""
         journal = self._layout.journal
         owner = holder(self._layout) if self._layout.exists else None
-        now = (str(owner) if owner else "", _file(self._layout.manifest))
-        more = (_file(journal), _file(journal.with_name(f"{journal.name}-wal")))
+        now = (str(owner) if owner else "", mark_of(self._layout.manifest))
+        more = (mark_of(journal), mark_of(journal.with_name(f"{journal.name}-wal")))
         # What a running job writes into the journal its events tell.
         is_same = now == self._seen and (self._events is not None or more == self._seen_journal)
         self._seen, self._seen_journal = now, more
@@ -146,13 +147,5 @@ def _after(record: Instance, event: _Event) -> Instance:
 
 
 def _size(path: Path | None) -> int:
-    found = _file(path) if path is not None else None
+    found = mark_of(path) if path is not None else None
     return found[1] if found is not None else 0
-
-
-def _file(path: Path) -> tuple[int, int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -55,6 +55,15 @@ class FileChanged(OSError):
     """A file has changed since it was read."""
 
 
+def mark_of(path: Path) -> tuple[int, int, int] | None:
+    """What changes with a file: its time, size and number; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
 def is_same(found: os.stat_result, path: Path) -> bool:
     """Whether a file is the one that was found, and was not written to since. Raises ``OSError``."""
     now = path.stat()

@@ -324,6 +324,9 @@ class JobAsked(Asked, frozen=True):
     most: int | None = None
     """How many of its tasks are told of, null for all."""
 
+    printed: bool = True
+    """Whether it is told what operations printed, were given by users, and gave out."""
+
 
 def _jobs(directory: str, _: Asked) -> JobListData:
     from ordito.app.job.jobs import JobsRequest, list_jobs
@@ -335,7 +338,17 @@ def _job(directory: str, asked: JobAsked) -> RecordedJobData | UnfinishedJobData
     from ordito.app.job.jobs import JobRequest, OpenJob, show_job
 
     found = show_job(JobRequest(directory, asked.job))
-    return unfinished_job_data(found) if isinstance(found, OpenJob) else recorded_job_data(found, asked.most)
+    if isinstance(found, OpenJob):
+        return unfinished_job_data(found)
+    data = recorded_job_data(found, asked.most)
+    return data if asked.printed else _without_printed(data)
+
+
+def _without_printed(found: RecordedJobData) -> RecordedJobData:
+    replace = msgspec.structs.replace
+    changes = tuple(replace(change, output=(), inputs={}, hook=None, condition={}) for change in found.changes)
+    status = {name: value for name, value in found.status.items() if name != "outputs"}
+    return replace(found, status=status, changes=changes)
 
 
 JOBS = UseCase("jobs list", Asked, (JobListData,), _jobs)

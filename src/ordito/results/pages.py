@@ -19,6 +19,7 @@ A page is the file ``codes/CODE.yaml``, with the keys
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from ordito.source.package import load_file
 FOLDER = Path(__file__).parent / "codes"
 MAIN = "service.yaml"
 COMMAND = "command"
+CODE = re.compile(r"[a-z0-9-]{1,80}")
 
 
 class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,8 +64,7 @@ def page_codes() -> list[str]:
 
 def has_page(code: str) -> bool:
     """Whether a code has a page."""
-    path = FOLDER / f"{code}.yaml"
-    return bool(code) and path.parent == FOLDER and path.is_file()
+    return bool(CODE.fullmatch(code)) and (FOLDER / f"{code}.yaml").is_file()
 
 
 def read_page(code: str) -> Page | None:

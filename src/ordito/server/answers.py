@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.ensemble.files import mark_of
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.answer import Asked
@@ -18,22 +19,14 @@ LARGEST = MOST_BYTES // 4
 
 
 def stamp_of(directory: str) -> str:
-    """What changes with everything that a look at an ensemble can see: made of the times and sizes of its files and of
+    """What changes with everything that Ordito writes into an ensemble: made of the times and sizes of its files and of
     who works on it. Raises ``EnsembleError``."""
     layout = Layout(Path(directory))
     journal = layout.journal
     files = (layout.manifest, layout.jobs_tsv, journal, journal.with_name(f"{journal.name}-wal"), layout.inbox)
     owner = holder(layout) if layout.exists else None
-    found = [*(_file(path) for path in files), str(owner)]
+    found = [*(mark_of(path) for path in files), str(owner)]
     return hashlib.sha256(msgspec.json.encode(found)).hexdigest()[:20]
-
-
-def _file(path: Path) -> tuple[int, int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 class KeptAnswer(msgspec.Struct, frozen=True):
@@ -55,17 +48,17 @@ class Answers:
         """The answer to a look. ``keeps`` is whether it depends on nothing but the ensemble's own files. Raises
         ``ApiProblem`` and ``EnsembleError``."""
         parameters = msgspec.json.encode(asked)
+        if not keeps:
+            body = await self._queries.ask(look, directory, parameters)
+            return KeptAnswer(body, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
         # Before it is read: what changes meanwhile gives another stamp.
         stamp, key = stamp_of(directory), (look, directory, parameters)
         tag = f'"{hashlib.sha256(stamp.encode() + look.encode() + parameters).hexdigest()[:20]}"'
-        kept = self._kept.get(key) if keeps else None
+        kept = self._kept.get(key)
         if kept is not None and kept.etag == tag:
             self._kept.move_to_end(key)
             return kept
-        body = await self._queries.ask(look, directory, parameters)
-        if not keeps:
-            return KeptAnswer(body, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
-        found = KeptAnswer(body, tag)
+        found = KeptAnswer(await self._queries.ask(look, directory, parameters), tag)
         self._keep(key, found)
         return found
 

@@ -84,7 +84,6 @@ class _Headers:
 
     def __init__(self, inner: ASGIApp, services: Services) -> None:
         self._inner = inner
-        self._services = services
         self._headers = [(name.lower().encode(), value.encode()) for name, value in SECURITY.items()]
         if base_url(services.settings, services.port).startswith("https:"):
             self._headers.append((b"strict-transport-security", b"max-age=31536000"))

@@ -10,6 +10,7 @@ import secrets
 import time
 import typing
 from collections.abc import Mapping
+from functools import cache
 from http import HTTPStatus
 
 import msgspec
@@ -17,26 +18,23 @@ from sqlalchemy import Connection, select
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from ordito.base.suggest import nearest
 from ordito.ensemble.errors import EnsembleError
 from ordito.results.failure import failure_of
 from ordito.server.call import ApiCall, encoded
 from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.identity.principal import Principal
-from ordito.server.identity.signing_in import by_session, by_token, note_use
+from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
+from ordito.server.names import meant_field
 from ordito.server.permissions import OF_SERVER, Access, Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import JSON, Reply, Route
 from ordito.server.services import Services
-from ordito.server.settings import base_url, own_names
+from ordito.server.settings import base_url, own_names, proxies_of
 
 _LOG = logging.getLogger(__name__)
 ACCESS = logging.getLogger("ordito.server.access")
 
 PROBLEM = "application/problem+json"
-LONGEST_HEADER = 16_384
-DEEPEST = 64
-UNKNOWN = re.compile(r"unknown field `([^`]*)`")
 
 SECURITY = {
     "X-Content-Type-Options": "nosniff",
@@ -134,7 +132,7 @@ def _response(route: Route, reply: Reply, request: Request) -> Response:
 def _address(services: Services, request: Request) -> str:
     """The address from which a request comes: what the last proxy that is not trusted has said."""
     address = request.client.host if request.client is not None else ""
-    networks = [ipaddress.ip_network(network) for network in services.settings.trusted_proxies]
+    networks = proxies_of(services.settings)
     for one in reversed(request.headers.get("x-forwarded-for", "").split(",") if networks else []):
         try:
             if not any(ipaddress.ip_address(address) in network for network in networks):
@@ -154,18 +152,13 @@ def _check_host(services: Services, request: Request) -> None:
 async def _principal(services: Services, request: Request, call: ApiCall) -> Principal | None:
     """Who asks. Raises ``ApiProblem`` for a token or a session that is not valid."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
-    secret = request.cookies.get(cookie_name(services), "")
-    if token:
-        found = await services.database.read(lambda c: by_token(c, token.strip(), call.now))
-        if found is None or kind.lower() != "bearer":
-            # Who tries one token after another is an address that nobody knows.
-            _limit(services, call)
-            hint = "make a new one; after `Bearer ` stands the whole token"
-            raise ApiProblem("expired", "the token is not known, or not valid any more", hint)
-    elif secret:
-        found = await services.database.read(lambda c: by_session(c, secret, call.now))
-    else:
-        found = None
+    call.credentials = Credentials(token.strip(), request.cookies.get(cookie_name(services), ""))
+    found = await services.database.read(lambda c: by_credentials(c, call.credentials, call.now))
+    if kind and (found is None or kind.lower() != "bearer"):
+        # Who tries one token after another is an address that nobody knows.
+        _limit(services, call)
+        hint = "make a new one; after `Bearer ` stands the whole token"
+        raise ApiProblem("expired", "the token is not known, or not valid any more", hint)
     if found is None:
         return None
     if found[1]:
@@ -239,20 +232,25 @@ async def _forbid(call: ApiCall, access: Permission, who_gives: str) -> None:
 
 
 def _query(request: Request, route: Route) -> msgspec.Struct:
-    fields = route.query.__struct_fields__
+    fields, lists = route.query.__struct_fields__, _lists(route.query)
     plain: dict[str, object] = {}
-    hints = typing.get_type_hints(route.query)
     for name in request.query_params:
         values = request.query_params.getlist(name)
-        is_list = name in fields and typing.get_origin(hints[name]) is tuple
-        if len(values) > 1 and not is_list:
+        if len(values) > 1 and name not in lists:
             raise ApiProblem("malformed", f'the query has "{name}" more than once')
-        plain[name] = values if is_list else values[0]
+        plain[name] = values if name in lists else values[0]
     try:
         found: msgspec.Struct = msgspec.convert(plain, route.query, strict=False)
     except msgspec.ValidationError as error:
         raise _malformed("query", error, fields) from None
     return found
+
+
+@cache
+def _lists(kind: type[msgspec.Struct]) -> frozenset[str]:
+    """The fields that may be given more than once."""
+    hints = typing.get_type_hints(kind)
+    return frozenset(name for name in kind.__struct_fields__ if typing.get_origin(hints[name]) is tuple)
 
 
 async def _body(services: Services, request: Request) -> bytes:
@@ -281,7 +279,5 @@ def _fields(call: ApiCall, request: Request) -> msgspec.Struct | None:
 
 
 def _malformed(part: str, error: msgspec.ValidationError, fields: tuple[str, ...]) -> ApiProblem:
-    found = UNKNOWN.search(str(error))
-    near = nearest(found[1], fields) if found is not None else []
-    hint = f'did you mean "{near[0]}"?' if near else f"it may have: {', '.join(fields)}" if fields else ""
+    hint = meant_field(error, fields) or (f"it may have: {', '.join(fields)}" if fields else "")
     return ApiProblem("malformed", f"the {part} is not as it must be: {error}", hint)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 from sqlalchemy import Connection, delete, insert, select
@@ -15,12 +14,15 @@ from sqlalchemy import Connection, delete, insert, select
 from ordito.server.database.audit import DENIED, Deed, write_down
 from ordito.server.database.tables import ANSWERS
 from ordito.server.identity.principal import Principal
+from ordito.server.identity.signing_in import Credentials
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
-from ordito.server.route import Reply, Route
+from ordito.server.route import FARTHEST, Reply, Route
 
 if TYPE_CHECKING:
     from ordito.server.services import Services
+
+K = TypeVar("K")
 
 KEPT_FOR = 24 * 3600.0
 """Seconds for which answers are given again."""
@@ -54,6 +56,9 @@ class ApiCall:
         self.address = address
         self.headers = headers
         self.now = time.time()
+        self.credentials = Credentials()
+        """With what it says who asks."""
+
         self.who: Principal | None = None
         self.query: Any = None
         self.body: Any = None
@@ -78,11 +83,6 @@ class ApiCall:
     def may(self, permission: Permission, project: str, ensemble: str = "") -> bool:
         """Whether who asks has a permission."""
         return self.who is not None and permission in self.who.permissions(project, ensemble)
-
-    @property
-    def allowed(self) -> tuple[str, ...]:
-        """The permissions of who asks where the path leads."""
-        return tuple(sorted(self.principal.permissions(self.project, self.ensemble)))
 
     async def change(
         self, action: str, do: Callable[[Connection], Reply], *, about: str = "", detail: str = "", by: str = ""
@@ -189,21 +189,22 @@ def tagged(data: object) -> Reply:
     return Reply(data, headers={"ETag": tag_of(data)})
 
 
-def cursor_of(*keys: str | int | float) -> str:
-    """A place in a list: behind the item with these keys."""
-    return base64.urlsafe_b64encode(msgspec.json.encode(keys)).decode().rstrip("=")
+def cursor_of(key: str | int) -> str:
+    """A place in a list: behind the item with this key."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 
 
-def keys_in(cursor: str, count: int) -> list[Any] | None:
-    """The keys in a cursor, None for an empty one. Raises ``ApiProblem``."""
+TEXT = msgspec.json.Decoder(str)
+NUMBER: msgspec.json.Decoder[int] = msgspec.json.Decoder(Annotated[int, msgspec.Meta(ge=0, le=FARTHEST)])
+"""The kinds of keys that lists have."""
+
+
+def key_in(cursor: str, kind: msgspec.json.Decoder[K]) -> K | None:
+    """The key in a cursor, None for an empty one. Raises ``ApiProblem``."""
     if not cursor:
         return None
     try:
-        found = msgspec.json.decode(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=list)
-    except (binascii.Error, msgspec.DecodeError, ValueError):
-        found = []
-    if len(found) != count:
-        raise ApiProblem(
-            "bad-cursor", "this is no cursor of such a list", "leave `after` out to begin at its first item"
-        )
-    return found
+        return kind.decode(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (msgspec.DecodeError, ValueError):
+        hint = "leave `after` out to begin at its first item"
+        raise ApiProblem("bad-cursor", "this is no cursor of such a list", hint) from None

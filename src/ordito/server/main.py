@@ -20,6 +20,7 @@ from typing import TextIO
 import uvicorn
 from cryptography.fernet import Fernet
 from sqlalchemy import Connection, func, insert, select
+from sqlalchemy.exc import DatabaseError
 
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import current_user
@@ -70,6 +71,9 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
             database = Database(home / "server.db")
         except OSError as error:
             raise ServerRefused(f"cannot use {home}: {error.strerror or error}") from error
+        except DatabaseError as error:
+            hint = "put back a copy of it; what ensembles hold is not in it"
+            raise ServerRefused(f"cannot read {home / 'server.db'}: {error.orig}", hint) from error
         stack.callback(database.close)
         database.write_now(lambda connection: prune(connection, time.time()))
         _check_users(database, settings)
@@ -80,7 +84,12 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
             queries = Queries(limits, bare_environment(os.environ, settings.variables))
             services = Services(settings, database, queries, sealer, openapi)
             services.port = listener.getsockname()[1]
-            _Server(_config(settings, services, home), services, _link(services)).run([listener])
+            config = _config(settings, services, home)
+            try:
+                config.load()
+            except OSError as error:
+                raise ServerRefused(f"tls: the certificate and its key cannot be used: {error}") from error
+            _Server(config, services, _link(services)).run([listener])
     return 0
 
 

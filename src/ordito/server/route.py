@@ -11,6 +11,9 @@ from ordito.server.permissions import Access, Permission
 
 T = TypeVar("T")
 
+FARTHEST = (1 << 62) - 1
+"""The farthest place in a file or a table that a request may name."""
+
 JSON = "application/json"
 BASE = "/api/v1"
 PROJECT = BASE + "/projects/{project}"

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import msgspec
 
-from ordito.base.suggest import nearest
 from ordito.results.pages import page_data
+from ordito.server.names import meant_field
 from ordito.server.refused import ServerRefused
-
-UNKNOWN = re.compile(r"unknown field `([^`]*)`")
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,19 +33,19 @@ class Tls(_Part, frozen=True):
 class Limits(_Part, frozen=True):
     """What a request may use."""
 
-    requests: float = 50.0
+    requests: Annotated[float, msgspec.Meta(gt=0)] = 50.0
     """Requests a second of each who is signed in."""
 
-    unknown: float = 5.0
+    unknown: Annotated[float, msgspec.Meta(gt=0)] = 5.0
     """Requests a second from an address from which nobody is signed in."""
 
-    body: int = 1 << 20
+    body: Annotated[int, msgspec.Meta(gt=0)] = 1 << 20
     """Bytes of a body."""
 
-    query_seconds: float = 30.0
+    query_seconds: Annotated[float, msgspec.Meta(gt=0)] = 30.0
     """Seconds that an answer may take."""
 
-    query_memory: int = 4 << 30
+    query_memory: Annotated[int, msgspec.Meta(gt=0, le=1 << 46)] = 4 << 30
     """Bytes of address space of the process that answers."""
 
 
@@ -99,7 +98,8 @@ def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") 
     try:
         found = msgspec.convert(values, ServerSettings, strict=False)
     except msgspec.ValidationError as error:
-        raise ServerRefused(f"{path}: {error}", _nearest(str(error))) from error
+        names = {name for part in (ServerSettings, Limits, Tls) for name in part.__struct_fields__}
+        raise ServerRefused(f"{path}: {error}", meant_field(error, names)) from error
     _check(found, path)
     return found
 
@@ -121,13 +121,6 @@ def _resolved(value: object, path: Path, environment: Mapping[str, str]) -> obje
             raise ServerRefused(f"{path}: there is no environment variable {name}")
         return environment[name]
     return {name: _resolved(one, path, environment) for name, one in value.items()}
-
-
-def _nearest(message: str) -> str:
-    found = UNKNOWN.search(message)
-    names = {name for part in (ServerSettings, Limits, Tls) for name in part.__struct_fields__}
-    near = nearest(found[1], names) if found is not None else []
-    return f'did you mean "{near[0]}"?' if near else ""
 
 
 def _check(found: ServerSettings, path: Path) -> None:
@@ -167,10 +160,17 @@ def refuse_open(settings: ServerSettings, *, has_users: bool) -> None:
         )
 
 
+@cache
 def own_names(settings: ServerSettings, port: int) -> frozenset[str]:
     """The values of `Host` with which requests are taken: all others come from pages that mean another server."""
     names = {f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]")} if settings.is_loopback else set()
     return frozenset(names | ({urlsplit(settings.url).netloc} if settings.url else set()))
+
+
+@cache
+def proxies_of(settings: ServerSettings) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+    """The networks of the proxies that are trusted."""
+    return tuple(map(ipaddress.ip_network, settings.trusted_proxies))
 
 
 def base_url(settings: ServerSettings, port: int) -> str:

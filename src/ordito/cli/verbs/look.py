@@ -162,11 +162,11 @@ def revisions_command(session: Session) -> ExitCode:
 
     Each completed deployment, upgrade, removal or rollback made one. The ensemble keeps what it deployed, its files and
     its inputs, so that `ordito rollback REVISION` can go back to it."""
-    from ordito.app.revisions import list_revisions
-    from ordito.results.status import revisions_data
+    from ordito.results.answer import Asked
+    from ordito.results.status import REVISIONS
 
-    found = list_revisions(session.settings.directory)
-    session.show(revisions_data(found), _write_revisions)
+    found = session.ask(REVISIONS, Asked())
+    session.show(found, _write_revisions)
     if found.is_partial:
         what = f"job {found.partial}" if found.partial else "a job"
         session.warn(f"{what} was begun after the current revision, and did not complete")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 
+import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
 from ordito.server.database.tables import LINKS, SESSIONS, TOKENS
@@ -53,6 +54,20 @@ def by_token(connection: Connection, text: str, now: float) -> tuple[Principal, 
     else:
         found = user_principal(connection, row.owner, **more)
     return (found, now - row.used > NEWS_AFTER) if found is not None else None
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    """With what a request says who asks: a token, or the secret of a session; "" for none."""
+
+    token: str = ""
+    session: str = ""
+
+
+def by_credentials(connection: Connection, given: Credentials, now: float) -> tuple[Principal, bool] | None:
+    """Who asks, and whether that is to be written down; None for nobody."""
+    if given.token:
+        return by_token(connection, given.token, now)
+    return by_session(connection, given.session, now) if given.session else None
 
 
 def note_use(connection: Connection, by: str, now: float) -> None:

@@ -23,7 +23,9 @@ class FileTail:
     """A file of whole lines that only grows; its newest lines are kept for those who follow it. Places are offsets of
     bytes behind a line."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, keeps: bool) -> None:
+        """Without ``keeps`` it only tells that the file grows."""
+        self._keeps = keeps
         self.path = path
         self.watchers = 0
         self._lines: deque[bytes] = deque()
@@ -79,6 +81,8 @@ class FileTail:
             await asyncio.sleep(PAUSE)
 
     def _take(self) -> None:
+        if not self._keeps:
+            self._end = _size(self.path)
         for line in lines_from(self.path, self._end):
             self._end += len(line)
             self._lines.append(line)

@@ -27,6 +27,7 @@ from ordito.ensemble.owner import LockOwner
 from ordito.server.answers import stamp_of
 from ordito.server.live.tail import FileTail
 from ordito.server.problems import ApiProblem
+from ordito.server.route import FARTHEST
 
 Place = int | str
 
@@ -99,9 +100,9 @@ class Topics:
             return _LogFeed(self, topic, layout)
         return _JobFeed(self, topic, layout, logs=logs)
 
-    def tail(self, path: Path) -> FileTail:
-        """The tail of a file, which is entered."""
-        found = self._tails.setdefault(path, FileTail(path))
+    def tail(self, path: Path, *, keeps: bool = True) -> FileTail:
+        """The tail of a file, which is entered; it ``keeps`` the newest lines."""
+        found = self._tails.setdefault(path, FileTail(path, keeps=keeps))
         found.enter()
         return found
 
@@ -177,7 +178,7 @@ class _LogFeed:
         self._topic = topic
         # The log is no file of lines: only that it grows is taken from its tail.
         self._path = layout.log(topic.job)
-        self._tail = topics.tail(self._path)
+        self._tail = topics.tail(self._path, keeps=False)
 
     def read(self, place: Place) -> list[Item]:
         at = place if isinstance(place, int) else 0
@@ -279,6 +280,8 @@ def places_in(cursor: str, topics: tuple[Topic, ...]) -> dict[str, Place]:
             raise ValueError(cursor)
         plain = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         places = msgspec.json.decode(plain, type=list[Place])
+        if any(isinstance(place, int) and not 0 <= place <= FARTHEST for place in places):
+            raise ValueError(places)
         return {topic.name: place for topic, place in zip(topics, places, strict=True)}
     except (msgspec.DecodeError, ValueError):
         hint = "open the stream without a cursor, and with the same topics in the same order"

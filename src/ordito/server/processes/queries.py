@@ -59,11 +59,6 @@ class Queries:
         """Whether the fork server runs."""
         return self._process is not None and self._process.poll() is None
 
-    @property
-    def process(self) -> int:
-        """The process id of the fork server, 0 for none."""
-        return self._process.pid if self._process is not None else 0
-
     def start(self) -> None:
         """Start the fork server."""
         mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

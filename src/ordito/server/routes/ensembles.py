@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,14 +20,14 @@ from ordito.results.hosts import HOSTS
 from ordito.results.jobs import JOB, JOBS, JobAsked
 from ordito.results.policies import POLICIES
 from ordito.results.services import SPEC
-from ordito.results.status import REVISIONS, STATUS, StatusAsked
+from ordito.results.status import REVISIONS, STATUS
 from ordito.results.topology import WORKFLOW, WORKFLOWS, NamedAsked
 from ordito.server.call import ApiCall
 from ordito.server.database.tables import BINDINGS, ENSEMBLES
 from ordito.server.names import Name
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
-from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, Handler, ListPart, Reply, Route
+from ordito.server.route import BASE, ENSEMBLE, FARTHEST, PROJECT, Fields, Handler, ListPart, Reply, Route
 
 
 class EnsembleData(msgspec.Struct, frozen=True):
@@ -80,7 +81,8 @@ async def _list(call: ApiCall) -> Reply:
         asked = asked.where(ENSEMBLES.c.project == call.project)
     rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
     seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
-    return Reply(ListPart(tuple(_ensemble(call, row) for row in seen), None))
+    # Each is looked at on the disk.
+    return Reply(ListPart(await asyncio.to_thread(lambda: tuple(_ensemble(call, row) for row in seen)), None))
 
 
 def _row(connection: Connection, project: str, name: str) -> Row[Any]:
@@ -132,8 +134,13 @@ async def _remove(call: ApiCall) -> Reply:
 # ----------------------------------------------------------------------------------------------------------- looks
 
 
+PRINTED = {STATUS.name: "outputs", JOB.name: "printed"}
+"""The parameter of a look that asks for what was printed or given out: only for those who may see that."""
+
+
 def _look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") -> Handler:
     """A handler that asks a look. ``named`` is the parameter that the path has, under the same name."""
+    printed = PRINTED.get(use_case.name, "")
 
     async def handler(call: ApiCall) -> Reply:
         asked = call.query
@@ -141,18 +148,12 @@ def _look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") -
             raise ApiProblem("malformed", f'the query has "{named}", which the path says already', "leave it out")
         if named:
             asked = msgspec.structs.replace(asked, **{named: call.path[named]})
+        if printed and not call.may(Permission.LOGS, call.project, call.ensemble):
+            asked = msgspec.structs.replace(asked, **{printed: False})
         found = await call.services.answers.ask(use_case.name, await _directory(call), asked, keeps=keeps)
         return Reply(found.body, headers={"ETag": found.etag})
 
     return handler
-
-
-async def _status(call: ApiCall) -> Reply:
-    asked: StatusAsked = call.query
-    # What is given out is only for those who may see what is printed.
-    asked = StatusAsked(asked.all, asked.outputs and call.may(Permission.LOGS, call.project, call.ensemble))
-    found = await call.services.answers.ask(STATUS.name, await _directory(call), asked)
-    return Reply(found.body, headers={"ETag": found.etag})
 
 
 class _DescribeQuery(DescribeAsked, frozen=True):
@@ -170,7 +171,7 @@ class _WorkflowQuery(NamedAsked, frozen=True):
 class LogFields(Fields, frozen=True):
     """Which part of a log is wanted."""
 
-    after: Annotated[int, msgspec.Meta(ge=0)] = 0
+    after: Annotated[int, msgspec.Meta(ge=0, le=FARTHEST)] = 0
     """The offset at which it begins: 0, or one that was given as ``next``."""
 
     limit: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)] = 1 << 18
@@ -259,7 +260,8 @@ def _look_route(
         answers=use_case.results,
         problems=(*_UNKNOWN, "no-ensemble", "ensemble", "too-costly", *problems),
         verb=use_case.name,
-        **{"handler": _look(use_case, named=named, keeps=keeps), "access": _READ, "query": use_case.asked, **more},
+        handler=_look(use_case, named=named, keeps=keeps),
+        **{"access": _READ, "query": use_case.asked, **more},
     )
 
 
@@ -273,7 +275,7 @@ TABLE = (
     _route("GET", ENSEMBLE, _READ, "An ensemble.", _show, answers=(EnsembleData,), problems=_UNKNOWN),
     _route("DELETE", ENSEMBLE, _CONFIGURE, "Let the server forget an ensemble; its directory stays as it is.", _remove,
            status=204, problems=_UNKNOWN),
-    _look_route("/status", STATUS, "What exists, with the status of each instance.", handler=_status),
+    _look_route("/status", STATUS, "What exists, with the status of each instance."),
     _look_route("/nodes/{name}", DESCRIBE, "All that is known about a node or an instance.", query=_DescribeQuery,
                 named="name", problems=("unknown-name", "ambiguous-name")),
     _look_route("/revisions", REVISIONS, "What was deployed, and when."),

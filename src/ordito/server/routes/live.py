@@ -13,7 +13,8 @@ from starlette.types import Receive, Scope, Send
 
 from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall
-from ordito.server.identity.signing_in import by_session, by_token
+from ordito.server.identity.principal import Principal
+from ordito.server.identity.signing_in import by_credentials
 from ordito.server.live.topics import Feed, Item, Place, Topic, cursor_text, places_in, topic_named
 from ordito.server.permissions import Access, Permission
 from ordito.server.problems import ApiProblem
@@ -60,6 +61,7 @@ class _Stream:
         self._call = call
         self._feeds = feeds
         self._places = places
+        self._topics = tuple(map(topic_named, feeds))
         self._asked = time.monotonic()
 
     @property
@@ -93,20 +95,13 @@ class _Stream:
             return True
         self._asked = time.monotonic()
         call, now = self._call, time.time()
-        kind, _, token = call.headers.get("authorization", "").partition(" ")
-        database = call.services.database
-        if kind:
-            found = await database.read(lambda connection: by_token(connection, token.strip(), now))
-        else:
-            from ordito.server.border import cookie_name
+        found = await call.services.database.read(lambda connection: by_credentials(connection, call.credentials, now))
+        return found is not None and all(_may(found[0], topic) >= _may(call.principal, topic) for topic in self._topics)
 
-            cookies = call.headers.get("cookie", "").split(";")
-            name = cookie_name(call.services) + "="
-            secret = next((one.strip().removeprefix(name) for one in cookies if one.strip().startswith(name)), "")
-            found = await database.read(lambda connection: by_session(connection, secret, now))
-        topics = [topic_named(name) for name in self._feeds]
-        return found is not None and all(_wanted(topic) in found[0].permissions(topic.project, topic.ensemble)
-                                         for topic in topics)  # fmt: skip
+
+def _may(who: Principal, topic: Topic) -> frozenset[Permission]:
+    """Of the permissions to see, those that somebody has for a topic."""
+    return who.permissions(topic.project, topic.ensemble) & {Permission.READ, Permission.LOGS}
 
 
 def _wanted(topic: Topic) -> Permission:

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from ordito.ensemble.job_format import moment
-from ordito.server.call import ApiCall, cursor_of, keys_in
+from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.audit import AuditChain, verified
 from ordito.server.database.tables import AUDIT, BINDINGS, LINKS, MEMBERS, SESSIONS, TOKENS, USERS
 from ordito.server.identity.principal import GROUP, USER
@@ -62,8 +62,7 @@ def _user(row: Row[Any]) -> UserData:
 
 async def _list(call: ApiCall) -> Reply:
     fields: PageFields = call.query
-    keys = keys_in(fields.after, 1)
-    asked = select(USERS).where(USERS.c.name > (str(keys[0]) if keys else "")).order_by(USERS.c.name)
+    asked = select(USERS).where(USERS.c.name > (key_in(fields.after, TEXT) or "")).order_by(USERS.c.name)
     rows = await call.services.database.read(lambda c: c.execute(asked.limit(fields.limit + 1)).all())
     after = cursor_of(rows[fields.limit - 1].name) if len(rows) > fields.limit else None
     return Reply(ListPart(tuple(map(_user, rows[: fields.limit])), after))
@@ -237,10 +236,10 @@ def _deed(row: Row[Any]) -> DeedData:
 
 async def _audit(call: ApiCall) -> Reply:
     fields: AuditFields = call.query
-    keys = keys_in(fields.after, 1)
+    before = key_in(fields.after, NUMBER)
     asked = select(AUDIT).order_by(AUDIT.c.number.desc()).limit(fields.limit + 1)
-    if keys:
-        asked = asked.where(AUDIT.c.number < int(keys[0]))
+    if before is not None:
+        asked = asked.where(AUDIT.c.number < before)
     for column, value in (
         (AUDIT.c.principal, fields.actor),
         (AUDIT.c.project, fields.project),
