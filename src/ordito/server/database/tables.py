@@ -105,8 +105,247 @@ ENSEMBLES = Table(
     _text("name", key=True),
     _text("directory"),
     _time("created"),
+    # JSON: labels by name.
+    Column("labels", Text, nullable=False, server_default="{}"),
     ForeignKeyConstraint(["project"], ["project.name"]),
 )
+
+
+def _of_ensemble() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["project", "ensemble"], ["ensemble.project", "ensemble.name"], ondelete="CASCADE")
+
+
+PLANS = Table(
+    "plan",
+    METADATA,
+    _text("id", key=True),
+    _text("project"),
+    _text("ensemble"),
+    # Who has asked for it: a kind of principal, and its id.
+    _text("kind"),
+    _text("who"),
+    _text("workflow"),
+    # What was asked, sealed with the server's key: it may hold values of inputs.
+    Column("request", LargeBinary, nullable=False),
+    _text("comment"),
+    # ask or auto; exact or latest
+    _text("apply"),
+    _text("bind"),
+    _text("state"),
+    _text("digest"),
+    # JSON: totals and risks, and the approvals that are wanted.
+    _text("about"),
+    _text("wanted"),
+    # JSON: a problem, "" for none.
+    _text("problem"),
+    # Who has applied it.
+    _text("applied"),
+    _text("job"),
+    _text("job_status"),
+    # How often its process, or its runner, was started.
+    Column("attempts", Integer, nullable=False),
+    _time("created"),
+    _time("changed"),
+    _time("queued"),
+    _time("expires"),
+    _of_ensemble(),
+    Index("plan_of_ensemble", "project", "ensemble", "id"),
+    Index("plan_in_state", "state"),
+)
+"""What somebody has asked for, from the request to its job."""
+
+APPROVALS = Table(
+    "approval",
+    METADATA,
+    _text("plan", key=True),
+    _text("who", key=True),
+    _text("digest"),
+    # approve or reject
+    _text("decision"),
+    _text("comment"),
+    _time("created"),
+    ForeignKeyConstraint(["plan"], ["plan.id"], ondelete="CASCADE"),
+)
+
+RULES = Table(
+    "rules",
+    METADATA,
+    _text("project", key=True),
+    # "" for all of the project.
+    _text("ensemble", key=True),
+    # JSON
+    _text("body"),
+    _of_project(),
+)
+"""Which approvals plans need."""
+
+FREEZES = Table(
+    "freeze",
+    METADATA,
+    # "" for the whole server, or all of the project.
+    _text("project", key=True),
+    _text("ensemble", key=True),
+    _text("reason"),
+    _text("who"),
+    # 0 for no end.
+    _time("until"),
+    _time("created"),
+)
+
+PACKAGES = Table(
+    "package",
+    METADATA,
+    _text("project", key=True),
+    # SHA-256 of the archive, in hex.
+    _text("digest", key=True),
+    Column("size", Integer, nullable=False),
+    # JSON: what is in it.
+    _text("summary"),
+    _text("who"),
+    _time("created"),
+    _of_project(),
+)
+
+LABELS = Table(
+    "label",
+    METADATA,
+    _text("project", key=True),
+    _text("name", key=True),
+    _text("version", key=True),
+    _text("digest"),
+    _time("created"),
+    ForeignKeyConstraint(["project", "digest"], ["package.project", "package.digest"], ondelete="CASCADE"),
+)
+
+SCHEDULES = Table(
+    "schedule",
+    METADATA,
+    _text("id", key=True),
+    _text("project"),
+    _text("ensemble"),
+    _text("name"),
+    # Five fields, and the name of a time zone.
+    _text("cron"),
+    _text("zone"),
+    # As in a plan.
+    Column("request", LargeBinary, nullable=False),
+    _text("apply"),
+    Column("paused", Boolean, nullable=False),
+    _text("who"),
+    _time("created"),
+    # When its next turn is, when the last one was, and what came of that.
+    _time("next"),
+    _time("last"),
+    _text("outcome"),
+    _of_ensemble(),
+)
+
+SOURCES = Table(
+    "source",
+    METADATA,
+    _text("project", key=True),
+    _text("ensemble", key=True),
+    # The id in the address of its hook.
+    Column("id", Text, nullable=False, unique=True),
+    _text("repository"),
+    _text("branch"),
+    _text("path"),
+    _text("apply"),
+    # Sealed with the server's key.
+    Column("secret", LargeBinary, nullable=False),
+    # Seconds between two looks, 0 for none.
+    _time("every"),
+    _time("looked"),
+    # The last commit of which a plan was made, and why the last look failed.
+    _text("revision"),
+    _text("problem"),
+    _text("who"),
+    _time("created"),
+    _of_ensemble(),
+)
+"""Git repositories that ensembles follow."""
+
+DRIFTS = Table(
+    "drift",
+    METADATA,
+    _text("project", key=True),
+    _text("ensemble", key=True),
+    # JSON: what was found.
+    _text("found"),
+    _time("created"),
+    _of_ensemble(),
+)
+"""What the last look for drift found."""
+
+WEBHOOKS = Table(
+    "webhook",
+    METADATA,
+    _text("id", key=True),
+    _text("project"),
+    _text("url"),
+    # Sealed with the server's key.
+    Column("secret", LargeBinary, nullable=False),
+    # JSON lists: types of events, and names of ensembles; an empty one for all.
+    _text("events"),
+    _text("ensembles"),
+    Column("paused", Boolean, nullable=False),
+    # The number of the last event of which a delivery was made.
+    Column("seen", Integer, nullable=False),
+    _text("who"),
+    _time("created"),
+    _of_project(),
+)
+
+DELIVERIES = Table(
+    "delivery",
+    METADATA,
+    _text("id", key=True),
+    _text("webhook"),
+    Column("event", Integer, nullable=False),
+    _text("type"),
+    _text("body"),
+    # waiting, done or failed
+    _text("state"),
+    Column("attempts", Integer, nullable=False),
+    _time("next"),
+    _text("outcome"),
+    _time("created"),
+    ForeignKeyConstraint(["webhook"], ["webhook.id"], ondelete="CASCADE"),
+    Index("delivery_of_webhook", "webhook", "event"),
+)
+
+LOGINS = Table(
+    "login",
+    METADATA,
+    _text("id", key=True),
+    # What the user types, and the hash of what the command knows.
+    Column("code", Text, nullable=False, unique=True),
+    Column("hash", LargeBinary, nullable=False),
+    # What wants to sign in, as in "ordito on laptop".
+    _text("name"),
+    _text("address"),
+    # The user who has confirmed it, "" for nobody yet.
+    _text("user"),
+    _time("expires"),
+)
+"""Sign-ins of commands that a browser confirms."""
+
+EVENTS = Table(
+    "event",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    _text("topic"),
+    _text("type"),
+    # "" for those of the whole server.
+    _text("project"),
+    _text("ensemble"),
+    # JSON
+    _text("body"),
+    _time("created"),
+    Index("event_of_topic", "topic", "number"),
+    sqlite_autoincrement=True,
+)
+"""What the server itself has to tell, written in the transaction of what it tells."""
 
 ANSWERS = Table(
     "idempotency",

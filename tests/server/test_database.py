@@ -1,0 +1,48 @@
+"""The tables of the server, however old the database is that a server opens."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine
+
+from ordito.server.database.database import MIGRATIONS, NEWEST, Database
+from ordito.server.database.tables import METADATA
+
+
+def test_the_migrations_make_the_tables(tmp_path: Path) -> None:
+    """What the newest migration leaves is what the tables say, and the version is its number."""
+    Database(tmp_path / "server.db").close()
+    engine = create_engine(f"sqlite:///{tmp_path / 'server.db'}")
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+    engine.dispose()
+    assert max(path.stem for path in (MIGRATIONS / "versions").glob("v*.py")) == f"v{NEWEST}"
+
+
+def test_an_older_database_is_copied_before_it_is_changed(tmp_path: Path) -> None:
+    """A database of the first version goes on with all that was in it; a copy of it lies beside."""
+    from alembic import command
+    from alembic.config import Config
+
+    path = tmp_path / "server.db"
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", str(MIGRATIONS))
+        command.upgrade(config, "0001")
+        connection.exec_driver_sql("INSERT INTO project VALUES ('shop', 'a shop', 1.0)")
+        connection.exec_driver_sql("INSERT INTO ensemble VALUES ('shop', 'prod', '/somewhere', 1.0)")
+        connection.commit()
+    engine.dispose()
+    Database(path).close()
+    with closing(sqlite3.connect(path)) as found:
+        assert found.execute("SELECT name, directory, labels FROM ensemble").fetchall() == [
+            ("prod", "/somewhere", "{}")
+        ]
+    with closing(sqlite3.connect(tmp_path / "server.db.0001")) as copy:
+        assert copy.execute("SELECT name, directory FROM ensemble").fetchall() == [("prod", "/somewhere")]
