@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -108,8 +108,7 @@ def _migrate(connection: Connection, path: Path) -> None:
                 "use that version, or put back the copy of the database that lies beside it",
             )
         if now:
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-            shutil.copyfile(path, path.with_name(f"{path.name}.{now}"))
+            copy_database(path, path.with_name(f"{path.name}.{now}"))
         # Only a new home or a new version needs it, and it takes long to import.
         from alembic import command
         from alembic.config import Config
@@ -117,6 +116,14 @@ def _migrate(connection: Connection, path: Path) -> None:
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", str(MIGRATIONS))
         command.upgrade(config, "head")
+
+
+def copy_database(path: Path, copy: Path) -> None:
+    """Copy a database as it is now, also while others use it."""
+    copy.unlink(missing_ok=True)
+    os.close(os.open(copy, os.O_CREAT | os.O_WRONLY | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    with contextlib.closing(sqlite3.connect(path)) as source, contextlib.closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
 
 
 def _version(connection: Connection) -> str:
