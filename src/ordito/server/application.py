@@ -72,8 +72,10 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         services.queries.start()
+        services.supervisor.start()
         yield
         services.draining.set()
+        await services.supervisor.stop()
         await services.queries.stop(10.0)
 
     return running

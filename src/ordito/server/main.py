@@ -82,7 +82,7 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
             cores = max(2, len(os.sched_getaffinity(0)))
             limits = QueryLimits(cores, settings.limits.query_seconds, settings.limits.query_memory)
             queries = Queries(limits, bare_environment(os.environ, settings.variables))
-            services = Services(settings, database, queries, sealer, openapi)
+            services = Services(home, settings, database, queries, sealer, openapi)
             services.port = listener.getsockname()[1]
             config = _config(settings, services, home)
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from cryptography.fernet import Fernet
 
@@ -14,6 +15,7 @@ from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
 from ordito.server.processes.queries import Queries
 from ordito.server.settings import ServerSettings
+from ordito.server.supervisor import Supervisor
 
 
 class Services:
@@ -21,6 +23,7 @@ class Services:
 
     def __init__(
         self,
+        home: Path,
         settings: ServerSettings,
         database: Database,
         queries: Queries,
@@ -29,6 +32,9 @@ class Services:
     ) -> None:
         self.openapi = openapi
         """Makes the OpenAPI document of the routes."""
+
+        self.home = home
+        """The directory of the server."""
 
         self.settings = settings
         self.database = database
@@ -39,6 +45,7 @@ class Services:
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
         self.metrics = Metrics(queries, self.topics)
+        self.supervisor = Supervisor()
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
 
