@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from ordito.server.database.database import Database
 from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
-from ordito.server.processes.queries import Queries
+from ordito.server.processes.link import ForkLink
+from ordito.server.processes.queries import Queries, QueryLimits
+from ordito.server.processes.runners import ForkedRunners
 from ordito.server.settings import ServerSettings
 from ordito.server.supervisor import Supervisor
 
@@ -26,7 +29,7 @@ class Services:
         home: Path,
         settings: ServerSettings,
         database: Database,
-        queries: Queries,
+        link: ForkLink,
         sealer: Fernet,
         openapi: Callable[[], bytes],
     ) -> None:
@@ -38,13 +41,17 @@ class Services:
 
         self.settings = settings
         self.database = database
-        self.queries = queries
+        self.link = link
+        limits = settings.limits
+        cores = max(2, len(os.sched_getaffinity(0)))
+        self.queries = Queries(QueryLimits(cores, limits.query_seconds, limits.query_memory), link)
+        self.runners = ForkedRunners(home / "runs", link)
         self.sealer = sealer
-        self.answers = Answers(queries)
+        self.answers = Answers(self.queries)
         self.topics = Topics()
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
-        self.metrics = Metrics(queries, self.topics)
+        self.metrics = Metrics(self.queries, self.topics)
         self.supervisor = Supervisor()
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
