@@ -14,6 +14,8 @@ from ordito.server.database.database import Database
 from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
+from ordito.server.plans.files import PlanFiles
+from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
@@ -55,6 +57,22 @@ class Services:
         self.supervisor = Supervisor()
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
+
+        self.plan_files = PlanFiles(home / "plans")
+        making = QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory)
+        self.keeper = PlanKeeper(
+            KeeperParts(
+                database=database,
+                sealer=sealer,
+                queries=Queries(making, link),
+                runners=self.runners,
+                files=self.plan_files,
+                jobs=settings.jobs,
+                supervisor=self.supervisor,
+                metrics=self.metrics,
+                draining=self.draining,
+            )
+        )
 
         self.port = 0
         """The port on which it listens."""

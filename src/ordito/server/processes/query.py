@@ -14,8 +14,8 @@ from ordito.base.diagnostics import InvalidDocument
 from ordito.planning.refused import PlanRefused
 from ordito.results.failure import EXPECTED, Failure, failure_of
 from ordito.results.findings import findings_data
-from ordito.server.looks import SERVER_LOOKS
 from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
+from ordito.server.processes.looks import SERVER_LOOKS
 
 MIB = 1 << 20
 

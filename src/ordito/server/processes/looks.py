@@ -7,7 +7,7 @@ from typing import Any
 
 from ordito.results.answer import UseCase
 from ordito.results.looks import LOOKS
-from ordito.server.plans.making import MAKE
+from ordito.server.processes.making import MAKE
 
 SERVER_LOOKS: Mapping[str, UseCase[Any, Any]] = {**LOOKS, MAKE.name: MAKE}
 """By name."""
