@@ -72,12 +72,14 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         services.link.start()
+        await services.outbox.start()
         services.keeper.start()
         services.supervisor.start()
         yield
         services.draining.set()
         await services.supervisor.stop()
         await services.keeper.stop()
+        await services.outbox.stop()
         await services.link.stop(10.0, leaves=bool(services.runners.count))
 
     return running

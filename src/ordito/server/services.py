@@ -12,6 +12,7 @@ from cryptography.fernet import Fernet
 from ordito.server.answers import Answers
 from ordito.server.database.database import Database
 from ordito.server.limits import Rates, SignInAttempts
+from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
 from ordito.server.plans.files import PlanFiles
@@ -50,7 +51,8 @@ class Services:
         self.runners = ForkedRunners(home / "runs", link)
         self.sealer = sealer
         self.answers = Answers(self.queries)
-        self.topics = Topics()
+        self.outbox = OutboxTail(database)
+        self.topics = Topics(self.outbox)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
         self.metrics = Metrics(self.queries, self.topics)

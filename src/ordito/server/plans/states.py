@@ -55,7 +55,7 @@ _S = PlanState
 
 MOVES: Mapping[PlanState, frozenset[PlanState]] = {
     _S.PLANNING: frozenset({_S.EMPTY, _S.READY, _S.REFUSED, _S.FAULTY, _S.DISCARDED}),
-    _S.READY: frozenset({_S.WAITING, _S.QUEUED, _S.STALE, _S.DISCARDED}),
+    _S.READY: frozenset({_S.WAITING, _S.QUEUED, _S.REJECTED, _S.STALE, _S.DISCARDED}),
     _S.WAITING: frozenset({_S.QUEUED, _S.REJECTED, _S.STALE, _S.DISCARDED}),
     _S.QUEUED: frozenset({_S.STARTING, _S.DISCARDED}),
     # It has no job if its plan comes out empty, or nothing may be done.
