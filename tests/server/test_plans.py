@@ -461,8 +461,7 @@ def test_each_accepted_plan_has_one_job_whatever_is_killed(tmp_path: Path, shop:
         with Served(tmp_path / "home", shop.directory) as server:
             admin = Client(server.url, token) if token else server.admin()
             token = admin.token
-            for _ in range(2):
-                accepted.append(ask_now(admin, {"workflow": "run", "operation": "start"}))
+            accepted += [ask_now(admin, {"workflow": "run", "operation": "start"}) for _ in range(2)]
             moves = chance.randint(1, 6)
             until(lambda: events_of(server) >= moves + 6 * (len(accepted) - 2))  # noqa: B023
             victims = children_of(server.process.pid)
