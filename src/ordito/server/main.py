@@ -80,10 +80,19 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
         _add_ensembles(database, ensembles)
         with _listening(settings) as listener:
             cores = max(2, len(os.sched_getaffinity(0)))
-            limits = QueryLimits(cores, settings.limits.query_seconds, settings.limits.query_memory)
+            limits = QueryLimits(
+                cores,
+                settings.limits.query_seconds,
+                settings.limits.query_memory,
+                reads=tuple(str(home / one) for one in settings.reads),
+                variables=settings.variables,
+                hosts=settings.egress,
+            )
             queries = Queries(limits, bare_environment(os.environ, settings.variables))
             services = Services(home, settings, database, queries, sealer, openapi)
             services.port = listener.getsockname()[1]
+            services.packages.start()
+            database.read_now(services.packages.forget_others)
             config = _config(settings, services, home)
             try:
                 config.load()

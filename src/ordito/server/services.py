@@ -13,6 +13,7 @@ from ordito.server.database.database import Database
 from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
+from ordito.server.packages import PackageStore
 from ordito.server.processes.queries import Queries
 from ordito.server.settings import ServerSettings
 from ordito.server.supervisor import Supervisor
@@ -41,6 +42,7 @@ class Services:
         self.queries = queries
         self.sealer = sealer
         self.answers = Answers(queries)
+        self.packages = PackageStore(home)
         self.topics = Topics()
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()

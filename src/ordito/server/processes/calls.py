@@ -28,6 +28,15 @@ class Query(msgspec.Struct, frozen=True, tag="query"):
     memory: int
     """Its address space, in bytes."""
 
+    places: tuple[str, ...]
+    """What it may read: files, and folders with all that is in them."""
+
+    variables: tuple[str, ...]
+    """The environment variables that documents may read."""
+
+    hosts: tuple[str, ...]
+    """The hosts from which it may fetch."""
+
 
 class Kill(msgspec.Struct, frozen=True, tag="kill"):
     """End a query whose answer nobody wants any more."""

@@ -34,6 +34,14 @@ class QueryLimits(msgspec.Struct, frozen=True):
     seconds: float = 30.0
     memory: int = 4 << 30
     patience: float = 10.0
+    reads: tuple[str, ...] = ()
+    """What every query may read besides what it is about: files and folders."""
+
+    variables: tuple[str, ...] = ()
+    """The environment variables that documents may read."""
+
+    hosts: tuple[str, ...] = ()
+    """The hosts from which files may be fetched."""
 
 
 class Died(Exception):
@@ -87,8 +95,10 @@ class Queries:
                 os.killpg(process.pid, signal.SIGKILL)
                 await asyncio.to_thread(process.wait)
 
-    async def ask(self, look: str, directory: str, parameters: bytes) -> bytes:
-        """The JSON of a result. Raises ``ApiProblem``."""
+    async def ask(self, look: str, directory: str, parameters: bytes, reads: tuple[str, ...] | None = None) -> bytes:
+        """The JSON of a result. ``reads`` is what the query may read, None for all that is in the directory. Raises
+        ``ApiProblem``."""
+        places = (*((directory,) if reads is None else reads), *self._limits.reads)
         try:
             await asyncio.wait_for(self._places.acquire(), self._limits.patience)
         except TimeoutError:
@@ -98,9 +108,9 @@ class Queries:
         self.busy += 1
         try:
             try:
-                return await self._ask(look, directory, parameters)
+                return await self._ask(look, directory, parameters, places)
             except Died:
-                return await self._ask(look, directory, parameters)
+                return await self._ask(look, directory, parameters, places)
         except Died:
             _LOG.error("the fork server died twice while it answered %s", look)
             raise ApiProblem("internal", "the processes that answer end before they have answered") from None
@@ -108,7 +118,7 @@ class Queries:
             self.busy -= 1
             self._places.release()
 
-    async def _ask(self, look: str, directory: str, parameters: bytes) -> bytes:
+    async def _ask(self, look: str, directory: str, parameters: bytes, places: tuple[str, ...]) -> bytes:
         if not self.is_alive or self._channel is None:
             self.start()
         assert self._channel is not None
@@ -121,7 +131,9 @@ class Queries:
         os.lseek(given, 0, os.SEEK_SET)
         reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         os.set_blocking(writing, True)
-        query = Query(number, look, directory, self._limits.seconds, self._limits.memory)
+        limits = self._limits
+        allowed = (limits.seconds, limits.memory, places, limits.variables, limits.hosts)
+        query = Query(number, look, directory, *allowed)
         try:
             _send(self._channel, msgspec.json.encode(query), (given, writing))
         except OSError:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ordito.server.route import Route
-from ordito.server.routes import ensembles, identity, live, projects, server, users
+from ordito.server.routes import ensembles, identity, live, packages, projects, server, users
 
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
     *identity.TABLE,
     *users.TABLE,
     *projects.TABLE,
+    *packages.TABLE,
     *ensembles.TABLE,
     *live.TABLE,
 )
