@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from cryptography.fernet import Fernet
 
+from ordito.app.surroundings import Surroundings
 from ordito.server.answers import Answers
 from ordito.server.database.database import Database
 from ordito.server.limits import Rates, SignInAttempts
+from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
 from ordito.server.packages import PackageStore
-from ordito.server.processes.queries import Queries
+from ordito.server.plans.files import PlanFiles
+from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
+from ordito.server.processes.link import ForkLink
+from ordito.server.processes.queries import Queries, QueryLimits
+from ordito.server.processes.runners import ForkedRunners
 from ordito.server.settings import ServerSettings
 from ordito.server.supervisor import Supervisor
 
@@ -27,7 +34,7 @@ class Services:
         home: Path,
         settings: ServerSettings,
         database: Database,
-        queries: Queries,
+        link: ForkLink,
         sealer: Fernet,
         openapi: Callable[[], bytes],
     ) -> None:
@@ -39,17 +46,42 @@ class Services:
 
         self.settings = settings
         self.database = database
-        self.queries = queries
+        self.link = link
+        limits = settings.limits
+        cores = max(2, len(os.sched_getaffinity(0)))
+        around = Surroundings(tuple(str(home / one) for one in settings.reads), settings.variables, settings.egress)
+        asking = QueryLimits(cores, limits.query_seconds, limits.query_memory, surroundings=around)
+        self.queries = Queries(asking, link)
+        self.runners = ForkedRunners(home / "runs", link)
         self.sealer = sealer
-        self.answers = Answers(queries)
+        self.answers = Answers(self.queries)
         self.packages = PackageStore(home)
-        self.topics = Topics()
+        self.outbox = OutboxTail(database)
+        self.topics = Topics(self.outbox)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
-        self.metrics = Metrics(queries, self.topics)
+        self.metrics = Metrics(self.queries, self.topics)
         self.supervisor = Supervisor()
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
+
+        self.plan_files = PlanFiles(home / "plans")
+        making = QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory, surroundings=around)
+        self.keeper = PlanKeeper(
+            KeeperParts(
+                home=home,
+                surroundings=around,
+                database=database,
+                sealer=sealer,
+                queries=Queries(making, link),
+                runners=self.runners,
+                files=self.plan_files,
+                jobs=settings.jobs,
+                supervisor=self.supervisor,
+                metrics=self.metrics,
+                draining=self.draining,
+            )
+        )
 
         self.port = 0
         """The port on which it listens."""

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.surroundings import Surroundings, enter
+from ordito.app.surroundings import enter
 from ordito.base.diagnostics import InvalidDocument
 from ordito.planning.refused import PlanRefused
 from ordito.results.failure import EXPECTED, Failure, failure_of
 from ordito.results.findings import findings_data
-from ordito.results.looks import LOOKS
 from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
+from ordito.server.processes.looks import SERVER_LOOKS
 
 MIB = 1 << 20
 
@@ -28,7 +28,7 @@ def answer(query: Query, given: int, out: int) -> None:
     signal.setitimer(signal.ITIMER_REAL, query.seconds)
     resource.setrlimit(resource.RLIMIT_AS, (query.memory, query.memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    enter(Surroundings(query.places, query.variables, query.hosts))
+    enter(query.surroundings)
     with os.fdopen(given, "rb") as file:
         parameters = file.read()
     with os.fdopen(out, "wb") as file:
@@ -36,7 +36,7 @@ def answer(query: Query, given: int, out: int) -> None:
 
 
 def _answer(query: Query, parameters: bytes) -> bytes:
-    look = LOOKS[query.look]
+    look = SERVER_LOOKS[query.look]
     try:
         # Messages name the files of an ensemble as for somebody who works in it, and nothing of this machine.
         os.chdir(query.directory)
