@@ -76,6 +76,7 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
         yield
         services.draining.set()
         await services.supervisor.stop()
+        services.webhooks.stop()
         await services.queries.stop(10.0)
 
     return running

@@ -13,8 +13,9 @@ from ordito.server.database.database import Database
 from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
+from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.processes.queries import Queries
-from ordito.server.settings import ServerSettings
+from ordito.server.settings import ServerSettings, base_url
 from ordito.server.supervisor import Supervisor
 
 
@@ -46,6 +47,8 @@ class Services:
         self.attempts = SignInAttempts()
         self.metrics = Metrics(queries, self.topics)
         self.supervisor = Supervisor()
+        self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), settings.egress)
+        self.supervisor.add(self.webhooks.round)
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
 

@@ -65,6 +65,10 @@ class ServerSettings(_Part, frozen=True):
     variables: tuple[str, ...] = ()
     """Names of further environment variables that operations and inputs may see."""
 
+    egress: tuple[str, ...] = ()
+    """What the server may reach by itself, for webhooks and repositories: hosts, or each with a port, as in
+    ``hooks.example.org:8443``; whole URLs of repositories on its own machine, as in ``file:///srv/shop.git``."""
+
     limits: Limits = Limits()
 
     @property

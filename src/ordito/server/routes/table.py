@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ordito.server.route import Route
-from ordito.server.routes import ensembles, identity, live, projects, server, users
+from ordito.server.routes import ensembles, identity, live, projects, server, users, webhooks
 
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
@@ -12,4 +12,5 @@ ROUTES: tuple[Route, ...] = (
     *projects.TABLE,
     *ensembles.TABLE,
     *live.TABLE,
+    *webhooks.TABLE,
 )
