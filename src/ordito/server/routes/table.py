@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ordito.server.route import Route
-from ordito.server.routes import ensembles, identity, live, projects, server, users, webhooks
+from ordito.server.routes import ensembles, identity, jobs, live, plans, projects, rules, server, users, webhooks
 
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
@@ -11,6 +11,9 @@ ROUTES: tuple[Route, ...] = (
     *users.TABLE,
     *projects.TABLE,
     *ensembles.TABLE,
+    *plans.TABLE,
+    *jobs.TABLE,
+    *rules.TABLE,
     *live.TABLE,
     *webhooks.TABLE,
 )
