@@ -21,6 +21,8 @@ from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
+from ordito.server.schedules.drifts import Drifts
+from ordito.server.schedules.turns import Schedules
 from ordito.server.settings import ServerSettings, base_url
 from ordito.server.supervisor import Supervisor
 
@@ -79,5 +81,8 @@ class Services:
             )
         )
 
+        schedules = Schedules(database, self.answers, sealer, self.keeper.wake)
+        self.supervisor.add(schedules.round)
+        self.supervisor.add(Drifts(database, self.answers, sealer).round)
         self.port = 0
         """The port on which it listens."""

@@ -29,6 +29,7 @@ from ordito.server.names import Name
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, FARTHEST, PROJECT, Fields, Handler, ListPart, Reply, Route
+from ordito.server.schedules.drifts import RememberedDrift, all_drifts, drift_of
 
 
 class EnsembleData(msgspec.Struct, frozen=True):
@@ -46,6 +47,9 @@ class EnsembleData(msgspec.Struct, frozen=True):
     allowed: tuple[str, ...]
     """What who asks may do with it."""
 
+    drift: RememberedDrift | None = None
+    """What the last look for drift has found, null where nobody has looked."""
+
 
 class NewEnsemble(Fields, frozen=True):
     """An ensemble that exists already on the machine of the server."""
@@ -59,22 +63,24 @@ async def _directory(call: ApiCall) -> str:
     return await call.services.database.read(lambda c: directory_of(c, call.project, call.ensemble))
 
 
-def _ensemble(call: ApiCall, row: Row[Any]) -> EnsembleData:
+def _ensemble(call: ApiCall, row: Row[Any], drift: RememberedDrift | None = None) -> EnsembleData:
     layout = Layout(Path(row.directory))
     owner = holder(layout) if layout.exists else None
     allowed = tuple(sorted(call.principal.permissions(row.project, row.name)))
     worker = str(owner) if owner is not None else None
-    return EnsembleData(row.project, row.name, moment(row.created), layout.exists, worker, allowed)
+    return EnsembleData(row.project, row.name, moment(row.created), layout.exists, worker, allowed, drift)
 
 
 async def _list(call: ApiCall) -> Reply:
     asked = select(ENSEMBLES).order_by(ENSEMBLES.c.project, ENSEMBLES.c.name)
     if call.project:
         asked = asked.where(ENSEMBLES.c.project == call.project)
-    rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
-    seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
+    rows, drifts = await call.services.database.read(lambda c: (c.execute(asked).all(), all_drifts(c)))
+    seen = [
+        (row, drifts.get((row.project, row.name))) for row in rows if call.may(Permission.READ, row.project, row.name)
+    ]
     # Each is looked at on the disk.
-    return Reply(ListPart(await asyncio.to_thread(lambda: tuple(_ensemble(call, row) for row in seen)), None))
+    return Reply(ListPart(await asyncio.to_thread(lambda: tuple(_ensemble(call, *one) for one in seen)), None))
 
 
 def _row(connection: Connection, project: str, name: str) -> Row[Any]:
@@ -83,8 +89,9 @@ def _row(connection: Connection, project: str, name: str) -> Row[Any]:
 
 
 async def _show(call: ApiCall) -> Reply:
-    row = await call.services.database.read(lambda connection: _row(connection, call.project, call.ensemble))
-    return Reply(_ensemble(call, row))
+    of = (call.project, call.ensemble)
+    row, drift = await call.services.database.read(lambda c: (_row(c, *of), drift_of(c, *of)))
+    return Reply(_ensemble(call, row, drift))
 
 
 async def _add(call: ApiCall) -> Reply:

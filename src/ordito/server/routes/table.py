@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from ordito.server.route import Route
-from ordito.server.routes import ensembles, identity, jobs, live, plans, projects, rules, server, users, webhooks
+from ordito.server.routes import (
+    ensembles,
+    identity,
+    jobs,
+    live,
+    plans,
+    projects,
+    rules,
+    schedules,
+    server,
+    users,
+    webhooks,
+)
 
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
@@ -16,4 +28,5 @@ ROUTES: tuple[Route, ...] = (
     *rules.TABLE,
     *live.TABLE,
     *webhooks.TABLE,
+    *schedules.TABLE,
 )
