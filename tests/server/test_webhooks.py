@@ -37,7 +37,6 @@ from tests.support.receiver import Receiver, talking
 from tests.support.serving import MANY_REQUESTS, Client, Served
 
 SECRET = b"a secret of the receiver"
-LOOPBACK = ("127.0.0.1",)
 BEGINNING = 1_800_000_000.0
 
 
@@ -58,7 +57,7 @@ class Outbox:
         self.database = Database(place / "server.db")
         self.clock = Clock()
         self.sealer = Fernet(Fernet.generate_key())
-        self.egress: tuple[str, ...] = LOOPBACK
+        self.egress: tuple[str, ...] = ()
         self.write(lambda c: c.execute(insert(PROJECTS).values(name="shop", description="", created=0.0)))
 
     def write(self, change: Callable[[Any], Any]) -> Any:
@@ -68,6 +67,7 @@ class Outbox:
         return self.database.read_now(lambda c: list(c.execute(select(table).order_by(table.c.id)).all()))
 
     def hook(self, url: str, name: str = "one", events: str = "[]", ensembles: str = "[]") -> None:
+        self.egress = (*self.egress, url.split("/")[2])
         row: dict[str, Any] = {
             "id": name,
             "project": "shop",
@@ -265,6 +265,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
         ("HOOKS.example.org.", 443, ("hooks.example.org",), True),
         ("hooks.example.org", 8443, ("hooks.example.org:8443",), True),
         ("hooks.example.org", 443, ("hooks.example.org:8443",), False),
+        ("hooks.example.org", 8443, ("hooks.example.org",), False),
         ("hooks.example.org", 443, (), False),
         ("evil.hooks.example.org", 443, ("hooks.example.org",), False),
         ("hooks.example.org.evil.org", 443, ("hooks.example.org",), False),
@@ -329,7 +330,7 @@ def test_a_name_that_changes_its_address_leads_nowhere_else(
         return real("127.0.0.1" if asked.count(host) == 1 else "169.254.169.254", port, type=socket.SOCK_STREAM)
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    assert post(f"http://hooks.test:{receiver.port}/", b"{}", {}, ("hooks.test",)) == 200
+    assert post(f"http://hooks.test:{receiver.port}/", b"{}", {}, (f"hooks.test:{receiver.port}",)) == 200
     assert asked.count("hooks.test") == 1
     assert receiver.next().headers["Host"] == f"hooks.test:{receiver.port}"
 
@@ -380,8 +381,8 @@ def test_a_certificate_must_be_that_of_the_name(monkeypatch: pytest.MonkeyPatch,
     asked: list[str | None] = []
     context.sni_callback = lambda _, name, __: asked.append(name)
     resolving(monkeypatch, "127.0.0.1")
-    egress = ("hooks.test", "other.test")
     with Receiver(context=context) as receiver:
+        egress = (f"hooks.test:{receiver.port}", f"other.test:{receiver.port}")
         with pytest.raises(PostFailed, match=r"certificate of hooks\.test is not valid"):
             post(f"https://hooks.test:{receiver.port}/", b"{}", {}, egress)
         monkeypatch.setenv("SSL_CERT_FILE", str(chain))
@@ -396,14 +397,14 @@ def test_a_certificate_must_be_that_of_the_name(monkeypatch: pytest.MonkeyPatch,
 def test_a_redirect_is_not_followed(receiver: Receiver) -> None:
     receiver.statuses = [307]
     receiver.more_headers = {"Location": receiver.url("/elsewhere")}
-    assert post(receiver.url(), b"{}", {}, LOOPBACK) == 307
+    assert post(receiver.url(), b"{}", {}, (f"127.0.0.1:{receiver.port}",)) == 307
     receiver.next()
     assert receiver.is_quiet
 
 
 def test_a_large_answer_is_not_read_to_its_end(receiver: Receiver) -> None:
     receiver.answer = b"x" * (64 << 20)
-    assert post(receiver.url(), b"{}", {}, LOOPBACK) == 200
+    assert post(receiver.url(), b"{}", {}, (f"127.0.0.1:{receiver.port}",)) == 200
 
 
 def _endless_head(opened: socket.socket) -> None:
@@ -424,7 +425,7 @@ def _closing(opened: socket.socket) -> None:
 @pytest.mark.parametrize("talk", [_endless_head, _no_http, _closing])
 def test_what_talks_no_http_is_a_failure(talk: Callable[[socket.socket], None]) -> None:
     with talking(talk) as port, pytest.raises(PostFailed) as failed:
-        post(f"http://127.0.0.1:{port}/", b"{}", {}, LOOPBACK)
+        post(f"http://127.0.0.1:{port}/", b"{}", {}, (f"127.0.0.1:{port}",))
     assert "127.0.0.1" in failed.value.message
     assert "SSH" not in failed.value.message
 
@@ -442,7 +443,7 @@ def test_a_receiver_that_takes_its_time_is_left(piece: bytes) -> None:
     with talking(talk) as port:
         began = time.monotonic()
         with pytest.raises(PostFailed, match="did not answer within 0"):
-            post(f"http://127.0.0.1:{port}/", b"{}", {}, LOOPBACK, seconds=0.4)
+            post(f"http://127.0.0.1:{port}/", b"{}", {}, (f"127.0.0.1:{port}",), seconds=0.4)
         assert time.monotonic() - began < 20
         over.set()
 
@@ -451,7 +452,7 @@ def test_a_port_that_nobody_listens_on_is_a_failure() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     with pytest.raises(PostFailed, match="refused"):
-        post(f"http://127.0.0.1:{port}/", b"{}", {}, LOOPBACK)
+        post(f"http://127.0.0.1:{port}/", b"{}", {}, (f"127.0.0.1:{port}",))
 
 
 def test_an_address_that_is_not_listed_is_an_outcome(outbox: Outbox, receiver: Receiver) -> None:
@@ -472,9 +473,15 @@ HOOKS = "projects/default/webhooks"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def heard() -> Iterator[Receiver]:
+    with Receiver() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, heard: Receiver) -> Iterator[Served]:
     place = tmp_path_factory.mktemp("webhooks")
-    settings = f"{MANY_REQUESTS}egress: [ 127.0.0.1, hooks.example.org ]\n"
+    settings = f'{MANY_REQUESTS}egress: [ "127.0.0.1:{heard.port}", hooks.example.org ]\n'
     with Served(place / "home", deployed(place), settings=settings) as made:
         yield made
 
@@ -484,27 +491,27 @@ def ann(server: Served) -> Client:
     return server.admin()
 
 
-def test_a_webhook_is_made_tried_changed_and_removed(server: Served, ann: Client, receiver: Receiver) -> None:
-    made = ann.do("POST", HOOKS, {"url": receiver.url("/x/canary-place"), "events": ["job.ended"]})
+def test_a_webhook_is_made_tried_changed_and_removed(server: Served, ann: Client, heard: Receiver) -> None:
+    made = ann.do("POST", HOOKS, {"url": heard.url("/x/canary-place"), "events": ["job.ended"]})
     secret, one = made.pop("secret"), f"{HOOKS}/{made['id']}"
     assert len(secret) > 40
     assert made == ann.get(one) == next(hook for hook in ann.get(HOOKS)["items"] if hook["id"] == made["id"])
     assert (made["events"], made["ensembles"], made["paused"]) == (["job.ended"], [], False)
     sent = ann.do("POST", f"{one}/test")
-    came = receiver.next()
+    came = heard.next()
     assert came.headers["Ordito-Delivery"] == sent["id"]
     assert came.data["type"] == "webhook.test"
     assert is_signed(secret.encode(), came.body, came.headers["Ordito-Signature"], time.time())
     # Once more, by hand: the same delivery.
     assert ann.do("POST", f"{one}/deliveries/{sent['id']}/again")["state"] == "waiting"
-    assert receiver.next().headers["Ordito-Delivery"] == sent["id"]
+    assert heard.next().headers["Ordito-Delivery"] == sent["id"]
     now = {"If-Match": ann.ask("GET", one).headers["ETag"]}
     assert ann.ask("PATCH", one, {"paused": True}).data["code"] == "match-required"
     changed = ann.do("PATCH", one, {"secret": "another secret, quite long", "events": []}, now)
     assert changed == {**made, "events": []}
     assert ann.ask("PATCH", one, {"paused": True}, now).data["code"] == "changed"
     ann.do("POST", f"{one}/test")
-    came = receiver.next()
+    came = heard.next()
     assert is_signed(b"another secret, quite long", came.body, came.headers["Ordito-Signature"], time.time())
     ann.do("PATCH", one, {"paused": True}, {"If-Match": "*"})
     assert ann.ask("POST", f"{one}/test").data["code"] == "not-ready"
@@ -512,7 +519,7 @@ def test_a_webhook_is_made_tried_changed_and_removed(server: Served, ann: Client
     assert ann.ask("DELETE", one).status == 204
     for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/deliveries"), ("POST", "/test")):
         assert ann.ask(method, one + path).data["code"] == "unknown-webhook"
-    assert receiver.is_quiet
+    assert heard.is_quiet
     # Neither a secret nor the path of the URL, which is as good as one, is anywhere else.
     rows = ann.get("audit", limit=100)["items"]
     actions = [row["action"] for row in rows if row["action"].startswith("webhook.")]
@@ -526,13 +533,13 @@ def test_a_webhook_is_made_tried_changed_and_removed(server: Served, ann: Client
             assert not any(word in str(row) for row in db.execute("SELECT * FROM webhook"))
 
 
-def test_deliveries_are_listed_by_pages(ann: Client, receiver: Receiver) -> None:
-    receiver.statuses = [200, 200, 500]
-    one = f"{HOOKS}/{ann.do('POST', HOOKS, {'url': receiver.url()})['id']}"
+def test_deliveries_are_listed_by_pages(ann: Client, heard: Receiver) -> None:
+    heard.statuses = [200, 200, 500]
+    one = f"{HOOKS}/{ann.do('POST', HOOKS, {'url': heard.url()})['id']}"
     sent = []
     for _ in range(3):
         sent.append(ann.do("POST", f"{one}/test")["id"])
-        receiver.next()
+        heard.next()
     first = ann.get(f"{one}/deliveries", limit=2)
     rest = ann.get(f"{one}/deliveries", limit=2, after=first["next"])
     assert [row["id"] for row in (*first["items"], *rest["items"])] == sent[::-1]
@@ -544,10 +551,10 @@ def test_deliveries_are_listed_by_pages(ann: Client, receiver: Receiver) -> None
     assert waiting[0]["next"]
     assert ann.ask("GET", f"{one}/deliveries", after="nonsense").data["code"] == "bad-cursor"
     assert ann.ask("POST", f"{one}/deliveries/none/again").data["code"] == "unknown-delivery"
-    # Who mends the receiver need not wait for the next attempt.
-    receiver.statuses = [200]
+    # Who mends the heard need not wait for the next attempt.
+    heard.statuses = [200]
     ann.do("PATCH", one, {"paused": False}, {"If-Match": "*"})
-    assert receiver.next().headers["Ordito-Delivery"] == sent[2]
+    assert heard.next().headers["Ordito-Delivery"] == sent[2]
 
 
 @pytest.mark.parametrize(
@@ -592,7 +599,7 @@ def test_a_key_gives_the_same_webhook_and_its_secret_again(ann: Client) -> None:
 
 def test_what_was_not_delivered_is_delivered_after_a_restart(tmp_path: Path, receiver: Receiver) -> None:
     """Also where the server was killed: the outbox and the deliveries are on the disk."""
-    settings = f"{MANY_REQUESTS}egress: [ 127.0.0.1 ]\n"
+    settings = f'{MANY_REQUESTS}egress: [ "127.0.0.1:{receiver.port}" ]\n'
     home, shop = tmp_path / "home", deployed(tmp_path)
     receiver.statuses = [500]
     with Served(home, shop, settings=settings) as server:

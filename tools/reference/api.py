@@ -40,6 +40,7 @@ TITLES = {
     "identity": "Who is signed in",
     "users": "Users, groups, audit",
     "projects": "Projects",
+    "packages": "Packages",
     "ensembles": "Ensembles",
     "live": "Events",
 }

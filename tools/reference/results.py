@@ -58,6 +58,8 @@ UNTAGGED: Mapping[str, str] = {
     "MadeFilesData": "Making files",
     "DescribedInstance": "Describing an instance",
     "DescribedNode": "Describing a node",
+    "AskedPlan": "A plan on a server",
+    "PlanReport": "The end of a plan on a server",
 }
 """Titles of results whose format is named after the command, as in `ordito.deploy/1`."""
 

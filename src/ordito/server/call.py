@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
@@ -63,6 +63,10 @@ class ApiCall:
         self.query: Any = None
         self.body: Any = None
         self.raw = b""
+        """The whole body, or of a stream what it is known by."""
+
+        self.stream: AsyncIterator[bytes] | None = None
+        """The body, piece by piece, of a route that takes it so."""
 
     @property
     def principal(self) -> Principal:
@@ -189,7 +193,7 @@ def tagged(data: object) -> Reply:
     return Reply(data, headers={"ETag": tag_of(data)})
 
 
-def cursor_of(key: str | int) -> str:
+def cursor_of(key: str | int | tuple[float, str]) -> str:
     """A place in a list: behind the item with this key."""
     return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 

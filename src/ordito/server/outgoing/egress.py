@@ -22,9 +22,9 @@ def permitted_addresses(host: str, port: int, egress: Collection[str]) -> tuple[
     """The addresses of a host that may be reached, in the order in which they are to be tried. Whoever connects takes
     one of them, and does not resolve the name once more. It waits for the resolver, so it is called in a thread.
 
-    An entry of ``egress`` (a host, or ``host:port``) permits the host also where it has a private address. No name may
-    lead to an address that is link-local, unspecified or multicast, as are those at which clouds give out credentials:
-    such an address must be listed itself. All addresses of a name must be permitted. Raises ``ApiProblem``.
+    An entry of ``egress`` (a host for the usual ports, or ``host:port``) permits it also where its address is private.
+    No name may lead to an address that is link-local, unspecified or multicast, as are those at which clouds give out
+    credentials: such an address must be listed itself. All addresses of a name must be permitted. Raises ``ApiProblem``.
     """
     check_listed(host, port, egress)
     plain = normal_host(host)
@@ -45,10 +45,12 @@ def permitted_addresses(host: str, port: int, egress: Collection[str]) -> tuple[
 def check_listed(host: str, port: int, egress: Collection[str]) -> None:
     """Refuse a host that is not listed. Raises ``ApiProblem``."""
     plain = normal_host(host)
-    wanted = {plain, f"{bracketed(plain)}:{port}"}
+    usual = port in PORTS.values()
+    wanted = {f"{bracketed(plain)}:{port}", *([plain] if usual else [])}
     listed = {_entry(one) for one in egress}
     if not wanted & listed:
-        hint = f"an administrator can permit it: `egress: [ {plain} ]` in server.yaml"
+        named = plain if usual else f'"{bracketed(plain)}:{port}"'
+        hint = f"an administrator can permit it: `egress: [ {named} ]` in server.yaml"
         raise ApiProblem(EGRESS, f"{host} port {port} is nothing that this server may reach", hint)
 
 
