@@ -16,6 +16,7 @@ from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
+from ordito.server.outgoing.sources import SourceParts, Sources
 from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
@@ -91,5 +92,8 @@ class Services:
         schedules = Schedules(database, self.answers, sealer, self.keeper.wake)
         self.supervisor.add(schedules.round)
         self.supervisor.add(Drifts(database, self.answers, sealer).round)
+        following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, settings)
+        self.sources = Sources(following, self.keeper.wake)
+        self.supervisor.add(self.sources.round)
         self.port = 0
         """The port on which it listens."""

@@ -24,7 +24,9 @@ def permitted_addresses(host: str, port: int, egress: Collection[str]) -> tuple[
 
     An entry of ``egress`` (a host for the usual ports, or ``host:port``) permits it also where its address is private.
     No name may lead to an address that is link-local, unspecified or multicast, as are those at which clouds give out
-    credentials: such an address must be listed itself. All addresses of a name must be permitted. Raises ``ApiProblem``.
+    credentials: such an address must be listed itself. All addresses of a name must be permitted.
+
+    Raises ``ApiProblem``.
     """
     check_listed(host, port, egress)
     plain = normal_host(host)

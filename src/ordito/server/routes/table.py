@@ -14,6 +14,7 @@ from ordito.server.routes import (
     rules,
     schedules,
     server,
+    sources,
     users,
     webhooks,
 )
@@ -31,4 +32,5 @@ ROUTES: tuple[Route, ...] = (
     *live.TABLE,
     *webhooks.TABLE,
     *schedules.TABLE,
+    *sources.TABLE,
 )

@@ -100,7 +100,7 @@ class Drifts:
 
     async def _found(self, row: Row[Any]) -> DriftFound | None:
         if row.state != PlanState.APPLIED:
-            if stored_request(row, self._sealer).asked.fields.get("package"):
+            if stored_request(row, self._sealer).package:
                 # A new version is no drift.
                 return None
             totals = about(row).totals
