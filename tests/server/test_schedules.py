@@ -185,7 +185,7 @@ class Turning:
     def round(self, later: float = 0.0) -> Any:
         """A round, and what came of the turn."""
         self.now += later
-        made = Schedules(self.database, self.answers, self.sealer, self.wake, lambda: self.now)  # type: ignore[arg-type]
+        made = Schedules(Path("/nowhere"), self.database, self.answers, self.sealer, self.wake, lambda: self.now)  # type: ignore[arg-type]
         asyncio.run(made.round())
         return outcome_of(self.row())
 

@@ -41,7 +41,8 @@ TITLES = {
     "users": "Users, groups, audit",
     "projects": "Projects",
     "packages": "Packages",
-    "ensembles": "Ensembles",
+    "known_ensembles": "Ensembles",
+    "ensembles": "What is in an ensemble",
     "live": "Events",
 }
 

@@ -58,8 +58,9 @@ UNTAGGED: Mapping[str, str] = {
     "MadeFilesData": "Making files",
     "DescribedInstance": "Describing an instance",
     "DescribedNode": "Describing a node",
-    "AskedPlan": "A plan on a server",
-    "PlanReport": "The end of a plan on a server",
+    "Done": "Changes of an ensemble on a server",
+    "AskedPlan": "A plan of a server",
+    "PlanReport": "The end of the job of a plan of a server",
 }
 """Titles of results whose format is named after the command, as in `ordito.deploy/1`."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ordito.results.answer import UseCase
 from ordito.results.description import DESCRIBE
+from ordito.results.ensembles import SUMMARY
 from ordito.results.hosts import HOSTS
 from ordito.results.jobs import JOB, JOBS
 from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_VALIDATE
@@ -18,6 +19,7 @@ from ordito.results.topology import WORKFLOW, WORKFLOWS
 _ALL: tuple[UseCase[Any, Any], ...] = (
     *(STATUS, DESCRIBE, REVISIONS, JOBS, JOB),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
+    SUMMARY,
     *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_VALIDATE),
 )
 

@@ -95,7 +95,9 @@ class ApiCall:
         ``by`` is who acts, where that was not known before."""
 
         def carry_out(connection: Connection) -> Reply:
-            kept = self._kept(connection)
+            if self._key:
+                connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < self.now))
+            kept = self.kept(connection)
             if kept is not None:
                 return kept
             reply = do(connection)
@@ -143,13 +145,14 @@ class ApiCall:
         parts = (self.route.method, *(f"{name}={self.path[name]}" for name in sorted(self.path)))
         return hashlib.sha256("\n".join((*parts, self.route.path)).encode() + b"\n" + self.raw).digest()
 
-    def _kept(self, connection: Connection) -> Reply | None:
+    def kept(self, connection: Connection) -> Reply | None:
+        """The answer that was given to this very request before, by its key. Raises ``ApiProblem`` if the key was given
+        with another request."""
         key = self._key
         if not key:
             return None
         if len(key) > LONGEST_KEY:
             raise ApiProblem("malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters")
-        connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < self.now))
         mine = (ANSWERS.c.principal == self._principal) & (ANSWERS.c.key == key)
         row = connection.execute(select(ANSWERS).where(mine)).one_or_none()
         if row is None:

@@ -89,9 +89,9 @@ class Services:
             )
         )
 
-        schedules = Schedules(database, self.answers, sealer, self.keeper.wake)
+        schedules = Schedules(home, database, self.answers, sealer, self.keeper.wake)
         self.supervisor.add(schedules.round)
-        self.supervisor.add(Drifts(database, self.answers, sealer).round)
+        self.supervisor.add(Drifts(home, database, self.answers, sealer).round)
         following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, settings)
         self.sources = Sources(following, self.keeper.wake)
         self.supervisor.add(self.sources.round)

@@ -26,13 +26,13 @@ from ordito.server.answers import Answers
 from ordito.server.database.audit import DONE, FAILED, Deed, write_down
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, tell
-from ordito.server.database.places import directory_of
 from ordito.server.database.tables import PACKAGES, PLANS, SOURCES
 from ordito.server.identity.principal import principal_of
 from ordito.server.outgoing.egress import check_listed, permitted_addresses, port_of, split_url
 from ordito.server.outgoing.packing import ARCHIVE, NotPacked, PackAsked, Packed, Unchanged, packed
 from ordito.server.packages import NewArchive, PackageStore
 from ordito.server.permissions import Permission
+from ordito.server.places import reads_of
 from ordito.server.plans.asked import ASKED, AUTO
 from ordito.server.plans.states import OPEN, UNBEGUN, PlanState
 from ordito.server.plans.store import Author, PlanWanted, ask_plan, move
@@ -211,10 +211,10 @@ class Sources:
         self._wake()
 
     async def _is_deployed(self, of: tuple[str, str]) -> bool:
-        directory = await self._database.read(lambda connection: directory_of(connection, *of))
-        if not await asyncio.to_thread(lambda: Layout(Path(directory)).exists):
+        reads = await self._database.read(lambda connection: reads_of(connection, self._parts.home, *of))
+        if not await asyncio.to_thread(lambda: Layout(Path(reads[0])).exists):
             return False
-        found = await self._parts.answers.ask(STATUS.name, directory, StatusAsked(outputs=False))
+        found = await self._parts.answers.ask(STATUS.name, reads, StatusAsked(outputs=False))
         return bool(msgspec.json.decode(found.body, type=_Status).service)
 
 

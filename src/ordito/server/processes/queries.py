@@ -13,6 +13,7 @@ from ordito.app.surroundings import Surroundings
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
 from ordito.server.processes.link import Died, ForkLink, memory_file
+from ordito.server.processes.looks import CHANGES
 
 _LOG = logging.getLogger(__name__)
 
@@ -55,9 +56,11 @@ class Queries:
             try:
                 return await self._ask(look, directory, parameters, places)
             except Died:
+                if look in CHANGES:
+                    raise
                 return await self._ask(look, directory, parameters, places)
         except Died:
-            _LOG.error("the fork server died twice while it answered %s", look)
+            _LOG.error("the fork server died while it answered %s", look)
             raise ApiProblem("internal", "the processes that answer end before they have answered") from None
         finally:
             self.busy -= 1

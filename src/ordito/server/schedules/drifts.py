@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,8 +17,8 @@ from ordito.results.status import STATUS, StatusAsked
 from ordito.server.answers import Answers
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, tell
-from ordito.server.database.places import directory_of
 from ordito.server.database.tables import DRIFTS, PLANS
+from ordito.server.places import reads_of
 from ordito.server.plans.states import PlanState
 from ordito.server.plans.store import about, stored_request
 from ordito.server.problems import ApiProblem
@@ -82,7 +83,8 @@ def _remembered(row: Row[Any]) -> RememberedDrift:
 class Drifts:
     """Remembers drift as plans end."""
 
-    def __init__(self, database: Database, answers: Answers, sealer: Fernet) -> None:
+    def __init__(self, home: Path, database: Database, answers: Answers, sealer: Fernet) -> None:
+        self._home = home
         self._database = database
         self._answers = answers
         self._sealer = sealer
@@ -106,8 +108,8 @@ class Drifts:
             totals = about(row).totals
             return DriftFound(row.workflow, row.id, None, drift=row.state != PlanState.EMPTY, totals=totals)
         try:
-            directory = await self._database.read(lambda c: directory_of(c, row.project, row.ensemble))
-            status = (await self._answers.ask(STATUS.name, directory, StatusAsked(outputs=False))).body
+            reads = await self._database.read(lambda c: reads_of(c, self._home, row.project, row.ensemble))
+            status = (await self._answers.ask(STATUS.name, reads, StatusAsked(outputs=False))).body
         except (ApiProblem, EnsembleError):
             # The next look finds it.
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,9 +20,9 @@ from ordito.server.answers import Answers
 from ordito.server.database.audit import DENIED, DONE, FAILED, Deed, write_down
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, tell
-from ordito.server.database.places import directory_of
 from ordito.server.database.tables import PLANS, SCHEDULES
 from ordito.server.identity.principal import principal_of
+from ordito.server.places import reads_of
 from ordito.server.plans.asked import AUTO, kind_of
 from ordito.server.plans.states import OPEN, WORKFLOW_PERMISSIONS, PlanState
 from ordito.server.plans.store import Author, PlanWanted, ask_plan, move
@@ -70,6 +71,7 @@ class Schedules:
 
     def __init__(
         self,
+        home: Path,
         database: Database,
         answers: Answers,
         sealer: Fernet,
@@ -77,6 +79,7 @@ class Schedules:
         clock: Callable[[], float] = time.time,
     ) -> None:
         """``wake`` tells the keeper of plans that there is something to do."""
+        self._home = home
         self._database = database
         self._answers = answers
         self._sealer = sealer
@@ -134,8 +137,8 @@ class Schedules:
         """The first instance that is to be healed, and what is to be said if there is none."""
         of = (row.project, row.ensemble)
         try:
-            directory = await self._database.read(lambda connection: directory_of(connection, *of))
-            found = await self._answers.ask(STATUS.name, directory, StatusAsked(outputs=False))
+            reads = await self._database.read(lambda connection: reads_of(connection, self._home, *of))
+            found = await self._answers.ask(STATUS.name, reads, StatusAsked(outputs=False))
         except (ApiProblem, EnsembleError) as error:
             return (), f"the status cannot be read: {error}"
         names = [name for name in to_heal(found.body) if name not in without]
