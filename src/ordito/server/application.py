@@ -79,10 +79,13 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
         await _find_services(services)
         await services.outbox.start()
         services.keeper.start()
+        services.sources.start()
         services.supervisor.start()
         yield
         services.draining.set()
         await services.supervisor.stop()
+        services.webhooks.stop()
+        services.sources.stop()
         await services.keeper.stop()
         await services.outbox.stop()
         await services.link.stop(10.0, leaves=bool(services.runners.count))

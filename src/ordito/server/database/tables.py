@@ -260,6 +260,8 @@ SOURCES = Table(
     # Seconds between two looks, 0 for none.
     _time("every"),
     _time("looked"),
+    # When a push, or somebody, has asked for a look the last time.
+    _time("asked"),
     # The last commit of which a plan was made, and why the last look failed.
     _text("revision"),
     _text("problem"),

@@ -28,6 +28,7 @@ from ordito.server.places import keep_reads, reads_of, reads_of_row, service_pla
 from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, Route
+from ordito.server.schedules.drifts import RememberedDrift, all_drifts
 
 PROJECTS_FOLDER, REMOVED_FOLDER = "projects", "removed"
 PATIENCE = 2.0
@@ -65,6 +66,9 @@ class EnsembleData(msgspec.Struct, frozen=True):
 
     problem: str
     """Why that cannot be found out, "" where it can."""
+
+    drift: RememberedDrift | None
+    """What the last look for drift has found, null where nobody has looked."""
 
 
 class NewEnsemble(Fields, frozen=True):
@@ -128,6 +132,7 @@ class _Seen(msgspec.Struct, frozen=True):
     worker: str | None
     summary: EnsembleSummary | None = None
     problem: str = ""
+    drift: RememberedDrift | None = None
 
 
 def _labels(row: Row[Any]) -> dict[str, str]:
@@ -149,6 +154,7 @@ def _data(call: ApiCall, seen: _Seen) -> EnsembleData:
         package_labels=seen.package_labels,
         summary=seen.summary,
         problem=seen.problem,
+        drift=seen.drift,
     )
 
 
@@ -174,7 +180,9 @@ def _package_labels(connection: Connection) -> dict[tuple[str, str], tuple[str, 
 async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list[_Seen]:
     """What is known of ensembles now; what a look has not said after some ``seconds`` is left open."""
     services = call.services
-    labels = await services.database.read(_package_labels)
+    labels, drifts = await services.database.read(
+        lambda connection: (_package_labels(connection), all_drifts(connection))
+    )
     # Each is looked at on the disk.
     found = await asyncio.to_thread(lambda: [_on_disk(row, labels) for row in rows])
     places = [place for place, one in enumerate(found) if one.exists and not one.problem]
@@ -186,7 +194,8 @@ async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list
             found[place] = msgspec.structs.replace(found[place], summary=summary)
         elif answer is not None:
             found[place] = msgspec.structs.replace(found[place], problem=answer.detail)
-    return found
+    known = ((one, drifts.get((one.row.project, one.row.name))) for one in found)
+    return [msgspec.structs.replace(one, drift=drift) for one, drift in known]
 
 
 async def _list(call: ApiCall) -> Reply:

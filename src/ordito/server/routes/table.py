@@ -13,8 +13,11 @@ from ordito.server.routes import (
     plans,
     projects,
     rules,
+    schedules,
     server,
+    sources,
     users,
+    webhooks,
 )
 
 ROUTES: tuple[Route, ...] = (
@@ -29,4 +32,7 @@ ROUTES: tuple[Route, ...] = (
     *jobs.TABLE,
     *rules.TABLE,
     *live.TABLE,
+    *webhooks.TABLE,
+    *schedules.TABLE,
+    *sources.TABLE,
 )
