@@ -60,6 +60,14 @@ UNTAGGED: Mapping[str, str] = {
     "DescribedNode": "Describing a node",
     "AskedPlan": "A plan on a server",
     "PlanReport": "The end of a plan on a server",
+    "Done": "A small change on a server",
+    "GivenText": "What is given to an ensemble as text",
+    "CheckedText": "Checking such a text",
+    "SecretNames": "Names of secrets on a server",
+    "SecretKept": "Keeping a secret on a server",
+    "OutputsData": "Outputs on a server",
+    "NoticeStored": "Telling a server of something",
+    "NoticesData": "Notices on a server",
 }
 """Titles of results whose format is named after the command, as in `ordito.deploy/1`."""
 

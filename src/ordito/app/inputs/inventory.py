@@ -42,7 +42,7 @@ from ordito.providers.registry import (
 from ordito.providers.shapes import InventorySection, NoValue
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
-from ordito.source.package import load_file
+from ordito.source.package import load_file, load_text
 from ordito.source.reach import is_reachable
 from ordito.work.providing import Provider, Providers
 from ordito.work.targets import Hands, Unreachable
@@ -190,14 +190,17 @@ NO_INVENTORY = HostInventory()
 OF_PLUGINS = "the section of a plug-in is known when the plug-in is installed beside Ordito"
 
 
-def read_inventory(place: Place, file: InventoryFile, environment: str) -> HostInventory:
+def read_inventory(place: Place, file: InventoryFile, environment: str, text: str | None = None) -> HostInventory:
     """Read an inventory; its errors are reported when its providers are made, together with theirs. ``environment`` is
-    the name of the environment, for templates."""
+    the name of the environment, for templates. A ``text`` stands for what is in the file."""
     if file.path is None:
         return HostInventory()
     diagnostics = Diagnostics()
     inventory = HostInventory(file, diagnostics=diagnostics)
-    document = load_file(file.shown if Path(file.shown).is_file() else str(file.path), diagnostics)
+    if text is not None:
+        document = load_text(file.shown, text, diagnostics)
+    else:
+        document = load_file(file.shown if Path(file.shown).is_file() else str(file.path), diagnostics)
     hide_values(diagnostics)
     root = document.root if document is not None else None
     if root is None or is_null(root):
