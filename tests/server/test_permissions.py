@@ -88,10 +88,11 @@ def everybody(server: Served) -> list[Somebody]:
     # Only administrators name paths of the server.
     shop = next(iter(admin.get("ensembles")["items"]))
     assert shop["project"] == "default"
-    copied = "INSERT INTO ensemble (project, name, directory, created) SELECT ?, name, directory, created FROM ensemble"
+    columns = "name, directory, created"
     with sqlite3.connect(server.home / "server.db") as db:
         for project in (MINE, OTHER):
-            db.execute(f"{copied} WHERE project = 'default'", (project,))
+            copied = f"SELECT ?, {columns} FROM ensemble WHERE project = 'default'"
+            db.execute(f"INSERT INTO ensemble (project, {columns}) {copied}", (project,))
     return found
 
 

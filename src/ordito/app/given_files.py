@@ -1,16 +1,18 @@
 """What the user gives to an ensemble as text: the user's part of `ensemble.yaml`, and the inventory `hosts.yaml`. Read,
-checked, and replaced as a whole, byte for byte, as long as they are what was seen before."""
+checked, and replaced as a whole, byte for byte, as long as they are what was seen before. An ensemble can be made of
+nothing else, so that more can be given to it before anything is deployed."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from pathlib import Path
 
 from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.errors import Refused
 from ordito.app.inputs.gathered import gather_inputs
 from ordito.app.inputs.inventory import HOSTS_FILE, InventoryFile, read_inventory
-from ordito.app.inputs.user_part import parse_user_part
+from ordito.app.inputs.user_part import new_user_part, parse_user_part
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import Place, place_of
 from ordito.app.plugins import plugins_of
@@ -18,6 +20,7 @@ from ordito.app.requests import GivenInputs
 from ordito.app.services.chosen import weighed
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.ensemble.files import read, write_whole
+from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import holds_marker, user_part, write_user_part
 from ordito.ensemble.store import open_ensemble
 
@@ -30,6 +33,18 @@ MOST_BYTES = 1 << 20
 def digest_of(text: str) -> str:
     """What a text is known by."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def make_ensemble(directory: str, service: str) -> None:
+    """Make the directory of an ensemble of which nothing is deployed yet, with a user's part that names the service at
+    a path, as the first deployment would write it. Raises ``Refused`` where there is anything already,
+    ``EnsembleError``, and ``OSError``."""
+    layout = Layout(Path(directory))
+    layout.root.mkdir(parents=True, exist_ok=True)
+    if any(layout.root.iterdir()):
+        raise Refused("exists", f"{directory} is not empty", "name a directory that is empty, or does not exist")
+    with open_ensemble(directory, command="ensembles create"):
+        write_user_part(layout, new_user_part(layout, service, {}))
 
 
 def read_spec(directory: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from ordito.app.given_files import make_ensemble
 from ordito.app.job.jobs import INTERRUPTED
-from ordito.app.new_ensemble import make_ensemble
 from ordito.app.status import StatusRequest, StatusResult, status
 from ordito.ensemble.status import LastJob
 from ordito.instances.status import DEGRADED, ERROR, OK, UNKNOWN

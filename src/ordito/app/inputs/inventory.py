@@ -43,7 +43,7 @@ from ordito.providers.shapes import InventorySection, NoValue
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.source.package import load_file, load_text
-from ordito.source.reach import is_reachable
+from ordito.source.reach import is_given
 from ordito.work.providing import Provider, Providers
 from ordito.work.targets import Hands, Unreachable
 
@@ -82,7 +82,7 @@ def find_inventory(
     """
     if wanted:
         path = Path(os.path.abspath(wanted))  # noqa: PTH100  (links stay as they are)
-        if not is_reachable(path) or not path.is_file():
+        if not is_given(path) or not path.is_file():
             raise Refused("no-inventory", f"there is no inventory {wanted}", "give --hosts the path of an inventory")
         return InventoryFile(path, wanted, relative_to(place.layout, wanted), given=True)
     if wanted is None and remembered:
@@ -104,7 +104,7 @@ def inventory_at(place: Place, seen: str, *, given: bool = False) -> InventoryFi
     """The inventory at a path relative to the ensemble; without ``path`` if there is no such file."""
     path = Path(os.path.normpath(place.layout.root / Path(seen).expanduser()))
     shown = str(path) if Path(seen).is_absolute() or seen.startswith("~") else place.path(seen)
-    return InventoryFile(path if is_reachable(path) and path.is_file() else None, shown, seen, given)
+    return InventoryFile(path if is_given(path) and path.is_file() else None, shown, seen, given)
 
 
 def _of_environment(place: Place, environment: Environment, node: Node, diagnostics: Diagnostics) -> InventoryFile:

@@ -54,8 +54,7 @@ from ordito.results.jobs import ReplayData, UnlockedData
 from ordito.results.packages import PackageFile
 from ordito.results.records import RecordsData
 from ordito.server.call import ApiCall, tag_of, tagged
-from ordito.server.database.places import reads_of
-from ordito.server.packages import package_named, package_path
+from ordito.server.packages import package_named, package_path, reads_of, seen_from_ensemble
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, Fields, Handler, Reply, Route
@@ -203,8 +202,9 @@ async def _diff(call: ApiCall) -> Reply:
     reads, service = await _reads(call), ""
     if fields.to:
         digest = await call.services.database.read(lambda c: package_named(c, call.project, fields.to))
-        service = str(package_path(call.services.home, digest))
-        reads = (*reads, service)
+        path = package_path(call.services.home, digest)
+        service = seen_from_ensemble(path, reads[0])
+        reads = (*reads, str(path))
     return Reply(await _ask(call, DIFF, DiffAsked(service, fields.environment), reads))
 
 

@@ -20,10 +20,9 @@ from ordito.ensemble.lock import holder
 from ordito.results.ensembles import CREATE, SUMMARY, EnsembleCreateAsked, EnsembleSummary
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
-from ordito.server.database.places import reads_of
 from ordito.server.database.tables import BINDINGS, ENSEMBLES, LABELS, PLANS
 from ordito.server.names import Name
-from ordito.server.packages import package_named, package_path
+from ordito.server.packages import package_named, package_path, reads_of
 from ordito.server.permissions import Permission
 from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
