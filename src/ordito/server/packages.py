@@ -21,7 +21,6 @@ from cryptography.fernet import Fernet, InvalidToken
 from sqlalchemy import Connection, select
 
 from ordito.base.suggest import nearest
-from ordito.server.database.places import directory_of
 from ordito.server.database.tables import ENSEMBLES, LABELS, PACKAGES, PLANS, SCHEDULES
 from ordito.server.problems import ApiProblem
 
@@ -48,19 +47,6 @@ def package_path(home: Path, digest: str) -> Path:
 def seen_from_ensemble(path: Path, directory: str) -> str:
     """The path of an archive relative to an ensemble's directory, so that messages name no place of the machine."""
     return os.path.relpath(path, directory)
-
-
-def package_of(connection: Connection, project: str, ensemble: str) -> str:
-    """The digest of the package that an ensemble is made of, "" for none."""
-    mine = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == ensemble)
-    return connection.execute(select(ENSEMBLES.c.package).where(mine)).scalar() or ""
-
-
-def reads_of(connection: Connection, home: Path, project: str, ensemble: str) -> tuple[str, ...]:
-    """What a process may read that answers or works for an ensemble: its directory, which is the first, and its
-    package. Raises ``ApiProblem``."""
-    directory, package = directory_of(connection, project, ensemble), package_of(connection, project, ensemble)
-    return (directory, str(package_path(home, package))) if package else (directory,)
 
 
 def package_named(connection: Connection, project: str, wanted: str) -> str:

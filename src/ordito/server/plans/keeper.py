@@ -31,10 +31,10 @@ from ordito.results.failure import Failure
 from ordito.results.server_plans import PlanProblem
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, forget_events, tell
-from ordito.server.database.places import all_ensembles, directory_of
 from ordito.server.database.tables import ENSEMBLES, PLANS
 from ordito.server.metrics import Metrics
-from ordito.server.packages import package_path, reads_of, seen_from_ensemble
+from ordito.server.packages import package_path, seen_from_ensemble
+from ordito.server.places import all_ensembles, directory_of, reads_of
 from ordito.server.plans.asked import AUTO, EXACT, LATEST
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.freshness import marks_of

@@ -18,8 +18,8 @@ from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
 from ordito.results.topology import WORKFLOW, WORKFLOWS, NamedAsked
 from ordito.server.call import ApiCall
-from ordito.server.packages import reads_of
 from ordito.server.permissions import Permission
+from ordito.server.places import reads_of
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, FARTHEST, Fields, Handler, Reply, Route
 

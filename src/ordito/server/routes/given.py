@@ -54,8 +54,9 @@ from ordito.results.jobs import ReplayData, UnlockedData
 from ordito.results.packages import PackageFile
 from ordito.results.records import RecordsData
 from ordito.server.call import ApiCall, tag_of, tagged
-from ordito.server.packages import package_named, package_path, reads_of, seen_from_ensemble
+from ordito.server.packages import package_named, package_path, seen_from_ensemble
 from ordito.server.permissions import Permission
+from ordito.server.places import reads_of
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, Fields, Handler, Reply, Route
 

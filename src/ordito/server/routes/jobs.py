@@ -15,8 +15,8 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.ensemble.owner import CANCEL, NOW, ask
 from ordito.server.call import ApiCall
-from ordito.server.database.places import directory_of
 from ordito.server.permissions import Permission
+from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, Fields, Reply, Route
 

@@ -22,8 +22,9 @@ from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import BINDINGS, ENSEMBLES, LABELS, PLANS
 from ordito.server.names import Name
-from ordito.server.packages import package_named, package_path, reads_of
+from ordito.server.packages import package_named, package_path
 from ordito.server.permissions import Permission
+from ordito.server.places import reads_of
 from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, Route
