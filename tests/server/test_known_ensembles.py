@@ -10,7 +10,7 @@ import pytest
 from ordito.cli.main import run
 from tests.server.conftest import CANARY, deployed
 from tests.server.test_packages import PACKAGES, SERVICE_2, send, shop
-from tests.support.serving import Client, Served
+from tests.support.serving import Client, Served, until
 
 ENSEMBLES = "projects/default/ensembles"
 
@@ -146,11 +146,13 @@ def test_the_same_again_with_a_key_makes_one(client: Client) -> None:
 def test_many_ensembles_are_listed_at_once(client: Client, server: Served) -> None:
     for number in range(12):
         client.do("POST", ENSEMBLES, {"name": f"many-{number}", "package": "shop:2.4"})
-    while any(one["summary"] is None for one in client.get(ENSEMBLES, q="many-")["items"]):
-        pass
-    assert len(client.get(ENSEMBLES, q="many-")["items"]) == 12
-    # A damaged one says so, and the others are listed all the same.
-    (server.home / "projects/default/ensembles/many-3/ensemble.yaml").write_text("status: [")
-    found = {one["name"]: one for one in client.get(ENSEMBLES, q="many-")["items"]}
+    found = until(lambda: client.get(ENSEMBLES, q="many-")["items"], lambda items: all(one["summary"] for one in items))
     assert len(found) == 12
-    assert found["many-4"]["summary"] is not None
+    # A damaged one says so, and the others are listed all the same.
+    damaged = server.home / "projects/default/ensembles/many-3"
+    (damaged / "ensemble.yaml").write_text("status: [")
+    (damaged / ".ordito/journal.db").write_bytes(b"no database" * 1_000)
+    by_name = {one["name"]: one for one in client.get(ENSEMBLES, q="many-")["items"]}
+    assert len(by_name) == 12
+    assert by_name["many-3"]["problem"]
+    assert by_name["many-4"]["summary"] is not None

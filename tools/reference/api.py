@@ -43,6 +43,7 @@ TITLES = {
     "packages": "Packages",
     "known_ensembles": "Ensembles",
     "ensembles": "What is in an ensemble",
+    "given": "What an ensemble is given",
     "live": "Events",
 }
 

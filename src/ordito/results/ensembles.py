@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from ordito.app.given_files import make_ensemble
 from ordito.app.inputs.user_part import read_user_part
 from ordito.app.job.jobs import INTERRUPTED
-from ordito.app.new_ensemble import make_ensemble
 from ordito.app.place import place_of
 from ordito.app.status import StatusRequest, StatusResult, status
 from ordito.base.diagnostics import Diagnostics

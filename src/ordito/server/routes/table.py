@@ -5,6 +5,7 @@ from __future__ import annotations
 from ordito.server.route import Route
 from ordito.server.routes import (
     ensembles,
+    given,
     identity,
     jobs,
     known_ensembles,
@@ -28,6 +29,7 @@ ROUTES: tuple[Route, ...] = (
     *packages.TABLE,
     *known_ensembles.TABLE,
     *ensembles.TABLE,
+    *given.TABLE,
     *plans.TABLE,
     *jobs.TABLE,
     *rules.TABLE,
