@@ -51,6 +51,7 @@ from ordito.server.plans.store import (
     frozen_by,
     is_approved,
     move,
+    old_plans,
     stored_request,
 )
 from ordito.server.problems import ApiProblem
@@ -73,6 +74,9 @@ SOON, NOW_AND_THEN, SELDOM = 0.05, 1.0, 10.0
 
 MOST_RESUMES, RESUMES_WITHIN = 3, 600.0
 """How often a job of an ensemble is resumed within so many seconds."""
+
+PRUNES_EVERY = 3600.0
+"""Seconds after which the files of old plans are removed again."""
 
 WAITS = frozenset({"locked", "unfinished-job"})
 """The codes of refusals after which a plan waits for its turn again."""
@@ -116,6 +120,7 @@ class PlanKeeper:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._resumed: dict[str, list[float]] = {}
         self._given_up: set[str] = set()
+        self._pruned = 0.0
 
     def start(self) -> None:
         """Begin."""
@@ -338,6 +343,11 @@ class PlanKeeper:
         for plan in await self._database.read(partial(expired_plans, now=now)):
             await self._database.write(partial(move, plan=plan, to=PlanState.DISCARDED, now=now))
         await self._database.write(partial(forget_events, now=now))
+        if now - self._pruned > PRUNES_EVERY:
+            self._pruned = now
+            for plan in await self._database.read(partial(old_plans, now=now)):
+                await asyncio.to_thread(self._parts.files.forget, plan)
+                await asyncio.to_thread(self._runners.forget, plan)
         policy = self._parts.jobs.resume
         if policy == NEVER or self._parts.draining.is_set():
             return
