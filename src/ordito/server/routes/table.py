@@ -14,6 +14,7 @@ from ordito.server.routes import (
     plans,
     projects,
     rules,
+    search,
     server,
     users,
 )
@@ -30,5 +31,6 @@ ROUTES: tuple[Route, ...] = (
     *plans.TABLE,
     *jobs.TABLE,
     *rules.TABLE,
+    *search.TABLE,
     *live.TABLE,
 )
