@@ -10,6 +10,7 @@ import pytest
 from ordito.cli.main import run
 from tests.server.conftest import CANARY, deployed
 from tests.server.test_packages import PACKAGES, SERVICE_2, send, shop
+from tests.server.test_permissions import token_of
 from tests.support.serving import Client, Served, until
 
 ENSEMBLES = "projects/default/ensembles"
@@ -133,6 +134,21 @@ def test_names_packages_and_paths_are_checked(client: Client) -> None:
     both = {"name": "x", "package": "shop:2.4", "path": "/srv"}
     assert client.ask("POST", ENSEMBLES, both).data["code"] == "malformed"
     assert client.ask("POST", ENSEMBLES, {"name": "../x", "package": "shop:2.4"}).data["code"] == "malformed"
+
+
+def test_what_may_be_seen_is_found(client: Client) -> None:
+    found = until(lambda: client.get("search", q="SHOP"), lambda answer: bool(answer["complete"]))
+    assert {"project": "default", "name": "shop"} in found["ensembles"]
+    assert "shop:2.4" in [label for one in found["packages"] for label in one["labels"]]
+    web = until(lambda: client.get("search", q="web_"), lambda answer: bool(answer["complete"]))
+    assert ("shop", "web_1", "Said") in [(one["ensemble"], one["instance"], one["type"]) for one in web["instances"]]
+    [job] = client.get(f"{ENSEMBLES}/shop/jobs")["jobs"]
+    by_id = client.get("search", q=job["id"][:6])["jobs"]
+    assert (job["id"], "deploy") in [(one["job"], one["workflow"]) for one in by_id]
+    client.do("POST", "users", {"name": "stranger"})
+    nothing = client.with_token(token_of(client, "stranger")).get("search", q="shop")
+    assert nothing == {"ensembles": [], "instances": [], "jobs": [], "packages": [], "complete": True}
+    assert client.ask("GET", "search").data["code"] == "malformed"
 
 
 def test_the_same_again_with_a_key_makes_one(client: Client) -> None:

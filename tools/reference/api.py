@@ -44,6 +44,7 @@ TITLES = {
     "known_ensembles": "Ensembles",
     "ensembles": "What is in an ensemble",
     "given": "What an ensemble is given",
+    "search": "Searching",
     "live": "Events",
 }
 

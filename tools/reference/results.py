@@ -62,6 +62,7 @@ UNTAGGED: Mapping[str, str] = {
     "ServicePlace": "Where a service lies",
     "AskedPlan": "A plan of a server",
     "PlanReport": "The end of the job of a plan of a server",
+    "EnsembleNames": "What can be searched for on a server",
     "GivenText": "What is given to an ensemble as text",
     "CheckedText": "Checking such a text",
     "SecretNames": "Names of secrets on a server",

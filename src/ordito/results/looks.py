@@ -7,7 +7,7 @@ from typing import Any
 
 from ordito.results.answer import UseCase
 from ordito.results.description import DESCRIBE
-from ordito.results.ensembles import SUMMARY
+from ordito.results.ensembles import NAMES, SUMMARY
 from ordito.results.given import (
     DIFF,
     INVENTORY,
@@ -31,7 +31,7 @@ from ordito.results.topology import WORKFLOW, WORKFLOWS
 _ALL: tuple[UseCase[Any, Any], ...] = (
     *(STATUS, DESCRIBE, REVISIONS, JOBS, JOB),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
-    SUMMARY,
+    *(SUMMARY, NAMES),
     *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES, STATE),
     *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_VALIDATE),
 )
