@@ -109,6 +109,8 @@ ENSEMBLES = Table(
     Column("labels", Text, nullable=False, server_default="{}"),
     # The digest of the package that it is made of, "" for none.
     Column("package", Text, nullable=False, server_default=""),
+    # Where the service lies that an ensemble deploys which was added where it lies; NULL until that was found out.
+    Column("reads", Text, nullable=True),
     ForeignKeyConstraint(["project"], ["project.name"]),
 )
 
