@@ -58,6 +58,7 @@ UNTAGGED: Mapping[str, str] = {
     "MadeFilesData": "Making files",
     "DescribedInstance": "Describing an instance",
     "DescribedNode": "Describing a node",
+    "DoneData": "Changes at a server",
 }
 """Titles of results whose format is named after the command, as in `ordito.deploy/1`."""
 

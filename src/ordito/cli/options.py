@@ -39,7 +39,13 @@ def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Opt
         return click.Option(names, **{"callback": _keep, "expose_value": False, **attributes})
 
     return [
-        option("-e", "--ensemble", metavar="DIR", help="The ensemble's directory (default: the current one)."),
+        option(
+            "-e",
+            "--ensemble",
+            metavar="DIR",
+            help="The ensemble's directory (default: the current one); with a server [PROJECT/]NAME.",
+        ),
+        option("--server", metavar="URL|NAME", help='The server to ask; "" to work on this machine.'),
         option(
             "--env", "environment", metavar="NAME", help='The environment of ensemble.yaml to work in; "" for none.'
         ),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ordito.server.route import Route
-from ordito.server.routes import ensembles, identity, live, projects, server, users
+from ordito.server.routes import ensembles, identity, live, logins, projects, server, users
 
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
     *identity.TABLE,
+    *logins.TABLE,
     *users.TABLE,
     *projects.TABLE,
     *ensembles.TABLE,
