@@ -12,6 +12,13 @@ from ordito import __version__
 from ordito.cli.border import CrashReport
 from ordito.cli.grammar import (
     ALIASES,
+    ACCOUNTS_VERBS,
+    ENSEMBLES_VERBS,
+    GROUPS_VERBS,
+    PROJECTS_VERBS,
+    TOKENS_VERBS,
+    USERS_VERBS,
+    PLANS_VERBS,
     BLOCKS_VERBS,
     HOSTS_VERBS,
     JOBS_VERBS,
@@ -44,6 +51,13 @@ def test_help_lists_the_verbs_and_hides_aliases(run: Run) -> None:
 
 
 GROUPS = {
+    "accounts": ACCOUNTS_VERBS,
+    "ensembles": ENSEMBLES_VERBS,
+    "groups": GROUPS_VERBS,
+    "projects": PROJECTS_VERBS,
+    "tokens": TOKENS_VERBS,
+    "users": USERS_VERBS,
+    "plans": PLANS_VERBS,
     "blocks": BLOCKS_VERBS,
     "jobs": JOBS_VERBS,
     "hosts": HOSTS_VERBS,

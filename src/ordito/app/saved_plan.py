@@ -130,12 +130,12 @@ def propose(request: SavedPlanRequest, known: PlanningContext) -> Proposal | Non
     """The saved proposal. Raises ``Refused`` if anything that it depends on has changed, and what planning again
     raises."""
     basis, layout = request.saved.basis, known.place.layout
-    now = state_digest(layout), _user_digest(known)
+    now = state_digest(layout), user_digest(known)
     if now != (basis.state, basis.user):
         raise _stale(request, _of_ensemble(basis, known, *now))
 
     def examine(grounds: Grounds) -> None:
-        if different := list(_differences(basis, basis_of(known, grounds))):
+        if different := list(differences(basis, basis_of(known, grounds))):
             raise _stale(request, different)
 
     wanted = restored_request(request.saved, known)
@@ -144,7 +144,7 @@ def propose(request: SavedPlanRequest, known: PlanningContext) -> Proposal | Non
     proposal = proposer(wanted)(wanted, msgspec.structs.replace(known, examine=examine))
     if proposal is None:
         raise _stale(request, ["nothing is deployed any more"])
-    if _comparable(proposal.plan) != _comparable(_with_given(request.saved.plan, Sealing(layout).opened)):
+    if comparable(proposal.plan) != comparable(_with_given(request.saved.plan, Sealing(layout).opened)):
         raise _stale(request, [_other_steps(request.saved.made_with)])
     return proposal
 
@@ -267,7 +267,7 @@ def basis_of(known: PlanningContext, grounds: Grounds) -> PlanBasis:
     return PlanBasis(
         state=state_digest(layout),
         job=f"{last.id} ({last.workflow})" if last is not None else "",
-        user=_user_digest(known),
+        user=user_digest(known),
         environment=known.spec.environment.name,
         service=grounds.measured,
         contents=grounds.contents,
@@ -278,7 +278,7 @@ def basis_of(known: PlanningContext, grounds: Grounds) -> PlanBasis:
     )
 
 
-def _comparable(plan: Plan) -> Plan:
+def comparable(plan: Plan) -> Plan:
     """A plan without places in files, which depend on the current directory, and without causes, which an earlier
     version did not have and which the texts also tell."""
     calls = tuple(msgspec.structs.replace(call, declared="") for call in plan.calls)
@@ -309,7 +309,7 @@ def _undone(done: DoneHook, change: Callable[[object], object]) -> DoneHook:
     return msgspec.structs.replace(done, result=msgspec.structs.replace(done.result, **values))
 
 
-def _user_digest(known: PlanningContext) -> str:
+def user_digest(known: PlanningContext) -> str:
     found = read_manifest(known.place.layout)
     if found is None or not found.user:
         return ""
@@ -342,7 +342,7 @@ def _of_ensemble(basis: PlanBasis, known: PlanningContext, state: str, user: str
     return different
 
 
-def _differences(before: PlanBasis, now: PlanBasis) -> Iterator[str]:
+def differences(before: PlanBasis, now: PlanBasis) -> Iterator[str]:
     """What has changed besides the ensemble, for people."""
     if before.service != now.service:
         yield from _files(before.contents, now.contents)

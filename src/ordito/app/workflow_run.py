@@ -22,6 +22,7 @@ from ordito.ensemble.store import EDITED_CURE, Ensemble, open_ensemble
 from ordito.instances.records import Snapshot
 from ordito.planning.lossy_steps import with_lossy_replace
 from ordito.work.options import JobOptions
+from ordito.work.records import NOBODY, AskedBy
 
 ROLLBACK = "rollback"
 
@@ -41,6 +42,16 @@ class WorkflowRequest(msgspec.Struct, frozen=True):
     """The environment that the command names, None if it names none."""
     hosts: str | None = None
     """The inventory that the command names, None if it names none."""
+    asked: AskedBy = NOBODY
+    """Who asks through a server, and by which plan."""
+
+
+class AlreadyBegun(Exception):
+    """The plan of a server has a job already: no other one begins."""
+
+    def __init__(self, job: str) -> None:
+        super().__init__(job)
+        self.job = job
 
 
 class WorkflowResult(msgspec.Struct, frozen=True):
@@ -67,14 +78,15 @@ def run_workflow(
 ) -> WorkflowResult:
     """Plan, ask, and carry out. ``plan_it`` replaces the function that plans such requests.
 
-    Raises ``InvalidDocument``, ``PlanRefused``, ``Refused``, ``Locked``, ``JobUnfinished``, ``EnsembleError`` and
-    ``Declined``; then no operation has run.
+    Raises ``InvalidDocument``, ``PlanRefused``, ``Refused``, ``Locked``, ``JobUnfinished``, ``EnsembleError``,
+    ``AlreadyBegun`` and ``Declined``; then no operation has run.
     """
     place = place_of(request.directory)
     refuse_uncommittable(place.layout, request.options)
     if not place.layout.exists:
         return _run_new(place, request, conversation, plan_it)
     with _opened(request) as ensemble:
+        _refuse_second(ensemble, request)
         refuse_unfinished(ensemble)
         if ensemble.is_edited:
             conversation.warn(f"{edited(ensemble)} ({EDITED_CURE})")
@@ -97,6 +109,7 @@ def _run_new(
     if proposal is None or proposal.is_empty:
         return WorkflowResult(proposal, known.status)
     with _opened(request) as ensemble:
+        _refuse_second(ensemble, request)
         if place.layout.manifest.exists() or ensemble.snapshot.instances or ensemble.unfinished:
             raise Refused(
                 "changed",
@@ -105,6 +118,12 @@ def _run_new(
                 purpose="look at it",
             )
         return _carry_out(ensemble, known, proposal, request, conversation)
+
+
+def _refuse_second(ensemble: Ensemble, request: WorkflowRequest) -> None:
+    """Raise ``AlreadyBegun`` where the plan of the request has a job, whether or not that has ended."""
+    if request.asked.origin and (job := ensemble.journal.job_of(request.asked.origin)):
+        raise AlreadyBegun(job)
 
 
 def _opened(request: WorkflowRequest) -> Ensemble:
@@ -150,4 +169,5 @@ def _carry_out(
         proposal = msgspec.structs.replace(proposal, source=msgspec.structs.replace(proposal.source, pinned=pinned))
     if proposal.source.user_part is not None:
         write_user_part(layout, proposal.source.user_part)
-    return WorkflowResult(proposal, known.status, run_new(ensemble, proposal, request.options, conversation))
+    report = run_new(ensemble, proposal, request.options, conversation, asked=request.asked)
+    return WorkflowResult(proposal, known.status, report)

@@ -82,6 +82,7 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
         "groups": VerbEntry("groups", "Show and make groups of users."),
         "accounts": VerbEntry("accounts", "Show and make service accounts, for programs."),
         "tokens": VerbEntry("tokens", "Show, make and end tokens."),
+        "plans": VerbEntry("plans", "Show, approve and apply what was asked of a server."),
         "audit": VerbEntry("audit", "Show what was done at a server."),
         "logout": VerbEntry("signing_in", "Sign out at a server, and forget it."),
     },
@@ -196,6 +197,15 @@ ACCOUNTS_VERBS: Mapping[str, VerbEntry] = {
     "create": VerbEntry("accounts", "Make a service account."),
     "list": VerbEntry("accounts", "List them, with their tokens."),
     "remove": VerbEntry("accounts", "Remove one."),
+}
+
+PLANS_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("plans", "List the plans of an ensemble, or what needs you."),
+    "show": VerbEntry("plans", "Show a plan: its state, approvals, and what it does."),
+    "approve": VerbEntry("plans", "Approve a plan of somebody else."),
+    "reject": VerbEntry("plans", "Reject a plan."),
+    "apply": VerbEntry("plans", "Carry a plan out, and follow its job."),
+    "discard": VerbEntry("plans", "Discard a plan that has not begun."),
 }
 
 TOKENS_VERBS: Mapping[str, VerbEntry] = {

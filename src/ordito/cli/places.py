@@ -12,7 +12,8 @@ AT_SERVER = frozenset(
         *("projects remove", "ensembles list", "ensembles show", "ensembles create", "ensembles remove"),
         *("users list", "users create", "users change", "users reset", "users remove", "groups list", "groups set"),
         *("groups remove", "accounts list", "accounts create", "accounts remove", "tokens list", "tokens create"),
-        *("tokens remove",),
+        *("tokens remove", "plans list", "plans show", "plans approve", "plans reject", "plans apply"),
+        *("plans discard",),
     }
 )
 """The verbs that ask the server."""

@@ -12,7 +12,10 @@ The driver is the single writer of the snapshot, the journal and the core. Here 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NoReturn
 
 import msgspec
 
@@ -22,7 +25,16 @@ from ordito.engine.announcer import Announcer
 from ordito.engine.course import Course
 from ordito.engine.delegates import Delegates
 from ordito.engine.messages import CancelAsked, Counts, GiveUp, LeaveOut, PauseOver, Skip
-from ordito.engine.ports import Hooks, JobControl, OutputLog, Parts, PlansWayBack, RecordListener, StepOperations
+from ordito.engine.ports import (
+    Hooks,
+    JobControl,
+    JobSuspended,
+    OutputLog,
+    Parts,
+    PlansWayBack,
+    RecordListener,
+    StepOperations,
+)
 from ordito.engine.resuming import Resuming
 from ordito.engine.steps import Steps
 from ordito.engine.turn_writer import TurnWriter
@@ -38,6 +50,9 @@ from ordito.work.targets import Hands
 
 IN_DOUBT = "in doubt: it was running when the job was interrupted, and nobody saw how it ended"
 """The message of a step that was running when the job was interrupted, and is not run again."""
+
+SUSPEND_GRACE = 10.0
+"""Seconds for which running steps may go on in a job that is suspended."""
 
 UNWELL = frozenset({"failed", "cancelled"})
 """The statuses of jobs that have not reached their goal."""
@@ -117,8 +132,8 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
     where cancelling is requested. The snapshot is changed in place. The last record says that the job is closing;
     the journal is not closed here, and files are not touched.
 
-    Raises what the journal raises: then the job stays unfinished. What runs gets a moment to end by itself, then it is
-    ended; its result is found when the job is resumed.
+    Raises what the journal raises, and ``JobSuspended``: then the job stays unfinished. What runs gets a moment to end
+    by itself, then it is ended; its result is found when the job is resumed.
     """
     parts = Parts(
         header=header,
@@ -255,9 +270,20 @@ class JobRun:
     async def _loop(self) -> None:
         steps, more = self._steps, self._turn([])
         while more or steps.running or steps.waiting:
+            if self._parts.control.is_suspended:
+                await self._suspend()
             more = self._turn(await self._workers.news(wait=not more))
         if not self._course.core.is_finished:
             raise RuntimeError(f"job {self._job} cannot go on: its remaining steps wait for each other")
+
+    async def _suspend(self) -> NoReturn:
+        """Let running steps end for a while, and leave the job unfinished."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SUSPEND_GRACE):
+                # What is in doubt is not running: only who resumes the job starts it again.
+                while self._steps.running.keys() - set(self._again):
+                    self._turn(await self._workers.news(wait=True))
+        raise JobSuspended
 
     def _turn(self, news: list[tuple[int, Progress]]) -> bool:
         """Do one turn; returns whether the next one must not wait for reports."""
@@ -267,6 +293,10 @@ class JobRun:
         for index in steps.alarms.take():
             self._course.core.react(PauseOver(index))
         self._heed_cancelling()
+        if self._parts.control.is_suspended:
+            # What would start now, or is in doubt, is left for who resumes the job.
+            self._writer.commit()
+            return False
         for index in self._again:
             steps.start_again(index)
         self._again = []

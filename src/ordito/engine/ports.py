@@ -25,13 +25,15 @@ from ordito.work.targets import HostTarget
 
 
 class JobControl:
-    """Cancels a job: the first request lets running steps finish and starts no others, the second ends them.
+    """Cancels a job: the first request lets running steps finish and starts no others, the second ends them. Or
+    suspends it, so that it can be resumed.
 
     The methods are called in the thread of the event loop (``loop.add_signal_handler`` does that).
     """
 
     def __init__(self) -> None:
         self._requests = 0
+        self._is_suspended = False
         self._wake: Callable[[], None] | None = None
 
     def request_cancel(self, *, at_once: bool = False) -> None:
@@ -39,6 +41,17 @@ class JobControl:
         self._requests = max(self._requests + 1, 2 if at_once else 1)
         if self._wake is not None:
             self._wake()
+
+    def suspend(self) -> None:
+        """Ask to leave the job unfinished: nothing more starts, and running steps may end for a while."""
+        self._is_suspended = True
+        if self._wake is not None:
+            self._wake()
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether the job is to be left unfinished."""
+        return self._is_suspended
 
     @property
     def requests(self) -> int:
@@ -48,6 +61,10 @@ class JobControl:
     def attach(self, wake: Callable[[], None] | None) -> None:
         """Set what is called at each request, None for nothing."""
         self._wake = wake
+
+
+class JobSuspended(Exception):
+    """The job was left unfinished, as was asked: it can be resumed."""
 
 
 class Prepared(Protocol):

@@ -57,7 +57,7 @@ def close_job(
     previous = journal.previous()
     record = JobRecord(ClosingJob(header, plan, journal.records, closing, before, after, previous, snapshot))
     write_changes(layout, record)
-    end = JobEnd(header.id, header.workflow, closing.status, record.summary)
+    end = JobEnd(header.id, header.workflow, closing.status, record.summary, header.asked)
     kept = record.kept = keeper.keep_sources(end)
     ensure_git_files(layout)
     write_job_record(layout, record)

@@ -60,6 +60,12 @@ class JobHead(_Row, frozen=True):
     options: Mapping[str, object] = {}
     """The options of the command that were given."""
     user: str = ""
+    by: str = ""
+    """Who asked for it through a server; then ``user`` is the server's."""
+    origin: str = ""
+    """The plan of a server that it carried out."""
+    approved_by: tuple[str, ...] = ()
+    """Who approved that plan."""
     machine: str = ""
     service: str = ""
     revision: int = 0

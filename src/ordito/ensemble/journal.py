@@ -98,6 +98,7 @@ class SqliteJournal:
             if (found := db.execute("SELECT id FROM job").fetchone()) is not None:
                 raise EnsembleError(f"job {found[0]} is unfinished", "continue it with `ordito jobs resume`")
             put_job(db, header, plan)
+            keep_origin(db, header)
             db.executemany("INSERT INTO record VALUES (?, ?)", enumerate(map(encode, records)))
             self._kept = set()
             self._write(db, rows, len(records))
@@ -184,6 +185,11 @@ class SqliteJournal:
         """Whether this job is unfinished."""
         with self._reading() as db:
             return db.execute("SELECT 1 FROM job WHERE id = ?", (job,)).fetchone() is not None
+
+    def job_of(self, origin: str) -> str:
+        """The job that carries out, or has carried out, a plan of a server; "" for none of the last 1,000 such."""
+        with self._reading() as db:
+            return _origins(db).get(origin, "")
 
     def steps(self) -> tuple[Step, ...]:
         """The steps of the job's plan."""
@@ -313,6 +319,26 @@ def read_journal(layout: Layout) -> SqliteJournal | None:
     check_is_file(layout.journal)
     db = open_for_reading(layout.journal)
     return SqliteJournal(layout.journal, db) if db is not None else None
+
+
+# The jobs that carry out plans of servers. They are written with the beginning of the job, and stay when it is closed:
+# who asks for a plan a second time finds that it was carried out.
+
+MOST_ORIGINS = 1_000
+
+
+def keep_origin(db: sqlite3.Connection, header: JobHeader) -> None:
+    """Remember which job carries out a plan of a server."""
+    origin = header.asked.origin
+    if origin:
+        found = {name: job for name, job in _origins(db).items() if name != origin}
+        latest = [*found.items(), (origin, header.id)][-MOST_ORIGINS:]
+        set_meta(db, "origins", encode(dict(latest)))
+
+
+def _origins(db: sqlite3.Connection) -> dict[str, str]:
+    found = meta(db, "origins")
+    return Decoder(dict[str, str])(found) if found else {}
 
 
 # The rows of what exists in the journal: instances, links, attributes and what operations gave.

@@ -10,6 +10,7 @@ import msgspec
 
 from ordito.ensemble.files import read, write_whole
 from ordito.ensemble.layout import PRIVATE, Layout
+from ordito.work.records import NOBODY, AskedBy
 
 
 class JobEnd(msgspec.Struct, frozen=True):
@@ -19,6 +20,8 @@ class JobEnd(msgspec.Struct, frozen=True):
     workflow: str
     status: str
     summary: str
+    asked: AskedBy = NOBODY
+    """Who asked for it through a server."""
 
 
 class KeptCommits(msgspec.Struct, frozen=True):

@@ -105,10 +105,12 @@ def start_of(pid: int) -> str:
 #
 # It is a named pipe in `.ordito/`. While the job runs it holds the pipe open for reading; so who can open it for
 # writing has found that very job's process, whatever process ids are given out meanwhile, and nobody has to look
-# again and again. A request is one line: the job's id, and ``cancel`` or ``now``.
+# again and again. A request is one line: the job's id, and ``cancel``, ``now`` or ``suspend``.
 
 CANCEL = "cancel"
 NOW = "now"
+SUSPEND = "suspend"
+REQUESTS = frozenset({CANCEL, NOW, SUSPEND})
 
 LONGEST = 4_096
 
@@ -141,12 +143,12 @@ class Door:
             self._path.unlink(missing_ok=True)
 
     def requests(self) -> list[str]:
-        """The requests since the last call: ``CANCEL`` and ``NOW``."""
+        """The requests since the last call: ``CANCEL``, ``NOW`` and ``SUSPEND``."""
         with contextlib.suppress(BlockingIOError):
             self._rest += os.read(self.handle, LONGEST)
         *lines, self._rest = self._rest[-LONGEST:].split(b"\n")
         asked = [line.decode("utf-8", "replace").split() for line in lines]
-        return [words[1] for words in asked if len(words) == 2 and words[0] == self._job and words[1] in (CANCEL, NOW)]
+        return [words[1] for words in asked if len(words) == 2 and words[0] == self._job and words[1] in REQUESTS]
 
 
 def ask(layout: Layout, job: str, request: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from ordito.planning.preview import Delays, PreviewStep, Totals, preview
+from ordito.planning.risks import Risk, risks_of
 from ordito.results.answer import Result
 from ordito.work.plan import Change, ChangeCause, Difference, KeptCount, Outage
 
@@ -106,6 +107,9 @@ class PlanData(Result, frozen=True, kw_only=True):
     limited: tuple[str, ...] = ()
     """The hosts of ``held`` for which the template says how many operations may run there."""
 
+    risks: tuple[Risk, ...] = ()
+    """What somebody who approves it should know first."""
+
     @property
     def data(self) -> Plain:
         """Plain data; what nothing is to be said of beyond the names that are always there is left out."""
@@ -119,6 +123,7 @@ class PlanData(Result, frozen=True, kw_only=True):
             "not_permitted": list(self.not_permitted),
             "drifted": list(self.drifted),
             "limited": list(self.limited),
+            "risks": list(map(str, self.risks)),
         }
         return {
             "format": FORMAT,
@@ -213,6 +218,7 @@ class _PlainPlan(msgspec.Struct, frozen=True, kw_only=True):
     not_permitted: tuple[str, ...] = ()
     drifted: tuple[str, ...] = ()
     limited: tuple[str, ...] = ()
+    risks: tuple[Risk, ...] = ()
 
 
 class NothingPlannedData(Result, frozen=True, kw_only=True):
@@ -268,6 +274,7 @@ def plan_data(proposal: Proposal, unfinished: str = "", *, whole: bool = True) -
         losing={name: summary.lost_if.get(name, "") for name in summary.losing},
         not_permitted=proposal.risks.lost,
         drifted=tuple(summary.drifted),
+        risks=risks_of(plan, proposal.service, proposal.snapshot),
         limited=tuple(host for host in shown.held.hosts if host in plan.capacity) if shown.held is not None else (),
     )
 

@@ -71,12 +71,16 @@ _unknown = _Endpoint(_no_such)
 def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
-        services.queries.start()
+        services.link.start()
+        await services.outbox.start()
+        services.keeper.start()
         services.supervisor.start()
         yield
         services.draining.set()
         await services.supervisor.stop()
-        await services.queries.stop(10.0)
+        await services.keeper.stop()
+        await services.outbox.stop()
+        await services.link.stop(10.0, leaves=bool(services.runners.count))
 
     return running
 

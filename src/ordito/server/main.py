@@ -29,7 +29,7 @@ from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
 from ordito.server.identity.signing_in import new_link, prune
 from ordito.server.names import LONGEST_NAME, NOT_IN_NAMES
-from ordito.server.processes.queries import Queries, QueryLimits, bare_environment
+from ordito.server.processes.link import ForkLink, bare_environment
 from ordito.server.refused import ServerRefused
 from ordito.server.services import Services
 from ordito.server.settings import ServerSettings, base_url, read_settings, refuse_open
@@ -79,10 +79,8 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
         _check_users(database, settings)
         _add_ensembles(database, ensembles)
         with _listening(settings) as listener:
-            cores = max(2, len(os.sched_getaffinity(0)))
-            limits = QueryLimits(cores, settings.limits.query_seconds, settings.limits.query_memory)
-            queries = Queries(limits, bare_environment(os.environ, settings.variables))
-            services = Services(home, settings, database, queries, sealer, openapi)
+            link = ForkLink(bare_environment(os.environ, settings.variables))
+            services = Services(home, settings, database, link, sealer, openapi)
             services.port = listener.getsockname()[1]
             config = _config(settings, services, home)
             try:

@@ -19,6 +19,9 @@ class Metrics:
             "ordito_request_seconds", "Seconds until a request was answered", ("route",), registry=self._registry
         )
         self.sign_ins = Counter("ordito_sign_ins", "Sign-ins by their end", ("outcome",), registry=self._registry)
+        self.jobs = Counter(
+            "ordito_jobs", "Jobs of plans that have ended", ("workflow", "status"), registry=self._registry
+        )
         busy = Gauge("ordito_queries_busy", "Query processes that run", registry=self._registry)
         busy.set_function(lambda: queries.busy)
         streams = Gauge("ordito_streams", "Open streams", registry=self._registry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +12,14 @@ from cryptography.fernet import Fernet
 from ordito.server.answers import Answers
 from ordito.server.database.database import Database
 from ordito.server.limits import Rates, SignInAttempts
+from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
-from ordito.server.processes.queries import Queries
+from ordito.server.plans.files import PlanFiles
+from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
+from ordito.server.processes.link import ForkLink
+from ordito.server.processes.queries import Queries, QueryLimits
+from ordito.server.processes.runners import ForkedRunners
 from ordito.server.settings import ServerSettings
 from ordito.server.supervisor import Supervisor
 
@@ -26,7 +32,7 @@ class Services:
         home: Path,
         settings: ServerSettings,
         database: Database,
-        queries: Queries,
+        link: ForkLink,
         sealer: Fernet,
         openapi: Callable[[], bytes],
     ) -> None:
@@ -38,16 +44,37 @@ class Services:
 
         self.settings = settings
         self.database = database
-        self.queries = queries
+        self.link = link
+        limits = settings.limits
+        cores = max(2, len(os.sched_getaffinity(0)))
+        self.queries = Queries(QueryLimits(cores, limits.query_seconds, limits.query_memory), link)
+        self.runners = ForkedRunners(home / "runs", link)
         self.sealer = sealer
-        self.answers = Answers(queries)
-        self.topics = Topics()
+        self.answers = Answers(self.queries)
+        self.outbox = OutboxTail(database)
+        self.topics = Topics(self.outbox)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
-        self.metrics = Metrics(queries, self.topics)
+        self.metrics = Metrics(self.queries, self.topics)
         self.supervisor = Supervisor()
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
+
+        self.plan_files = PlanFiles(home / "plans")
+        making = QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory)
+        self.keeper = PlanKeeper(
+            KeeperParts(
+                database=database,
+                sealer=sealer,
+                queries=Queries(making, link),
+                runners=self.runners,
+                files=self.plan_files,
+                jobs=settings.jobs,
+                supervisor=self.supervisor,
+                metrics=self.metrics,
+                draining=self.draining,
+            )
+        )
 
         self.port = 0
         """The port on which it listens."""

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -48,6 +48,22 @@ class Limits(_Part, frozen=True):
     query_memory: Annotated[int, msgspec.Meta(gt=0, le=1 << 46)] = 4 << 30
     """Bytes of address space of the process that answers."""
 
+    plan_seconds: Annotated[float, msgspec.Meta(gt=0)] = 600.0
+    """Seconds that making a plan may take."""
+
+    plan_memory: Annotated[int, msgspec.Meta(gt=0, le=1 << 46)] = 8 << 30
+    """Bytes of address space of the process that makes one."""
+
+
+class JobSettings(_Part, frozen=True):
+    """How jobs run."""
+
+    parallel: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 8
+    """How many jobs run at a time, each in an ensemble of its own."""
+
+    resume: Literal["server", "always", "never"] = "server"
+    """Which interrupted jobs are resumed without being asked: those that a server began, all, or none."""
+
 
 class ServerSettings(_Part, frozen=True):
     """How the server listens, and what it permits."""
@@ -65,6 +81,7 @@ class ServerSettings(_Part, frozen=True):
     variables: tuple[str, ...] = ()
     """Names of further environment variables that operations and inputs may see."""
 
+    jobs: JobSettings = JobSettings()
     limits: Limits = Limits()
 
     @property
@@ -98,7 +115,7 @@ def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") 
     try:
         found = msgspec.convert(values, ServerSettings, strict=False)
     except msgspec.ValidationError as error:
-        names = {name for part in (ServerSettings, Limits, Tls) for name in part.__struct_fields__}
+        names = {name for part in (ServerSettings, JobSettings, Limits, Tls) for name in part.__struct_fields__}
         raise ServerRefused(f"{path}: {error}", meant_field(error, names)) from error
     _check(found, path)
     return found

@@ -150,6 +150,22 @@ def form_of(found: Deploys, revision: int = 0) -> Form:
     return form if found.choices == NO_CHOICES else msgspec.structs.replace(form, choices=found.choices)
 
 
+class AskedBy(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who asked for a job through a server."""
+
+    by: str = ""
+    """Who asked, "" where it did not come through a server."""
+
+    origin: str = ""
+    """The id of the plan that the job carries out: no other job has the same."""
+
+    approved: tuple[str, ...] = ()
+    """Who approved that plan."""
+
+
+NOBODY = AskedBy()
+
+
 class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """The first record of a job."""
 
@@ -175,6 +191,9 @@ class JobHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     machine: str = ""
 
     user: str = ""
+
+    asked: AskedBy = NOBODY
+    """Who asked for it through a server, if that was so."""
 
     ticks: int = 1
     """The number of consecutive ticks whose changeIds the job has reserved, its own first (see ``base.change_ids``)."""

@@ -28,7 +28,7 @@ from ordito.ensemble.status import current_form, known_forms, new_id, stable_for
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.ensemble.vault import Vault
 from ordito.work.options import USUAL, JobOptions
-from ordito.work.records import JobHeader, JobSources, StepFinishedRecord, StepStartedRecord
+from ordito.work.records import NOBODY, AskedBy, JobHeader, JobSources, StepFinishedRecord, StepStartedRecord
 from ordito.work.workflows import workflow_of
 
 StepRecord = StepStartedRecord | StepFinishedRecord
@@ -42,9 +42,10 @@ def run_new(
     options: JobOptions,
     conversation: Conversation,
     begins: Callable[[str], None] = lambda _: None,
+    asked: AskedBy = NOBODY,
 ) -> JobReport:
     """Carry out a proposal that is not empty and whose service is pinned; ``begins`` is called with the job's id before
-    anything is written. Raises ``Refused`` and ``EnsembleError``."""
+    anything is written, ``asked`` says who asked through a server. Raises ``Refused`` and ``EnsembleError``."""
     pinned = proposal.source.pinned
     if pinned is None:
         raise ValueError("the proposal's service is not pinned")
@@ -56,6 +57,7 @@ def run_new(
     now = SystemClock().now()
     change_ids = ensemble.change_ids(now, _most_tasks(proposal, options))
     header = _header(ensemble, proposal, pinned, options, sources, change_ids, now)
+    header = msgspec.structs.replace(header, asked=asked)
     forms = EarlierForms(place_of(str(ensemble.layout.root)), header.forms, known=proposal.source.earlier)
     subject = JobSubject(proposal.source.read, proposal.source.whole, pinned.root, forms)
     job = RunningJob(

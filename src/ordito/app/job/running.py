@@ -35,7 +35,7 @@ from ordito.ensemble.done_hooks import attempts, done_in
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import ALWAYS
 from ordito.ensemble.logs import JobLog, forget_old
-from ordito.ensemble.owner import NOW, Door
+from ordito.ensemble.owner import NOW, SUSPEND, Door
 from ordito.ensemble.pins import changed_files
 from ordito.ensemble.status import WELL, keep_outline
 from ordito.ensemble.store import Ensemble
@@ -117,7 +117,8 @@ class RunningJob:
         *,
         commit: str = "",
     ) -> JobReport:
-        """Run the steps, then write the files and commit them."""
+        """Run the steps, then write the files and commit them. Raises ``JobSuspended`` where the job was asked to stay
+        unfinished, and ``EnsembleError``."""
         operations = JobOperations(
             self._ensemble, self._header, self._whole, self._root, self._forms, self._plugins
         ).of(self._plan)
@@ -419,6 +420,9 @@ class Canceller:
 
     def _asked_at(self, door: Door) -> None:
         for request in door.requests():
+            if request == SUSPEND:
+                self.control.suspend()
+                continue
             self._cancel("asked by `ordito jobs cancel`", at_once=request == NOW)
 
     def _time_is_over(self) -> None:

@@ -190,7 +190,7 @@ class GitKeeper:
     def _text(self, end: JobEnd) -> str:
         """The message of a commit."""
         made = f"{end.workflow} {self._service}: {end.status}\n\nJob {end.job}: {end.summary}."
-        return with_trailer(self._message or made, end.job)
+        return with_trailers(self._message or made, end)
 
 
 def _changed_since(paths: Sequence[str]) -> str:
@@ -211,7 +211,7 @@ def _left_out(home: Home, pin: str) -> Iterator[str]:
 LIMIT = 600.0
 """Seconds for a commit: hooks of the user may take their time."""
 
-TRAILER = "Ordito-Job"
+TRAILER, BY, APPROVED = "Ordito-Job", "Ordito-By", "Ordito-Approved-By"
 _FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
 
@@ -250,6 +250,9 @@ def _folder(changes: Sequence[ChangedFile]) -> str:
     return posixpath.commonpath([posixpath.dirname(change.path) for change in changes]) or "."
 
 
-def with_trailer(message: str, job: str) -> str:
-    """The message of a commit with a trailer that names the job."""
-    return f"{message.strip()}\n\n{TRAILER}: {job}\n"
+def with_trailers(message: str, end: JobEnd) -> str:
+    """The message of a commit with trailers that name the job and, where it came through a server, who asked for it and
+    who approved it."""
+    trailers = [(TRAILER, end.job), *([(BY, end.asked.by)] if end.asked.by else ())]
+    trailers += [(APPROVED, who) for who in end.asked.approved]
+    return f"{message.strip()}\n\n" + "".join(f"{name}: {value}\n" for name, value in trailers)

@@ -49,6 +49,8 @@ class Database:
         _migrate(self._engine.connect(), path)
         self._writer = ThreadPoolExecutor(1, "writer")
         self._readers = ThreadPoolExecutor(READERS, "reader")
+        self.changed = asyncio.Event()
+        """Is set with the next change; each time it is another one."""
 
     def close(self) -> None:
         """Let what was begun end, and close it."""
@@ -64,7 +66,12 @@ class Database:
         """Carry out a change in one transaction. It is on the disk when this returns, even where the caller is
         cancelled meanwhile. Raises ``ApiProblem`` if the disk is full."""
         future = asyncio.get_running_loop().run_in_executor(self._writer, self.write_now, change)
+        future.add_done_callback(self._ring)
         return await asyncio.shield(future)
+
+    def _ring(self, _: object) -> None:
+        self.changed.set()
+        self.changed = asyncio.Event()
 
     def read_now(self, ask: Callable[[Connection], T]) -> T:
         """The same, in this thread."""

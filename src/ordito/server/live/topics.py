@@ -2,6 +2,10 @@
 
 | topic | tells |
 |---|---|
+| ``plan:P/E/ID`` | ``plan.changed``: a plan has come into another state; the place is the number of an event |
+| ``plans:P/E`` | the same of all plans of an ensemble |
+| ``inbox`` | the same of all plans that one may see |
+| ``ensembles`` | what the server tells of all ensembles that one may see: plans, jobs, drift |
 | ``ensemble:P/E`` | ``ensemble.changed``: something of the ensemble is not as before; the place is a stamp |
 | ``job:P/E/JOB`` | the events of a job; the place is an offset in their file |
 | ``log:P/E/JOB`` | what the operations of a job print, as ``step.log``; the place is an offset in the log |
@@ -12,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -25,11 +29,14 @@ from ordito.ensemble.lock import holder
 from ordito.ensemble.logs import frames_from
 from ordito.ensemble.owner import LockOwner
 from ordito.server.answers import stamp_of
+from ordito.server.live.outbox import OutboxTail, ToldEvent
 from ordito.server.live.tail import FileTail
 from ordito.server.problems import ApiProblem
 from ordito.server.route import FARTHEST
 
 Place = int | str
+Sees = Callable[[str, str], bool]
+"""Whether an ensemble may be seen, by its project and its name."""
 
 AT_ONCE = 500
 STAMP_PAUSE = 0.25
@@ -52,15 +59,22 @@ class Topic(msgspec.Struct, frozen=True):
     project: str
     ensemble: str
     job: str = ""
+    """The id of a job, or of a plan."""
 
 
 def topic_named(name: str) -> Topic:
     """The topic that a name means. Raises ``ApiProblem``."""
     kind, _, rest = name.partition(":")
     parts = rest.split("/")
-    wanted = {"ensemble": 2, "job": 3, "log": 3}.get(kind)
-    if wanted is None or len(parts) != wanted or not all(parts) or (wanted == 3 and not is_change_id(parts[2])):
-        hint = "write ensemble:PROJECT/ENSEMBLE, job:PROJECT/ENSEMBLE/JOB or log:PROJECT/ENSEMBLE/JOB"
+    if name in OVERALL:
+        return Topic(name, name, "", "")
+    wanted = {"ensemble": 2, "plans": 2, "plan": 3, "job": 3, "log": 3}.get(kind)
+    is_job = kind in ("job", "log")
+    if wanted is None or len(parts) != wanted or not all(parts) or (is_job and not is_change_id(parts[2])):
+        hint = (
+            "write ensembles, inbox, ensemble:PROJECT/ENSEMBLE, plans:PROJECT/ENSEMBLE, plan:PROJECT/ENSEMBLE/ID, "
+            "job:PROJECT/ENSEMBLE/JOB or log:PROJECT/ENSEMBLE/JOB"
+        )
         raise ApiProblem("unknown-topic", f'there is no topic "{name}"', hint)
     return Topic(name, kind, *parts)
 
@@ -81,7 +95,8 @@ class Feed(Protocol):
 class Topics:
     """All that is followed now."""
 
-    def __init__(self) -> None:
+    def __init__(self, outbox: OutboxTail) -> None:
+        self._outbox = outbox
         self._tails: dict[Path, FileTail] = {}
         self._stamps: dict[str, _Stamp] = {}
         self.streams = 0
@@ -90,9 +105,11 @@ class Topics:
         self.by_principal: dict[str, int] = {}
         """How many streams each principal has."""
 
-    def open(self, topic: Topic, directory: str, *, logs: bool) -> Feed:
+    def open(self, topic: Topic, directory: str, *, logs: bool, sees: Sees) -> Feed:
         """Follow a topic of the ensemble in a directory; without ``logs`` nothing is told that operations print or are
-        given."""
+        given. ``sees`` says which ensembles may be seen, for a topic that is about many."""
+        if topic.kind in TOLD:
+            return _OutboxFeed(self._outbox, topic, sees)
         if topic.kind == "ensemble":
             return _EnsembleFeed(self, topic, directory)
         layout = Layout(Path(directory))
@@ -121,6 +138,45 @@ class Topics:
         """A stamp is not followed any more by one who has entered it."""
         if stamp.leave():
             del self._stamps[stamp.directory]
+
+
+OVERALL = frozenset({"inbox", "ensembles"})
+"""The topics that are about all ensembles that one may see."""
+
+TOLD = OVERALL | {"plan", "plans"}
+"""The kinds of topics whose events the server tells."""
+
+
+class _OutboxFeed:
+    def __init__(self, outbox: OutboxTail, topic: Topic, sees: Sees) -> None:
+        self._outbox = outbox
+        self._topic = topic
+        self._sees = sees
+        # Who begins to follow all ensembles wants no history.
+        self._begin = outbox.newest if topic.kind != "plan" else 0
+
+    def read(self, place: Place) -> list[Item]:
+        at = place if isinstance(place, int) and place else self._begin
+        return [Item(event.type, event.body.encode(), event.number) for event in self._outbox.read(at, self._is_wanted)]
+
+    def _is_wanted(self, event: ToldEvent) -> bool:
+        topic = self._topic
+        if topic.kind == "plan":
+            return event.topic == f"plan:{topic.job}" and self._is_here(event)
+        if topic.kind == "plans":
+            return event.topic.startswith("plan:") and self._is_here(event)
+        if not event.ensemble or not self._sees(event.project, event.ensemble):
+            return False
+        return topic.kind == "ensembles" or event.topic.startswith("plan:")
+
+    def _is_here(self, event: ToldEvent) -> bool:
+        return (event.project, event.ensemble) == (self._topic.project, self._topic.ensemble)
+
+    def changed(self) -> asyncio.Event:
+        return self._outbox.changed
+
+    def close(self) -> None:
+        """Nothing is kept for it."""
 
 
 UNTOLD = ("tail", "outputs", "inputs")

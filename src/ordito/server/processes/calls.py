@@ -1,7 +1,8 @@
-"""What the server and its fork server say to each other, one message a datagram.
+"""What the server and its fork server say to each other, one message a datagram, and what runners write down.
 
 The parameters of a query and its answer may be large, so they go by descriptors that are handed over with the message:
-a file in memory to read from, and a pipe to write to.
+a file in memory to read from, and a pipe to write to. A runner gets a file in memory with its work item, and a file in
+which it writes what becomes of it; as long as it lives it holds the lock of that file.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ LONGEST = 1 << 16
 
 
 class Query(msgspec.Struct, frozen=True, tag="query"):
-    """Ask a look (``results/looks.py``) of the ensemble in a directory. Two descriptors come with it: the parameters as
-    JSON, and where the answer goes."""
+    """Ask a look (``looks.py``) of the ensemble in a directory. Two descriptors come with it: the parameters as JSON,
+    and where the answer goes."""
 
     number: int
     look: str
@@ -29,13 +30,19 @@ class Query(msgspec.Struct, frozen=True, tag="query"):
     """Its address space, in bytes."""
 
 
+class Run(msgspec.Struct, frozen=True, tag="run"):
+    """Carry out a work item. Two descriptors come with it: the item as JSON, and where its news go."""
+
+    number: int
+
+
 class Kill(msgspec.Struct, frozen=True, tag="kill"):
     """End a query whose answer nobody wants any more."""
 
     number: int
 
 
-Request = Query | Kill
+Request = Query | Run | Kill
 
 
 class Ended(msgspec.Struct, frozen=True, tag="ended"):
@@ -54,3 +61,48 @@ class Trouble(msgspec.Struct, frozen=True):
 
 RESULT, REFUSAL, FAULT = b"r", b"t", b"f"
 """The first byte of an answer: a result follows, or a ``Trouble``, or the text of a fault of this program."""
+
+# ---------------------------------------------------------------------------------------------- the news of a runner
+
+
+class Began(msgspec.Struct, frozen=True, tag="began"):
+    """A job has begun, or goes on."""
+
+    job: str
+
+
+class Finished(msgspec.Struct, frozen=True, tag="finished"):
+    """The job has ended, well or not; its files are written."""
+
+    job: str
+    status: str
+    report: msgspec.Raw
+    """The report of the job (``app.job.report.JobReport``)."""
+
+
+class Nothing(msgspec.Struct, frozen=True, tag="nothing"):
+    """There was nothing to do."""
+
+
+class Already(msgspec.Struct, frozen=True, tag="already"):
+    """The plan has a job already."""
+
+    job: str
+
+
+class Suspended(msgspec.Struct, frozen=True, tag="suspended"):
+    """The job was left unfinished, as was asked."""
+
+
+class NotDone(msgspec.Struct, frozen=True, tag="refused"):
+    """Nothing was done, or a job could not be closed."""
+
+    trouble: Trouble
+
+
+class Faulty(msgspec.Struct, frozen=True, tag="fault"):
+    """A fault of this program; the log of the server has its details."""
+
+
+News = Began | Finished | Nothing | Already | Suspended | NotDone | Faulty
+NEWS: msgspec.json.Decoder[News] = msgspec.json.Decoder(News)

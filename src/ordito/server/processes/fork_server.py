@@ -1,4 +1,4 @@
-"""The fork server: imports what answers need once, and forks a child for each query.
+"""The fork server: imports what answers need once, and forks a child for each query and each runner.
 
 It has one thread, opens no ensemble, and lives as long as its socket and its last child. Each child is known by a
 descriptor of the system, so that no signal ever hits another process that got the same number.
@@ -17,8 +17,9 @@ import sys
 
 import msgspec
 
-from ordito.server.processes.calls import LONGEST, Ended, Kill, Query, Request
+from ordito.server.processes.calls import LONGEST, Ended, Kill, Query, Request, Run
 from ordito.server.processes.query import answer
+from ordito.server.processes.runner import run
 
 DESCRIPTORS = 2
 _REQUEST: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
@@ -46,6 +47,9 @@ class _ForkServer:
         self._selector = selectors.DefaultSelector()
         self._children: dict[int, tuple[int, int]] = {}
         """By number, the process and its descriptor."""
+
+        self._queries: set[int] = set()
+        """Those of them that answer queries: only these are ever killed."""
 
     def run(self) -> None:
         self._selector.register(self._channel, selectors.EVENT_READ, 0)
@@ -78,34 +82,42 @@ class _ForkServer:
             self._fork(request, handles[0], handles[1])
         return True
 
-    def _fork(self, query: Query, given: int, out: int) -> None:
+    def _fork(self, request: Query | Run, given: int, out: int) -> None:
         process = os.fork()
         if not process:
-            self._be_child(query, given, out)
+            self._be_child(request, given, out)
         os.close(given)
         os.close(out)
         descriptor = os.pidfd_open(process)
-        self._children[query.number] = process, descriptor
-        self._selector.register(descriptor, selectors.EVENT_READ, query.number)
+        self._children[request.number] = process, descriptor
+        if isinstance(request, Query):
+            self._queries.add(request.number)
+        self._selector.register(descriptor, selectors.EVENT_READ, request.number)
 
-    def _be_child(self, query: Query, given: int, out: int) -> None:
-        """Answer, and end: nothing of the fork server is done in the child."""
+    def _be_child(self, request: Query | Run, given: int, out: int) -> None:
+        """Answer or carry out, and end: nothing of the fork server is done in the child."""
         code = 1
         try:
             self._channel.close()
+            for _, descriptor in self._children.values():
+                os.close(descriptor)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            answer(query, given, out)
+            if isinstance(request, Query):
+                answer(request, given, out)
+            else:
+                run(given, out)
             code = 0
         finally:
             os._exit(code)
 
     def _kill(self, number: int) -> None:
-        if number in self._children:
+        if number in self._queries:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._children[number][1], signal.SIGKILL)
 
     def _bury(self, number: int) -> None:
         process, descriptor = self._children.pop(number)
+        self._queries.discard(number)
         self._selector.unregister(descriptor)
         os.close(descriptor)
         _, status = os.waitpid(process, 0)

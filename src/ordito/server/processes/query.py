@@ -14,8 +14,8 @@ from ordito.base.diagnostics import InvalidDocument
 from ordito.planning.refused import PlanRefused
 from ordito.results.failure import EXPECTED, Failure, failure_of
 from ordito.results.findings import findings_data
-from ordito.results.looks import LOOKS
 from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
+from ordito.server.processes.looks import SERVER_LOOKS
 
 MIB = 1 << 20
 
@@ -34,7 +34,7 @@ def answer(query: Query, given: int, out: int) -> None:
 
 
 def _answer(query: Query, parameters: bytes) -> bytes:
-    look = LOOKS[query.look]
+    look = SERVER_LOOKS[query.look]
     try:
         # Messages name the files of an ensemble as for somebody who works in it, and nothing of this machine.
         os.chdir(query.directory)

@@ -23,6 +23,7 @@ from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
 from ordito.results.topology import WORKFLOW, WORKFLOWS, NamedAsked
 from ordito.server.call import ApiCall
+from ordito.server.database.places import directory_of
 from ordito.server.database.tables import BINDINGS, ENSEMBLES
 from ordito.server.names import Name
 from ordito.server.permissions import Permission
@@ -52,15 +53,6 @@ class NewEnsemble(Fields, frozen=True):
     name: Name
     path: Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
     """The absolute path of its directory."""
-
-
-def directory_of(connection: Connection, project: str, ensemble: str) -> str:
-    """The directory of an ensemble. Raises ``ApiProblem``."""
-    mine = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == ensemble)
-    found = connection.execute(select(ENSEMBLES.c.directory).where(mine)).scalar()
-    if found is None:
-        raise ApiProblem("unknown-ensemble", f'there is no ensemble "{project}/{ensemble}", or you may not see it')
-    return str(found)
 
 
 async def _directory(call: ApiCall) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -13,13 +14,13 @@ from starlette.types import Receive, Scope, Send
 
 from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall
+from ordito.server.database.places import directory_of
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import by_credentials
-from ordito.server.live.topics import Feed, Item, Place, Topic, cursor_text, places_in, topic_named
+from ordito.server.live.topics import OVERALL, Feed, Item, Place, Topic, cursor_text, places_in, topic_named
 from ordito.server.permissions import Access, Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, Reply, Route
-from ordito.server.routes.ensembles import directory_of
 
 SSE, NDJSON = "text/event-stream", "application/x-ndjson"
 MOST_TOPICS = 16
@@ -125,8 +126,14 @@ async def _events(call: ApiCall) -> Reply:
     return Reply(await _page(call, topics, directories, places, fields.wait))
 
 
+def _sees(call: ApiCall, project: str, ensemble: str) -> bool:
+    return call.may(Permission.READ, project, ensemble)
+
+
 async def _permitted(call: ApiCall, topic: Topic) -> str:
-    """The directory of a topic's ensemble. Raises ``ApiProblem``."""
+    """The directory of a topic's ensemble, "" for a topic about many. Raises ``ApiProblem``."""
+    if topic.kind in OVERALL:
+        return ""
     permissions = call.principal.permissions(topic.project, topic.ensemble)
     if Permission.READ not in permissions:
         named = f"{topic.project}/{topic.ensemble}"
@@ -142,7 +149,7 @@ def _opened(call: ApiCall, topics: tuple[Topic, ...], directories: list[str]) ->
     found: dict[str, Feed] = {}
     for topic, directory in zip(topics, directories, strict=True):
         logs = call.may(Permission.LOGS, topic.project, topic.ensemble)
-        found[topic.name] = call.services.topics.open(topic, directory, logs=logs)
+        found[topic.name] = call.services.topics.open(topic, directory, logs=logs, sees=partial(_sees, call))
     return found
 
 

@@ -62,7 +62,7 @@ async def _ready(call: ApiCall) -> Reply:
     problems = []
     if services.draining.is_set():
         problems.append("it is about to stop")
-    if not services.queries.is_alive:
+    if not services.link.is_alive:
         problems.append("the fork server does not run")
     began = time.monotonic()
     await services.database.read(lambda connection: connection.execute(text("SELECT 1")).scalar())

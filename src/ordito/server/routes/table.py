@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ordito.server.route import Route
-from ordito.server.routes import ensembles, identity, live, logins, projects, server, users
+from ordito.server.routes import ensembles, identity, jobs, live, logins, plans, projects, rules, server, users
 
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
@@ -12,5 +12,8 @@ ROUTES: tuple[Route, ...] = (
     *users.TABLE,
     *projects.TABLE,
     *ensembles.TABLE,
+    *plans.TABLE,
+    *jobs.TABLE,
+    *rules.TABLE,
     *live.TABLE,
 )

@@ -1,0 +1,421 @@
+"""The keeper: brings plans from state to state, as far as nobody has to say anything.
+
+It is woken by requests and by the end of runners, and looks by itself now and then. All that it knows is in the
+database, in the files of runners, and in ensembles, so that another server goes on where one was killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from cryptography.fernet import Fernet
+from sqlalchemy import Connection, Row, update
+
+from ordito.app.work_items import PlanItem, ResumeItem
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.job_history import job_lines
+from ordito.ensemble.job_mark import marked
+from ordito.ensemble.journal import read_journal
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.lock import holder
+from ordito.results.failure import Failure
+from ordito.results.server_plans import PlanProblem
+from ordito.server.database.database import Database
+from ordito.server.database.outbox import ServerEvent, forget_events, tell
+from ordito.server.database.places import all_ensembles, directory_of
+from ordito.server.database.tables import PLANS
+from ordito.server.metrics import Metrics
+from ordito.server.plans.asked import AUTO, EXACT, LATEST
+from ordito.server.plans.files import PlanFiles
+from ordito.server.plans.freshness import marks_of
+from ordito.server.plans.rules import wanted_by
+from ordito.server.plans.states import PlanState
+from ordito.server.plans.store import (
+    Author,
+    PlanAbout,
+    about,
+    active_plans,
+    approvals,
+    expired_plans,
+    frozen_by,
+    is_approved,
+    move,
+    stored_request,
+)
+from ordito.server.problems import ApiProblem
+from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, Nothing, Suspended
+from ordito.server.processes.making import MAKE, MadePlanData, MakeAsked
+from ordito.server.processes.queries import Queries
+from ordito.server.processes.runners import ForkedRunners
+from ordito.server.settings import JobSettings
+from ordito.server.supervisor import Supervisor
+from ordito.work.records import AskedBy
+
+_LOG = logging.getLogger(__name__)
+
+AT_ONCE = 2
+"""How many plans are made at a time."""
+
+MOST_ATTEMPTS = 3
+SOON, NOW_AND_THEN, SELDOM = 0.05, 1.0, 10.0
+"""Seconds until it looks again: while a runner begins, while something runs or waits, and else."""
+
+MOST_RESUMES, RESUMES_WITHIN = 3, 600.0
+"""How often a job of an ensemble is resumed within so many seconds."""
+
+WAITS = frozenset({"locked", "unfinished-job"})
+"""The codes of refusals after which a plan waits for its turn again."""
+
+ALWAYS, NEVER = "always", "never"
+
+
+class KeeperParts(msgspec.Struct, frozen=True):
+    """What the keeper works with."""
+
+    database: Database
+    sealer: Fernet
+    queries: Queries
+    """Makes plans."""
+
+    runners: ForkedRunners
+    files: PlanFiles
+    jobs: JobSettings
+    supervisor: Supervisor
+    metrics: Metrics
+    draining: asyncio.Event
+    """Set once the server is to stop."""
+
+
+class PlanKeeper:
+    """Keeps the plans of a server going."""
+
+    def __init__(self, parts: KeeperParts) -> None:
+        self._parts = parts
+        self._database = parts.database
+        self._runners = parts.runners
+        self._awake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._making: dict[str, asyncio.Task[None]] = {}
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._resumed: dict[str, list[float]] = {}
+        self._given_up: set[str] = set()
+
+    def start(self) -> None:
+        """Begin."""
+        self._task = asyncio.create_task(self._loop())
+        self._parts.supervisor.add(self._supervise)
+
+    async def stop(self) -> None:
+        """End; runners go on, and plans that are being made are made again by the next server."""
+        tasks = [task for task in (self._task, *self._making.values()) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def wake(self) -> None:
+        """Something is to be done."""
+        self._awake.set()
+
+    async def _loop(self) -> None:
+        while True:
+            self._awake.clear()
+            self._runners.changed.clear()
+            try:
+                pause = await self._round()
+            except Exception:  # noqa: BLE001  a fault of one round must not end the keeping of all plans
+                _LOG.exception("a fault while plans were kept going")
+                pause = SELDOM
+            waiting = [asyncio.create_task(one.wait()) for one in (self._awake, self._runners.changed)]
+            try:
+                await asyncio.wait(waiting, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in waiting:
+                    task.cancel()
+
+    async def _round(self) -> float:
+        """Do what can be done now; returns the seconds until it is to be looked again."""
+        rows = await self._database.read(active_plans)
+        by_state = {state: [row for row in rows if row.state == state] for state in PlanState}
+        for row in by_state[PlanState.PLANNING]:
+            if row.id not in self._making:
+                self._making[row.id] = task = asyncio.create_task(self._make(row))
+                task.add_done_callback(partial(self._made, row.id))
+        begun = [*by_state[PlanState.STARTING], *by_state[PlanState.RUNNING]]
+        for row in begun:
+            try:
+                await self._follow(row)
+            except (EnsembleError, OSError) as error:
+                # What cannot be read now is looked at again.
+                _LOG.warning("cannot see what becomes of plan %s: %s", row.id, error)
+        started = await self._advance(by_state[PlanState.QUEUED], begun)
+        if started or by_state[PlanState.STARTING]:
+            return SOON
+        return NOW_AND_THEN if by_state[PlanState.RUNNING] or by_state[PlanState.QUEUED] else SELDOM
+
+    def _made(self, plan: str, task: asyncio.Task[None]) -> None:
+        del self._making[plan]
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            _LOG.error("a fault while plan %s was made", plan, exc_info=fault)
+        self.wake()
+
+    # ---------------------------------------------------------------------------------------------------- planning
+
+    async def _make(self, row: Row[Any]) -> None:
+        async with self._places:
+            directory = await self._directory(row)
+            asked = MakeAsked(stored_request(row, self._parts.sealer).asked, is_seen=row.apply != AUTO)
+            marks = await asyncio.to_thread(marks_of, directory)
+            try:
+                found = await self._parts.queries.ask(MAKE.name, directory, msgspec.json.encode(asked))
+            except ApiProblem as problem:
+                if not self._parts.draining.is_set():
+                    await self._database.write(partial(_not_made, row=row, problem=problem))
+                return
+            made = msgspec.json.decode(found, type=MadePlanData)
+            await asyncio.to_thread(self._parts.files.keep, row.id, made)
+            exact = made.exact
+            known = PlanAbout(
+                totals=made.totals,
+                risks=tuple(map(str, made.risks)),
+                findings=made.findings,
+                exact=exact,
+                environment=exact.basis.environment if exact is not None else "",
+                marks=marks,
+                can_be_saved=bool(made.saved),
+            )
+            await self._database.write(partial(_is_made, row=row, empty=made.empty, known=known))
+
+    # ------------------------------------------------------------------------------------------------------- queue
+
+    async def _advance(self, queued: Sequence[Row[Any]], begun: Sequence[Row[Any]]) -> bool:
+        """Start the runners of plans whose turn it is; returns whether there is one."""
+        busy, room = {(row.project, row.ensemble) for row in begun}, self._parts.jobs.parallel - len(begun)
+        started = False
+        for row in queued:
+            of = (row.project, row.ensemble)
+            if of in busy:
+                continue
+            # The first one of an ensemble waits, and all others behind it.
+            busy.add(of)
+            if room <= 0 or not await self._may_begin(row):
+                continue
+            room -= 1
+            started = True
+            await self._start(row)
+        return started
+
+    async def _may_begin(self, row: Row[Any]) -> bool:
+        frozen = partial(frozen_by, project=row.project, ensemble=row.ensemble, now=time.time())
+        if self._parts.draining.is_set() or await self._database.read(frozen) is not None:
+            return False
+        layout = Layout(Path(await self._directory(row)))
+
+        def is_free() -> bool:
+            return not layout.exists or (holder(layout) is None and not marked(layout.journal))
+
+        return await asyncio.to_thread(is_free)
+
+    async def _start(self, row: Row[Any]) -> None:
+        directory = await self._directory(row)
+        request = stored_request(row, self._parts.sealer)
+        approved = await self._database.read(partial(_approvers, row=row))
+        by = AskedBy(Author(row.kind, row.who).shown, row.id, approved)
+        exact = about(row).exact if row.bind == EXACT else None
+        item = PlanItem(directory, request.asked, by, request.options, exact, was_seen=row.apply != AUTO)
+        starting = partial(move, plan=row.id, to=PlanState.STARTING, now=time.time(), attempts=row.attempts + 1)
+        if await self._database.write(starting):
+            # Where no runner comes of it, the plan is started again.
+            self._runners.start(row.id, item)
+
+    # ------------------------------------------------------------------------------------------------------ runners
+
+    async def _follow(self, row: Row[Any]) -> None:
+        look = await asyncio.to_thread(self._runners.look, row.id)
+        state, now = PlanState(row.state), time.time()
+        if look.job and state is PlanState.STARTING:
+            await self._move(row, PlanState.RUNNING, now, job=look.job)
+        if look.is_alive:
+            return
+        if isinstance(look.end, Finished):
+            report = look.end.report
+            await asyncio.to_thread(self._parts.files.keep_report, row.id, bytes(report))
+            await self._ended(row, look.end.job, look.end.status)
+        elif isinstance(look.end, Nothing) and not look.job:
+            await self._move(row, PlanState.EMPTY, now)
+        elif isinstance(look.end, NotDone) and not look.job:
+            await self._not_done(row, look.end)
+        else:
+            await self._find_job(row)
+        if not isinstance(look.end, Suspended | Already | Faulty | None):
+            await asyncio.to_thread(self._runners.forget, row.id)
+
+    async def _not_done(self, row: Row[Any], end: NotDone) -> None:
+        failure = end.trouble.failure
+        problem = _problem(failure, end.trouble.diagnostics)
+        if failure.code in WAITS:
+            await self._move(row, PlanState.QUEUED, time.time(), problem=problem, attempts=row.attempts - 1)
+            return
+        to = PlanState.STALE if failure.code == "stale-plan" else PlanState.REFUSED
+        await self._move(row, to, time.time(), problem=problem)
+
+    async def _find_job(self, row: Row[Any]) -> None:
+        """Find out by the ensemble itself what became of a plan whose runner has gone without telling."""
+        directory = await self._directory(row)
+        found = await asyncio.to_thread(_job_of, directory, row.id)
+        now = time.time()
+        if found is None:
+            if row.attempts < MOST_ATTEMPTS:
+                await self._move(row, PlanState.QUEUED, now)
+            else:
+                failure = Failure("faulty-plan", f"its process has ended {MOST_ATTEMPTS} times before its job began")
+                await self._move(row, PlanState.FAULTY, now, problem=_problem(failure))
+        elif found.status:
+            await self._ended(row, found.job, found.status)
+        else:
+            await self._move(row, PlanState.RUNNING, now, job=found.job)
+            if self._parts.jobs.resume != NEVER and not self._parts.draining.is_set():
+                await self._resume(row.project, row.ensemble, directory)
+
+    async def _ended(self, row: Row[Any], job: str, status: str) -> None:
+        await self._move(row, PlanState.APPLIED, time.time(), job=job, job_status=status)
+        self._parts.metrics.jobs.labels(row.workflow, status).inc()
+
+    async def _move(self, row: Row[Any], to: PlanState, now: float, **values: object) -> None:
+        await self._database.write(lambda connection: move(connection, row.id, to, now, **values))
+
+    async def _directory(self, row: Row[Any]) -> str:
+        return await self._database.read(partial(directory_of, project=row.project, ensemble=row.ensemble))
+
+    # --------------------------------------------------------------------------------------------------- supervisor
+
+    async def _supervise(self) -> None:
+        now = time.time()
+        for plan in await self._database.read(partial(expired_plans, now=now)):
+            await self._database.write(partial(move, plan=plan, to=PlanState.DISCARDED, now=now))
+        await self._database.write(partial(forget_events, now=now))
+        policy = self._parts.jobs.resume
+        if policy == NEVER or self._parts.draining.is_set():
+            return
+        for project, ensemble, directory in await self._database.read(all_ensembles):
+            with contextlib.suppress(EnsembleError, OSError):
+                if await asyncio.to_thread(_is_interrupted, directory, policy == ALWAYS):
+                    await self._resume(project, ensemble, directory)
+
+    async def _resume(self, project: str, ensemble: str, directory: str) -> None:
+        """Resume the job of an ensemble that nobody carries out, unless that was done too often."""
+        now, name = time.time(), f"{project}/{ensemble}"
+        times = [at for at in self._resumed.get(name, ()) if now - at < RESUMES_WITHIN]
+        self._resumed[name] = times
+        runner = f"resume-{project}-{ensemble}"
+        if (await asyncio.to_thread(self._runners.look, runner)).is_alive:
+            return
+        if len(times) >= MOST_RESUMES:
+            if name not in self._given_up:
+                self._given_up.add(name)
+                event = ServerEvent(f"ensemble:{name}", "job.attention", project, ensemble)
+                await self._database.write(lambda connection: tell(connection, event, now))
+            return
+        self._given_up.discard(name)
+        if self._runners.start(runner, ResumeItem(directory)):
+            times.append(now)
+
+
+# ------------------------------------------------------------------------------------------- what is written at once
+
+
+def _is_made(connection: Connection, row: Row[Any], empty: bool, known: PlanAbout) -> None:
+    """Write that a plan was made, and go on with it as far as nobody has to say anything."""
+    now = time.time()
+    digest = known.exact.digest if known.exact is not None else ""
+    values = {"digest": digest, "about": msgspec.json.encode(known).decode(), "attempts": 0}
+    if empty:
+        move(connection, row.id, PlanState.EMPTY, now, **values)
+        return
+    of = (row.project, row.ensemble)
+    wanted = wanted_by(connection, *of, row.workflow, known.environment, known.risks)
+    if wanted and row.bind == LATEST:
+        hint = "ask for it with bind: exact, so that what was approved is what is carried out"
+        failure = Failure("needs-exact", "a rule asks for approvals of such plans", hint)
+        move(connection, row.id, PlanState.REFUSED, now, **values, problem=_problem(failure))
+        return
+    values["wanted"] = msgspec.json.encode(wanted).decode()
+    if move(connection, row.id, PlanState.READY, now, **values) and row.apply == AUTO:
+        go_on(connection, row.id, PlanState.WAITING if wanted else PlanState.QUEUED, now)
+
+
+def go_on(connection: Connection, plan: str, to: PlanState, now: float, **values: object) -> bool:
+    """Let a plan that is to be applied wait for approvals, or for its turn."""
+    queued = {"queued": now} if to is PlanState.QUEUED else {}
+    return move(connection, plan, to, now, **queued, **values)
+
+
+def _not_made(connection: Connection, row: Row[Any], problem: ApiProblem) -> None:
+    now = time.time()
+    failure = Failure(problem.code, problem.detail, problem.hint, problem.next)
+    is_faulty = problem.code in ("internal", "too-costly")
+    if problem.code == "busy" or (problem.code == "internal" and row.attempts + 1 < MOST_ATTEMPTS):
+        # It stays in its state, and is made again.
+        connection.execute(update(PLANS).where(PLANS.c.id == row.id).values(attempts=row.attempts + 1))
+        return
+    to = PlanState.FAULTY if is_faulty else PlanState.REFUSED
+    move(connection, row.id, to, now, problem=_problem(failure, problem.diagnostics), attempts=0)
+
+
+def _problem(failure: Failure, diagnostics: Sequence[Any] = ()) -> str:
+    return msgspec.json.encode(PlanProblem(failure, tuple(diagnostics))).decode()
+
+
+def _approvers(connection: Connection, row: Row[Any]) -> tuple[str, ...]:
+    return tuple(one.who for one in approvals(connection, row).given if one.decision == "approve")
+
+
+def is_ready_to_go(connection: Connection, row: Row[Any]) -> bool:
+    """Whether a plan needs no approval any more."""
+    return is_approved(approvals(connection, row))
+
+
+# --------------------------------------------------------------------------------------- what ensembles say of a job
+
+
+class FoundJob(msgspec.Struct, frozen=True):
+    """A job of a plan; ``status`` is how it ended, "" for not yet."""
+
+    job: str
+    status: str
+
+
+def _job_of(directory: str, plan: str) -> FoundJob | None:
+    """The job of a plan, by the ensemble's journal; None for none. Raises ``EnsembleError``."""
+    layout = Layout(Path(directory))
+    journal = read_journal(layout)
+    if journal is None:
+        return None
+    with journal:
+        job = journal.job_of(plan)
+        if not job:
+            return None
+        if journal.holds_job(job):
+            return FoundJob(job, "")
+    ended = next((line for line in job_lines(layout) if line.id == job), None)
+    return FoundJob(job, ended.outcome if ended is not None else "failed")
+
+
+def _is_interrupted(directory: str, everybodys: bool) -> bool:
+    """Whether a job of an ensemble was interrupted and is to be resumed. Raises ``EnsembleError``."""
+    layout = Layout(Path(directory))
+    if not layout.exists or not marked(layout.journal) or holder(layout) is not None:
+        return False
+    journal = read_journal(layout)
+    if journal is None:
+        return False
+    with journal:
+        frame = journal.frame()
+    return frame is not None and (everybodys or bool(frame[0].asked.origin))

@@ -1,0 +1,63 @@
+"""Making the plan of a request, in a query process."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.app.exact_plan import ExactPlan
+from ordito.app.work_items import AskedRequest, made_plan
+from ordito.base.json_text import json_text
+from ordito.planning.preview import Totals
+from ordito.planning.risks import Risk
+from ordito.results.answer import Asked, Result, UseCase
+from ordito.results.findings import FindingData, findings_data
+from ordito.results.plan import NothingPlannedData, plan_data
+
+
+class MakeAsked(Asked, frozen=True):
+    """What is to be planned."""
+
+    asked: AskedRequest
+    is_seen: bool
+    """Whether somebody will look at the plan before it is carried out."""
+
+
+class MadePlanData(Result, frozen=True, kw_only=True):
+    """A plan that was made."""
+
+    empty: bool
+    """Whether there is nothing to do."""
+
+    exact: ExactPlan | None
+    """By what it is known again, None where nothing was ever deployed."""
+
+    risks: tuple[Risk, ...] = ()
+    totals: Totals = Totals()
+    shown: msgspec.Raw
+    """The plan as ``ordito plan -o json`` shows it."""
+
+    saved: bytes = b""
+    """The plan as ``ordito plan --out`` saves it, empty where such plans cannot be saved."""
+
+    findings: tuple[FindingData, ...] = ()
+    """Warnings and notes."""
+
+
+def _make(directory: str, asked: MakeAsked) -> MadePlanData:
+    made = made_plan(directory, asked.asked, is_seen=asked.is_seen)
+    if made is None:
+        shown = json_text(NothingPlannedData(workflow=asked.asked.kind).data)
+        return MadePlanData(empty=True, exact=None, shown=msgspec.Raw(shown.encode()))
+    plan = plan_data(made.proposal)
+    return MadePlanData(
+        empty=made.proposal.is_empty,
+        exact=made.exact,
+        risks=made.risks,
+        totals=plan.totals,
+        shown=msgspec.Raw(json_text(plan.data).encode()),
+        saved=made.saved,
+        findings=findings_data(made.proposal.diagnostics),
+    )
+
+
+MAKE = UseCase("make plan", MakeAsked, (MadePlanData,), _make)

@@ -1,0 +1,91 @@
+"""A runner: a process that carries out one work item, and writes down what becomes of it. It outlives the server."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import traceback
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+
+from ordito.app.work_items import WorkItem, carry_out
+from ordito.app.workflow_run import AlreadyBegun
+from ordito.base.diagnostics import InvalidDocument
+from ordito.base.sensitive import encode_hook
+from ordito.engine.ports import JobSuspended
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.owner import SUSPEND, ask
+from ordito.planning.refused import PlanRefused
+from ordito.results.failure import EXPECTED, failure_of
+from ordito.results.findings import findings_data
+from ordito.server.processes.calls import (
+    Already,
+    Began,
+    Faulty,
+    Finished,
+    News,
+    NotDone,
+    Nothing,
+    Suspended,
+    Trouble,
+)
+
+_ITEM: msgspec.json.Decoder[WorkItem] = msgspec.json.Decoder(WorkItem)
+
+
+def run(given: int, out: int) -> None:
+    """Carry out the work item that is read from one descriptor, and write its news to the other. Nothing else is done
+    in this process."""
+    os.setsid()
+    with os.fdopen(given, "rb") as file:
+        item = _ITEM.decode(file.read())
+    news = _NewsFile(out)
+    news.tell(_outcome(item, news))
+
+
+class _NewsFile:
+    """Tells news, one JSON object a line; and lets SIGTERM suspend the job of which it has told."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._job = ""
+        signal.signal(signal.SIGTERM, self._asked_to_end)
+
+    def tell(self, news: News) -> None:
+        os.write(self._handle, msgspec.json.encode(news) + b"\n")
+        os.fsync(self._handle)
+
+    def began(self, job: str) -> None:
+        self._job = job
+        self.tell(Began(job))
+
+    def _asked_to_end(self, _: int, __: FrameType | None) -> None:
+        # Before the job has begun there is nothing that could be lost.
+        if not self._job or not ask(Layout(Path()), self._job, SUSPEND):
+            raise JobSuspended
+
+
+def _outcome(item: WorkItem, news: _NewsFile) -> News:
+    try:
+        Path(item.directory).mkdir(parents=True, exist_ok=True)
+        # Messages name the files of an ensemble as for somebody who works in it, and nothing of this machine.
+        os.chdir(item.directory)
+        report = carry_out(msgspec.structs.replace(item, directory="."), news.began)
+    except JobSuspended:
+        return Suspended()
+    except AlreadyBegun as found:
+        return Already(found.job)
+    except EXPECTED as error:
+        diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
+        return NotDone(Trouble(failure_of(error), findings_data(diagnostics)))
+    except Exception:  # noqa: BLE001  the border of this process: the server says that there is a fault
+        with contextlib.suppress(OSError):
+            sys.stderr.write(traceback.format_exc())
+        return Faulty()
+    if report is None:
+        return Nothing()
+    return Finished(report.job, report.status, msgspec.Raw(msgspec.json.encode(report, enc_hook=encode_hook)))

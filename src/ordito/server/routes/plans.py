@@ -1,0 +1,476 @@
+"""Routes about plans: asking for one, looking at it, approving, applying, discarding it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.job_format import moment
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.lock import holder
+from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
+from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
+from ordito.server.database.places import directory_of
+from ordito.server.database.tables import APPROVALS, PLANS
+from ordito.server.identity.principal import USER
+from ordito.server.live.topics import cursor_text
+from ordito.server.permissions import Access, Permission
+from ordito.server.plans.asked import AUTO
+from ordito.server.plans.files import REPORT, SAVED, SHOWN
+from ordito.server.plans.freshness import freshness
+from ordito.server.plans.keeper import go_on, is_ready_to_go
+from ordito.server.plans.states import MOVES, OPEN, UNBEGUN, WORKFLOW_PERMISSIONS, PlanState
+from ordito.server.plans.store import (
+    Author,
+    PlanWanted,
+    about,
+    approvals,
+    ask_plan,
+    author_of,
+    frozen_by,
+    move,
+    plan_row,
+    problem,
+)
+from ordito.server.problems import ApiProblem
+from ordito.server.route import BASE, ENSEMBLE, Fields, ListPart, PageFields, Reply, Route
+
+LONGEST_WAIT = 30.0
+DIGEST = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+
+
+class Decision(Fields, frozen=True):
+    """An approval or a rejection of exactly the plan with this digest."""
+
+    decision: Literal["approve", "reject"]
+    digest: DIGEST
+    comment: Annotated[str, msgspec.Meta(max_length=4_000)] = ""
+
+
+class Applying(Fields, frozen=True):
+    """That exactly the plan with this digest is to be carried out."""
+
+    digest: DIGEST
+
+
+class PlanFields(PageFields, frozen=True):
+    """Which plans are wanted, the newest first."""
+
+    state: str = ""
+    """A state, or ``open`` for all that have not ended."""
+
+    by: str = ""
+    """Who has asked for them."""
+
+
+class PartFields(PageFields, frozen=True):
+    """Which part of a plan is wanted."""
+
+    part: Literal["", "changes", "steps", "edges"] = ""
+    """One of its lists, "" for all of it."""
+
+
+# ------------------------------------------------------------------------------------------------------ how it is shown
+
+
+def shown(connection: Connection, call: ApiCall, row: Row[Any]) -> AskedPlan:
+    """A plan, as who asks sees it."""
+    known, state, of = about(row), PlanState(row.state), (row.project, row.ensemble)
+    queue, needed = None, approvals(connection, row)
+    if state in (PlanState.QUEUED, PlanState.STARTING):
+        queue = QueueData(_place(connection, row), None, frozen_by(connection, *of, time.time()))
+    return AskedPlan(
+        id=row.id,
+        project=row.project,
+        ensemble=row.ensemble,
+        workflow=row.workflow,
+        state=state,
+        by=author_of(row),
+        created=moment(row.created),
+        changed=moment(row.changed),
+        expires=moment(row.expires),
+        apply=row.apply,
+        bind=row.bind,
+        comment=row.comment,
+        digest=row.digest,
+        fresh="",
+        totals=known.totals if row.about else None,
+        risks=known.risks,
+        findings=known.findings,
+        approvals=needed,
+        queue=queue,
+        applied_by=row.applied,
+        job=row.job or None,
+        job_status=row.job_status,
+        problem=problem(row),
+        allowed=tuple(_allowed(call, row, needed.wanted)),
+    )
+
+
+def _allowed(call: ApiCall, row: Row[Any], wanted: Sequence[WantedApprovals]) -> Iterator[str]:
+    state, of = PlanState(row.state), (row.project, row.ensemble)
+    may_approve = not _is_author(call, row) or any(one.author_may for one in wanted)
+    if state in (PlanState.READY, PlanState.WAITING) and may_approve and call.may(Permission.APPROVE, *of):
+        yield "approve"
+    if state is PlanState.READY and call.may(WORKFLOW_PERMISSIONS[row.workflow], *of):
+        yield "apply"
+    if state in UNBEGUN and (_is_author(call, row) or call.may(Permission.CONTROL, *of)):
+        yield "discard"
+    if state is PlanState.RUNNING and call.may(Permission.CONTROL, *of):
+        yield "cancel"
+
+
+def _place(connection: Connection, row: Row[Any]) -> int:
+    here = (PLANS.c.project == row.project) & (PLANS.c.ensemble == row.ensemble) & (PLANS.c.state == PlanState.QUEUED)
+    waiting = connection.execute(select(PLANS.c.id).where(here).order_by(PLANS.c.queued, PLANS.c.id)).scalars().all()
+    return waiting.index(row.id) + 1 if row.id in waiting else 1
+
+
+def _is_author(call: ApiCall, row: Row[Any]) -> bool:
+    return (row.kind, row.who) == (call.principal.kind, call.principal.id)
+
+
+async def _whole(call: ApiCall, plan: str, of: tuple[str, str]) -> AskedPlan:
+    """A plan with what is found out from its ensemble."""
+
+    def read(connection: Connection) -> tuple[AskedPlan, Row[Any], str]:
+        row = plan_row(connection, of, plan)
+        return shown(connection, call, row), row, directory_of(connection, *of)
+
+    found, row, directory = await call.services.database.read(read)
+    return await asyncio.to_thread(_compared, found, row, directory)
+
+
+def _compared(found: AskedPlan, row: Row[Any], directory: str) -> AskedPlan:
+    state = PlanState(row.state)
+    try:
+        if found.queue is not None:
+            layout = Layout(Path(directory))
+            owner = holder(layout) if layout.exists else None
+            queue = msgspec.structs.replace(found.queue, holder=str(owner) if owner is not None else None)
+            return msgspec.structs.replace(found, queue=queue)
+        if state in (PlanState.READY, PlanState.WAITING):
+            return msgspec.structs.replace(found, fresh=freshness(about(row).marks, directory))
+    except EnsembleError:
+        # Who asks for the ensemble is told why it cannot be read.
+        return found
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------- asking
+
+
+async def _ask(call: ApiCall) -> Reply:
+    wanted: PlanWanted = call.body
+    workflow = str(type(wanted.request).__struct_config__.tag)
+    if wanted.apply == AUTO:
+        await _must_apply(call, workflow)
+    author = Author(call.principal.kind, call.principal.id)
+    of = (call.project, call.ensemble)
+
+    def ask(connection: Connection) -> Reply:
+        made = ask_plan(connection, call.services.sealer, author, of, wanted, call.now)
+        row = plan_row(connection, of, made)
+        if wanted.apply == AUTO:
+            connection.execute(update(PLANS).where(PLANS.c.id == made).values(applied=author.shown))
+        found = shown(connection, call, plan_row(connection, of, row.id))
+        return Reply(found, headers={"Location": _path(call, made)})
+
+    reply = await call.change("plan.ask", ask, about=workflow, detail=f"apply={wanted.apply} bind={wanted.bind}")
+    call.services.keeper.wake()
+    return await _waited(call, reply)
+
+
+def _path(call: ApiCall, plan: str) -> str:
+    return f"{BASE}/projects/{call.project}/ensembles/{call.ensemble}/plans/{plan}"
+
+
+async def _must_apply(call: ApiCall, workflow: str) -> None:
+    wanted = WORKFLOW_PERMISSIONS[workflow]
+    if not call.may(wanted, call.project, call.ensemble):
+        await call.denied(f"needs {wanted}")
+        hint = f'ask the owners of the project "{call.project}" for a role that has it'
+        raise ApiProblem("forbidden", f'carrying out "{workflow}" needs the permission "{wanted}"', hint)
+
+
+async def _waited(call: ApiCall, reply: Reply) -> Reply:
+    """Wait as long as the client prefers, at most until the plan needs somebody, or has ended."""
+    seconds = _preferred(call.headers.get("prefer", ""))
+    if not seconds or not isinstance(reply.data, AskedPlan | bytes):
+        return reply
+    data = reply.data if isinstance(reply.data, AskedPlan) else msgspec.json.decode(reply.data, type=AskedPlan)
+    until, database = time.monotonic() + seconds, call.services.database
+    while True:
+        changed = database.changed
+        found = await _whole(call, data.id, (data.project, data.ensemble))
+        is_over = found.state in (PlanState.READY, PlanState.WAITING) or PlanState(found.state) not in OPEN
+        left = until - time.monotonic()
+        if is_over or left <= 0 or call.services.draining.is_set():
+            return Reply(found, 200 if is_over else 202, reply.headers)
+        waiting = [asyncio.create_task(one.wait()) for one in (changed, call.services.draining)]
+        try:
+            await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()
+
+
+def _preferred(header: str) -> float:
+    """The seconds that a client prefers to wait (RFC 7240)."""
+    for part in header.split(","):
+        name, _, value = part.strip().partition("=")
+        if name.strip().lower() == "wait" and value.strip('" ').isdecimal():
+            return min(LONGEST_WAIT, float(value.strip('" ')[:6]))
+    return 0.0
+
+
+# ------------------------------------------------------------------------------------------------------------ looking
+
+
+async def _list(call: ApiCall) -> Reply:
+    here = (PLANS.c.project == call.project) & (PLANS.c.ensemble == call.ensemble)
+    return await _page(call, select(PLANS).where(here))
+
+
+async def _page(call: ApiCall, asked: Any) -> Reply:
+    fields: PlanFields = call.query
+    if fields.state == "open":
+        asked = asked.where(PLANS.c.state.in_(OPEN))
+    elif fields.state:
+        asked = asked.where(PLANS.c.state == fields.state)
+    if fields.by:
+        asked = asked.where(PLANS.c.who == fields.by)
+    if before := key_in(fields.after, TEXT):
+        asked = asked.where(PLANS.c.id < before)
+
+    def read(connection: Connection) -> ListPart[AskedPlan]:
+        rows = connection.execute(asked.order_by(PLANS.c.id.desc()).limit(fields.limit + 1)).all()
+        after = cursor_of(rows[fields.limit - 1].id) if len(rows) > fields.limit else None
+        return ListPart(tuple(shown(connection, call, row) for row in rows[: fields.limit]), after)
+
+    number = call.services.outbox.newest
+    headers = {"Ordito-Cursor": cursor_text({"plans": number})}
+    return Reply(await call.services.database.read(read), headers=headers)
+
+
+async def _inbox(call: ApiCall) -> Reply:
+    """What waits for an approval of who asks, and their own plans that need them."""
+    who = call.principal
+
+    def read(connection: Connection) -> ListPart[AskedPlan]:
+        states = (PlanState.READY, PlanState.WAITING, PlanState.STALE, PlanState.REJECTED, PlanState.REFUSED)
+        rows = connection.execute(select(PLANS).where(PLANS.c.state.in_(states)).order_by(PLANS.c.id.desc())).all()
+        found = []
+        for row in rows:
+            of, state = (row.project, row.ensemble), PlanState(row.state)
+            if not call.may(Permission.READ, *of):
+                continue
+            is_mine = (row.kind, row.who) == (who.kind, who.id) and state is not PlanState.WAITING
+            is_over = state not in OPEN and row.changed < call.now - 7 * 24 * 3600.0
+            waits = state is PlanState.WAITING and call.may(Permission.APPROVE, *of)
+            if (is_mine and not is_over) or (waits and not _has_decided(connection, row, who.id)):
+                found.append(shown(connection, call, row))
+        return ListPart(tuple(found[:500]), None)
+
+    number = call.services.outbox.newest
+    headers = {"Ordito-Cursor": cursor_text({"inbox": number})}
+    return Reply(await call.services.database.read(read), headers=headers)
+
+
+def _has_decided(connection: Connection, row: Row[Any], who: str) -> bool:
+    mine = (APPROVALS.c.plan == row.id) & (APPROVALS.c.who == who) & (APPROVALS.c.digest == row.digest)
+    return connection.execute(select(APPROVALS.c.plan).where(mine)).first() is not None
+
+
+async def _show(call: ApiCall) -> Reply:
+    number = call.services.outbox.newest
+    found = await _whole(call, call.path["id"], (call.project, call.ensemble))
+    return Reply(found, headers={"Ordito-Cursor": cursor_text({"plan": number})})
+
+
+async def _file_of(call: ApiCall, kind: str) -> bytes:
+    row = await call.services.database.read(partial(plan_row, of=(call.project, call.ensemble), name=call.path["id"]))
+    found = await asyncio.to_thread(call.services.plan_files.read, row.id, kind)
+    if found is None:
+        hint = "read the plan: its state says how far it has come"
+        raise ApiProblem("forgotten" if row.state not in MOVES else "not-ready", "this is not there", hint)
+    return found
+
+
+async def _plan(call: ApiCall) -> Reply:
+    fields: PartFields = call.query
+    body = await _file_of(call, SHOWN)
+    if not fields.part:
+        return Reply(body)
+    items = msgspec.json.decode(body, type=dict[str, msgspec.Raw])[fields.part]
+    rows = msgspec.json.decode(items, type=tuple[msgspec.Raw, ...])
+    begin = int(key_in(fields.after, TEXT) or 0)
+    end = begin + fields.limit
+    after = cursor_of(str(end)) if end < len(rows) else None
+    return Reply(ListPart(rows[begin:end], after))
+
+
+async def _file(call: ApiCall) -> Reply:
+    body = await _file_of(call, SAVED)
+    name = f'attachment; filename="{call.path["id"]}.plan"'
+    return Reply(body, headers={"Content-Disposition": name}, media=SAVED_MEDIA)
+
+
+SAVED_MEDIA = "application/octet-stream"
+
+
+async def _report(call: ApiCall) -> Reply:
+    body = await _file_of(call, REPORT)
+    report = msgspec.json.decode(body, type=dict[str, Any])
+    return Reply(PlanReport(str(report["job"]), report))
+
+
+# ---------------------------------------------------------------------------------------- approving, applying, leaving
+
+
+async def _decide(call: ApiCall) -> Reply:
+    given: Decision = call.body
+    of, plan, who = (call.project, call.ensemble), call.path["id"], call.principal
+
+    def decide(connection: Connection) -> Reply:
+        row = plan_row(connection, of, plan)
+        _must_be(row, (PlanState.READY, PlanState.WAITING), given.digest)
+        if who.kind != USER:
+            raise ApiProblem("forbidden", "only users approve and reject", "sign in as a user")
+        if _is_author(call, row) and not _author_may(connection, row):
+            hint = "somebody else who may approve has to look at it"
+            raise ApiProblem("own-plan", "nobody approves or rejects a plan of their own", hint)
+        mine = (APPROVALS.c.plan == plan) & (APPROVALS.c.who == who.id)
+        connection.execute(delete(APPROVALS).where(mine))
+        values = {"digest": given.digest, "decision": given.decision, "comment": given.comment}
+        connection.execute(insert(APPROVALS).values(plan=plan, who=who.id, **values, created=call.now))
+        if given.decision == "reject":
+            move(connection, plan, PlanState.REJECTED, call.now)
+        elif row.state == PlanState.WAITING and is_ready_to_go(connection, row):
+            go_on(connection, plan, PlanState.QUEUED, call.now)
+        return Reply(shown(connection, call, plan_row(connection, of, plan)))
+
+    reply = await call.change(f"plan.{given.decision}", decide, about=plan, detail=given.digest)
+    call.services.keeper.wake()
+    return reply
+
+
+def _author_may(connection: Connection, row: Row[Any]) -> bool:
+    return any(one.author_may for one in approvals(connection, row).wanted)
+
+
+def _must_be(row: Row[Any], states: tuple[PlanState, ...], digest: str) -> None:
+    if PlanState(row.state) not in states:
+        hint = "read the plan: its state says how far it has come"
+        raise ApiProblem("not-ready", f"this plan is {row.state}, not {' or '.join(states)}", hint)
+    if row.digest != digest:
+        hint = "read the plan again, and decide about that"
+        raise ApiProblem("changed", "this is not the digest of the plan", hint)
+
+
+async def _take_back(call: ApiCall) -> Reply:
+    of, plan, who = (call.project, call.ensemble), call.path["id"], call.principal.id
+
+    def take_back(connection: Connection) -> Reply:
+        row = plan_row(connection, of, plan)
+        if PlanState(row.state) not in (PlanState.READY, PlanState.WAITING):
+            raise ApiProblem("not-ready", f"this plan is {row.state}: nothing can be taken back", "look at its job")
+        connection.execute(delete(APPROVALS).where((APPROVALS.c.plan == plan) & (APPROVALS.c.who == who)))
+        return Reply()
+
+    return await call.change("plan.take-back", take_back, about=plan)
+
+
+async def _apply(call: ApiCall) -> Reply:
+    given: Applying = call.body
+    of, plan = (call.project, call.ensemble), call.path["id"]
+    row = await call.services.database.read(partial(plan_row, of=of, name=plan))
+    await _must_apply(call, row.workflow)
+    if row.state == PlanState.READY and row.digest == given.digest:
+        await _refuse_stale(call, row)
+    who = Author(call.principal.kind, call.principal.id).shown
+
+    def apply(connection: Connection) -> Reply:
+        row = plan_row(connection, of, plan)
+        _must_be(row, (PlanState.READY,), given.digest)
+        to = PlanState.QUEUED if is_ready_to_go(connection, row) else PlanState.WAITING
+        go_on(connection, plan, to, call.now, applied=who)
+        return Reply(shown(connection, call, plan_row(connection, of, plan)))
+
+    reply = await call.change("plan.apply", apply, about=plan, detail=given.digest)
+    call.services.keeper.wake()
+    return await _waited(call, reply)
+
+
+async def _refuse_stale(call: ApiCall, row: Row[Any]) -> None:
+    """Refuse what cannot be carried out any more, as far as that is seen without planning again."""
+    directory = await call.services.database.read(partial(directory_of, project=call.project, ensemble=call.ensemble))
+    if await asyncio.to_thread(freshness, about(row).marks, directory) == "stale":
+        await call.services.database.write(lambda c: move(c, row.id, PlanState.STALE, call.now))
+        hint = "ask for it again, look at the new plan, and apply that"
+        raise ApiProblem("stale-plan", "what the user gives to the ensemble has changed since it was made", hint)
+
+
+async def _discard(call: ApiCall) -> Reply:
+    of, plan = (call.project, call.ensemble), call.path["id"]
+    row = await call.services.database.read(partial(plan_row, of=of, name=plan))
+    if not _is_author(call, row) and not call.may(Permission.CONTROL, *of):
+        await call.denied(f"needs {Permission.CONTROL}")
+        hint = f'ask the owners of the project "{call.project}" for a role that has "control"'
+        raise ApiProblem("forbidden", "only its author, and who may control, can discard a plan", hint)
+
+    def discard(connection: Connection) -> Reply:
+        row = plan_row(connection, of, plan)
+        if PlanState(row.state) not in UNBEGUN:
+            hint = "cancel its job" if row.state == PlanState.RUNNING else "there is nothing to discard"
+            raise ApiProblem("not-ready", f"this plan is {row.state}", hint)
+        move(connection, plan, PlanState.DISCARDED, call.now)
+        return Reply(shown(connection, call, plan_row(connection, of, plan)))
+
+    return await call.change("plan.discard", discard, about=plan)
+
+
+def _route(method: str, path: str, access: Permission | Access, summary: str, handler: Any, **more: Any) -> Route:
+    known = ("unknown-project", "unknown-ensemble") if "{ensemble}" in path else ()
+    problems = (*known, *more.pop("problems", ()))
+    return Route(method=method, path=path, access=access, summary=summary, handler=handler, problems=problems, **more)
+
+
+_PLANS, _PLAN = ENSEMBLE + "/plans", ENSEMBLE + "/plans/{id}"
+_READ, _UNKNOWN = Permission.READ, ("unknown-plan",)
+
+TABLE = (
+    _route("POST", _PLANS, Permission.PLAN, "Ask for a plan; with `apply: auto` also for its job.", _ask,
+           body=PlanWanted, answers=(AskedPlan,), status=202, keyed=True, problems=("forbidden",), verb="plan"),
+    _route("GET", _PLANS, _READ, "The plans of an ensemble, the newest first.", _list, query=PlanFields,
+           answers=(ListPart[AskedPlan],), problems=("bad-cursor",), verb="plans list"),
+    _route("GET", BASE + "/inbox", Access.ME, "What waits for my approval, and my plans that need me.", _inbox,
+           answers=(ListPart[AskedPlan],), verb="plans list"),
+    _route("GET", _PLAN, _READ, "A plan: how far it has come, its risks, approvals, place, job.", _show,
+           answers=(AskedPlan,), problems=_UNKNOWN, verb="plans show"),
+    _route("GET", _PLAN + "/plan", _READ, "What the plan does: all of it, or a part of one of its lists.", _plan,
+           query=PartFields, problems=(*_UNKNOWN, "not-ready", "forgotten", "bad-cursor"), verb="plans show"),
+    _route("GET", _PLAN + "/file", _READ, "The plan as a file for `ordito deploy FILE`; no secret is in it.", _file,
+           problems=(*_UNKNOWN, "not-ready", "forgotten"), media=SAVED_MEDIA, verb="plans show"),
+    _route("GET", _PLAN + "/report", Permission.LOGS, "How the job of the plan ended.", _report,
+           answers=(PlanReport,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
+    _route("POST", _PLAN + "/approvals", Permission.APPROVE, "Approve or reject a plan of somebody else.", _decide,
+           body=Decision, answers=(AskedPlan,), keyed=True, verb="plans approve",
+           problems=(*_UNKNOWN, "own-plan", "not-ready", "changed", "forbidden")),
+    _route("DELETE", _PLAN + "/approvals/mine", Permission.APPROVE, "Take one's approval back.", _take_back,
+           status=204, problems=(*_UNKNOWN, "not-ready"), verb="plans approve"),
+    _route("POST", _PLAN + "/apply", _READ, "Carry out a plan: needs the permission for its workflow.", _apply,
+           body=Applying, answers=(AskedPlan,), status=202, keyed=True, verb="plans apply",
+           problems=(*_UNKNOWN, "forbidden", "not-ready", "changed", "stale-plan")),
+    _route("POST", _PLAN + "/discard", _READ, "Discard a plan that has not begun: its author, or who may control.",
+           _discard, answers=(AskedPlan,), keyed=True, problems=(*_UNKNOWN, "forbidden", "not-ready"),
+           verb="plans discard"),
+)  # fmt: skip
