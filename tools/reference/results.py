@@ -59,6 +59,8 @@ UNTAGGED: Mapping[str, str] = {
     "DescribedInstance": "Describing an instance",
     "DescribedNode": "Describing a node",
     "DoneData": "Changes at a server",
+    "AskedPlan": "A plan at a server",
+    "PlanReport": "How the job of a plan at a server ended",
 }
 """Titles of results whose format is named after the command, as in `ordito.deploy/1`."""
 

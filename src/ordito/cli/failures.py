@@ -35,6 +35,9 @@ CODES_OF_SERVER = {
 def check_place(settings: GlobalSettings, verb: str) -> None:
     """Refuse a verb that cannot work at the server that is named. Raises ``Refused``."""
     if not settings.wanted_server:
+        if settings.detach or settings.wait_approval:
+            hint = "leave --detach and --wait-approval out, or give --server URL"
+            raise Refused("needs-server", "only a server can go on without the command", hint)
         return
     if verb in LOCAL_ONLY:
         hint = 'call it there, in the directory of the ensemble; --server "" is for an ensemble of this machine'

@@ -65,6 +65,8 @@ def exits_of(command: click.Command, manual: Manual) -> Mapping[ExitCode, str]:
     codes = {*EVERY_VERB, *(ExitCode(code) for code in manual.exits)}
     if getattr(command, "page", "") in AT_SERVER:
         codes.add(ExitCode.NO_SERVER)
+    if any(option.name == "wait_approval" for option in command.params):
+        codes.add(ExitCode.NOT_APPROVED)
     for option in command.params:
         codes.update(BY_OPTION.get(option.name or "", ()))
         if option.name == "on_failure" and "rollback" in str(option.metavar):

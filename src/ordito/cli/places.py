@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+BEGINNING = frozenset(
+    {
+        *("plan", "deploy", "upgrade", "scale", "rollback", "undeploy", "run", "workflow run"),
+        *("stop", "start", "restart", "check", "discover", "heal", "jobs retry", "jobs skip"),
+    }
+)
+"""The verbs that begin a job there, or plan one."""
+
 AT_SERVER = frozenset(
     {
         *("status", "describe", "revisions", "spec", "hosts list"),
@@ -13,7 +21,8 @@ AT_SERVER = frozenset(
         *("users list", "users create", "users change", "users reset", "users remove", "groups list", "groups set"),
         *("groups remove", "accounts list", "accounts create", "accounts remove", "tokens list", "tokens create"),
         *("tokens remove", "plans list", "plans show", "plans approve", "plans reject", "plans apply"),
-        *("plans discard",),
+        *("plans discard", "jobs logs", "jobs events", "jobs cancel", "jobs resume"),
+        *BEGINNING,
     }
 )
 """The verbs that ask the server."""
@@ -33,9 +42,7 @@ LOCAL_ONLY: Mapping[str, str] = {
     "secrets get": _KEY,
     **dict.fromkeys(
         (
-            *("plan", "deploy", "diff", "upgrade", "scale", "rollback", "undeploy", "run", "workflow run"),
-            *("stop", "start", "restart", "notify", "output", "check", "discover", "heal", "forget"),
-            *("jobs logs", "jobs events", "jobs cancel", "jobs resume", "jobs retry", "jobs skip", "jobs replay"),
+            *("diff", "notify", "output", "forget", "jobs replay"),
             *("jobs unlock", "hosts check", "hosts release", "secrets set", "secrets list", "secrets rm"),
             *("state show", "state mv", "state rm", "state adopt", "state renew", "state export"),
         ),

@@ -31,8 +31,7 @@ def connection_of(settings: GlobalSettings, verb: str = "this") -> Connection:
     if not settings.wanted_server:
         hint = "give --server URL, or set ORDITO_SERVER; `ordito login URL` signs in"
         raise Refused("needs-server", f"{verb} asks a server, and none is named", hint)
-    address = address_of(settings.wanted_server)
-    return Connection(address, token_for(address))
+    return Connection(address_of(settings.wanted_server), token_for(settings.wanted_server))
 
 
 def check_extra() -> None:

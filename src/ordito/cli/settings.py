@@ -64,6 +64,12 @@ class GlobalSettings(msgspec.Struct, frozen=True):
     server: str | None = None
     """The URL or the name of a server, None if none was given."""
 
+    detach: bool = False
+    """With a server: whether the command ends once its plan is queued."""
+
+    wait_approval: float = 0.0
+    """With a server: how many seconds to wait for approvals of others."""
+
     hosts: str | None = None
     """The inventory's path, None if none was given."""
 

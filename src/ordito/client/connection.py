@@ -150,6 +150,10 @@ class Connection:
         except HTTPError as error:
             raise self._failed(error) from error
 
+    def another(self) -> Connection:
+        """The same server, for another thread."""
+        return Connection(self.url, self._token)
+
     def close(self) -> None:
         """Close what is open."""
         self._pool.clear()

@@ -96,13 +96,16 @@ def name_of(url: str) -> str:
     return next((name for name, server in known_servers().items() if server.url == url), "")
 
 
-def token_for(url: str) -> str:
-    """The token for a server: what the variable says, else what a sign-in has left; "" for none. Raises
-    ``Refused``."""
-    given = os.environ.get(TOKEN_VARIABLE, "").strip()
-    return given or next(
-        (server.token for server in known_servers().values() if server.url == url and server.token), ""
-    )
+def token_for(named: str) -> str:
+    """The token for a server that is named by its URL or its name: what the variable says, else what a sign-in has
+    left; "" for none. Raises ``Refused``."""
+    if given := os.environ.get(TOKEN_VARIABLE, "").strip():
+        return given
+    known = known_servers()
+    if named in known:
+        return known[named].token
+    url = address_of(named)
+    return next((server.token for server in known.values() if server.url == url and server.token), "")
 
 
 def checked_url(text: str) -> str:

@@ -95,10 +95,16 @@ FINE = frozenset({"ok", "degraded", "pending"})
 def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
     from ordito.app.watch import watch
     from ordito.cli.status_view import follow
-    from ordito.results.status import status_data
+    from ordito.results.status import StatusAsked, status_data
 
     try:
-        follow(map(status_data, watch(request)), session, fold=fold)
+        if session.settings.wanted_server:
+            from ordito.cli.remote import ensemble_of
+            from ordito.client.watching import watch as watch_there
+
+            follow(watch_there(ensemble_of(session.settings), StatusAsked(request.all)), session, fold=fold)
+        else:
+            follow(map(status_data, watch(request)), session, fold=fold)
     except KeyboardInterrupt:
         # It is the usual end of watching, not an interruption of anything.
         if session.out.is_animated:

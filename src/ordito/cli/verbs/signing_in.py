@@ -83,8 +83,7 @@ def _confirm(session: Session, url: str, code: str) -> ExitCode:
     from ordito.results.served import ConfirmedData
 
     if url:
-        address = address_of(url)
-        connection = Connection(address, token_for(address))
+        connection = Connection(address_of(url), token_for(url))
     else:
         connection = connection_of(session.settings, session.verb)
     login = waiting_with(connection, code)
@@ -118,7 +117,7 @@ def logout_command(session: Session, given: str) -> ExitCode:
         hint = f"give one of: {known}" if known else "nobody is signed in at any server here"
         raise Refused("needs-server", "no server is named", hint)
     address = address_of(named)
-    name = name_of(address)
+    name = named if named in known_servers() else name_of(address)
     if not name:
         raise Refused("bad-server", f"nobody is signed in at {address} here", "`ordito login URL` signs in")
     ended = sign_out(address, known_servers()[name].token)
