@@ -18,7 +18,7 @@ import pytest
 
 from ordito.cli.main import run
 from tests.client.conftest import deployed
-from tests.support.serving import Client, Served
+from tests.support.serving import MANY_REQUESTS, Client, Served
 
 ORDITO = [sys.executable, "-m", "ordito"]
 CHANGING = re.compile(r"A6[0-9A-Za-z]{10}(\.\d+)?|\d\d:\d\d:\d\d|\d+\.\d+s?|\d{4}-\d\d-\d\dT[\d:.]+Z|pl_[0-9A-Z]{26}")
@@ -28,11 +28,11 @@ CHANGING = re.compile(r"A6[0-9A-Za-z]{10}(\.\d+)?|\d\d:\d\d:\d\d|\d+\.\d+s?|\d{4
 class Place:
     """An ensemble, its server, and commands that are given to it."""
 
-    def __init__(self, place: Path, settings: str = "limits: { requests: 100000, unknown: 100000 }\n") -> None:
+    def __init__(self, place: Path) -> None:
         self.place = place
         self.shop = deployed(place)
-        self.settings = settings
-        self.server = Served(place / "home", self.shop, settings=settings)
+        self.settings = f"{MANY_REQUESTS}reads: [ {place} ]\n"
+        self.server = Served(place / "home", self.shop, settings=self.settings)
         self.admin = self.server.admin()
 
     def environment(self, client: Client | None = None) -> dict[str, str]:
@@ -102,6 +102,14 @@ def until(process: subprocess.Popen[str], text: str) -> str:
     return read
 
 
+def rest(process: subprocess.Popen[str]) -> str:
+    """What it writes to its second channel until it ends."""
+    assert process.stderr is not None
+    told = process.stderr.read()
+    process.wait(100)
+    return told
+
+
 WORDS = [
     *(
         ["stop", "web", "--yes"],
@@ -125,6 +133,13 @@ WORDS = [
 ]
 
 
+def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    """The exit code and the output of a command, without what differs from run to run."""
+    code = run(words)
+    out, err = capsys.readouterr()
+    return code, same(out), same(err)
+
+
 def test_jobs_there_are_as_jobs_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,16 +152,16 @@ def test_jobs_there_are_as_jobs_here(
             monkeypatch.setenv("ORDITO_SERVER", "")
             monkeypatch.chdir(tmp_path / "copy" / "shop")
             capsys.readouterr()
-            here = (run(words), *map(same, capsys.readouterr()))
+            here = told(words, capsys)
             monkeypatch.setenv("ORDITO_SERVER", place.server.url)
-            there = (run(words), *map(same, capsys.readouterr()))
+            there = told(words, capsys)
             if "No operation was run" in here[2]:
                 # Whether something could be checked is not said by a plan.
-                here = (*here[:2], here[2].partition("Next:")[0])
+                here = (here[0], here[1], here[2].partition("Next:")[0])
             if words[0] == "plan" and "Next:" in there[2]:
                 # At a server the plan stays.
                 assert "plans apply X" in there[2]
-                there = (*there[:2], here[2])
+                there = (there[0], there[1], here[2])
             assert there == here, words
     finally:
         place.server.__exit__()
@@ -167,7 +182,7 @@ def test_the_network_goes_away_in_the_middle(place: Place) -> None:
         place.restart()
         # What runs goes on, the command follows again, and nothing is told twice.
         waiting.unlink()
-        _, err = command.communicate(timeout=100)
+        err = rest(command)
     assert command.returncode == 0, err
     told = before + err
     assert told.count("begin run") == 1
@@ -186,7 +201,7 @@ def test_the_server_is_away_while_a_plan_is_asked_for(place: Place) -> None:
     place.kill()
     with place.begin("stop", "web", "--yes") as command:
         place.server = Served(place.place / "home", settings=place.settings, listen=listen)
-        _, err = command.communicate(timeout=100)
+        err = rest(command)
     if command.returncode == 10:
         # The machine was so slow that the patience of a first question was over.
         assert "unreachable-server" in err
@@ -202,7 +217,7 @@ def test_an_interrupt_cancels_the_job(place: Place) -> None:
         command.send_signal(signal.SIGINT)
         until(command, "cancelling")
         waiting.unlink()
-        _, err = command.communicate(timeout=100)
+        err = rest(command)
     assert command.returncode == 130, err
     assert "cancelled" in err
 
@@ -216,7 +231,7 @@ def test_the_third_interrupt_lets_go(place: Place) -> None:
             command.send_signal(signal.SIGINT)
             until(command, said)
         command.send_signal(signal.SIGINT)
-        _, err = command.communicate(timeout=100)
+        err = rest(command)
     waiting.unlink()
     assert command.returncode == 130
     assert "it goes on at the server: follow it" in err or "interrupted" in err
@@ -283,7 +298,7 @@ def test_waiting_for_an_approval(place: Place) -> None:
         found = re.search(r"pl_[0-9A-Z]+", told)
         assert found
         place.there("plans", "reject", found[0], "--comment", "not today", client=ann)
-        _, err = command.communicate(timeout=100)
+        err = rest(command)
     assert command.returncode == 3
     assert "rejected by ann" in err
     assert "not today" in err
@@ -304,6 +319,38 @@ def test_discarded_plans(place: Place) -> None:
     error = json.loads(place.there("plans", "apply", plan["id"], "-o", "json", code=3).stdout)["error"]
     assert error["code"] == "not-ready"
     assert json.loads(place.there("plans", "list", "-o", "json").stdout)["plans"] == []
+
+
+def test_a_folder_is_sent_and_deployed(place: Place) -> None:
+    folder = place.place / "folder"
+    folder.mkdir()
+    for name in ("service.yaml", "say.sh"):
+        shutil.copy(place.place / name, folder / name)
+    done = place.there("-e", "more", "deploy", "folder", "--yes", "-i", "motto=8080")
+    assert done.stdout == "motto = 8080\n"
+    assert "(deploy) done" in done.stderr
+    # The same again is not sent again, and changes nothing.
+    assert "Nothing to do" in place.there("-e", "more", "deploy", "folder", "--yes", "-i", "motto=8080").stderr
+    deeds = [deed["action"] for deed in place.admin.get("audit", limit=200)["items"]]
+    assert (deeds.count("package.add"), deeds.count("ensemble.add") + deeds.count("ensemble.make")) == (1, 1)
+    (folder / "say.sh").write_text("echo other\n")
+    place.there("-e", "more", "upgrade", "folder", "--yes")
+    assert "other" in place.there("-e", "more", "jobs", "logs").stdout
+    listed = place.there("ensembles", "list").stdout
+    assert "default/more" in listed
+    place.there("ensembles", "create", "third", "--package", "folder", "--label", "team=web")
+    assert "team=web" in place.there("ensembles", "show", "third").stdout
+    place.there("ensembles", "remove", "third")
+    error = place.there("-e", "more", "deploy", "nowhere", "--yes", "-o", "json", code=3)
+    assert json.loads(error.stdout)["error"]["code"]
+
+
+def test_files_of_inputs(place: Place) -> None:
+    (place.place / "inputs.yaml").write_text("motto: 0x10\npass: {{ none }}\n".replace("{{ none }}", "'canary-9'"))
+    done = place.there("deploy", "--yes", "-I", "inputs.yaml")
+    assert done.stdout == "motto = 0x10\n"
+    for path in (place.place / "home").rglob("*"):
+        assert not path.is_file() or b"canary-9" not in path.read_bytes(), path
 
 
 def test_watching_the_status(place: Place) -> None:
@@ -335,7 +382,7 @@ def test_cancelling_a_job_of_another_command(place: Place) -> None:
         done = place.there("jobs", "cancel")
         assert "was told to end" in done.stderr
         waiting.unlink()
-        command.communicate(timeout=100)
+        rest(command)
     assert command.returncode == 130
     assert "Nothing to cancel" in place.there("jobs", "cancel").stderr
     assert "Nothing to resume" in place.there("jobs", "resume").stderr
@@ -351,7 +398,7 @@ Ask = Callable[..., Any]
 
 @pytest.mark.parametrize(
     "words",
-    [["deploy", "--fetch", "--yes"], ["deploy", "--yes", "--commit", "no"], ["upgrade", "--explain", "--yes"]],
+    [["deploy", "--fetch", "--yes"], ["deploy", "--yes", "--commit", "never"], ["upgrade", "--explain", "--yes"]],
     ids=" ".join,
 )
 def test_what_names_this_machine_is_refused(

@@ -41,7 +41,9 @@ TITLES = {
     "logins": "Signing commands in",
     "users": "Users, groups, audit",
     "projects": "Projects",
-    "ensembles": "Ensembles",
+    "packages": "Packages",
+    "known_ensembles": "Ensembles",
+    "ensembles": "What is in an ensemble",
     "live": "Events",
 }
 

@@ -59,8 +59,9 @@ UNTAGGED: Mapping[str, str] = {
     "DescribedInstance": "Describing an instance",
     "DescribedNode": "Describing a node",
     "DoneData": "Changes at a server",
-    "AskedPlan": "A plan at a server",
-    "PlanReport": "How the job of a plan at a server ended",
+    "Done": "Changes of an ensemble on a server",
+    "AskedPlan": "A plan of a server",
+    "PlanReport": "The end of the job of a plan of a server",
 }
 """Titles of results whose format is named after the command, as in `ordito.deploy/1`."""
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -29,7 +26,6 @@ from ordito.cli.text_width import printable
 from ordito.client.asked import asked_options, asked_request
 from ordito.client.errors import ServerError
 from ordito.client.events import follow
-from ordito.client.packages import send
 from ordito.client.plans import (
     ASK,
     AUTO,
@@ -45,6 +41,7 @@ from ordito.client.plans import (
     ask_plan,
     cancel_job,
     discard_plan,
+    make_ensemble,
     plan_named,
     refuse_unmade,
     report_of,
@@ -78,14 +75,14 @@ def carry_out(
         raise Refused("local-only", message, "leave it out: the plan says what changes, and why")
     ensemble = ensemble_of(session.settings, session.verb)
     goes_on = session.settings.yes or not asks
-    with _sent(ensemble, request.wanted) as package:
-        wanted = {
-            "request": asked_request(request.wanted, package),
-            "environment": request.environment,
-            "options": asked_options(request.options),
-            "apply": AUTO if goes_on else ASK,
-        }
-    plan = ask_plan(ensemble, wanted)
+    package = _sent(ensemble, request.wanted)
+    wanted: dict[str, object] = {
+        "request": asked_request(request.wanted, package),
+        "environment": request.environment,
+        "options": asked_options(request.options),
+        "apply": AUTO if goes_on else ASK,
+    }
+    plan = _asked(ensemble, request.wanted, package, wanted)
     session.diagnostics([diagnostic_of(one) for one in plan.findings])
     refuse_unmade(plan)
     conversation = RemoteConversation(session)
@@ -104,9 +101,10 @@ def carry_out(
 def plan_there(session: Session, request: Request, write: Callable[[PlanData, Channel], None], out: str) -> ExitCode:
     """Have a request planned, and show the plan. It stays at the server, where it can be approved and applied."""
     ensemble = ensemble_of(session.settings, session.verb)
-    with _sent(ensemble, request) as package:
-        body = {"request": asked_request(request, package), "environment": session.settings.wanted_environment}
-        plan = ask_plan(ensemble, body)
+    package = _sent(ensemble, request)
+    environment = session.settings.wanted_environment
+    body: dict[str, object] = {"request": asked_request(request, package), "environment": environment}
+    plan = _asked(ensemble, request, package, body)
     refuse_unmade(plan)
     shown = shown_plan(ensemble, plan)
     session.diagnostics([diagnostic_of(one) for one in plan.findings])
@@ -147,31 +145,30 @@ def follow_plan(session: Session, ensemble: RemoteEnsemble, plan: AskedPlan, fin
         return ExitCode.INTERRUPTED
 
 
-@contextmanager
-def _sent(ensemble: RemoteEnsemble, request: Request) -> Iterator[str]:
-    """The digest of the service that a command names, once it is at the server; "" where it names none. A folder is
-    packed as `ordito package` does it."""
+def _sent(ensemble: RemoteEnsemble, request: Request) -> str:
+    """The package of the service that a command names, once it is at the server; "" where it names none."""
     if isinstance(request, SavedPlanRequest) or (
         isinstance(request, DescriptionRequest) and request.service and is_saved_plan(request.service)
     ):
         hint = "`ordito plans apply` carries out a plan that the server has made"
         raise Refused("local-only", "a saved plan is for the ensemble on whose machine it was made", hint)
     if not isinstance(request, DescriptionRequest) or not request.service:
-        yield ""
-        return
-    from ordito.authoring.package import PackageRequest, package
+        return ""
+    from ordito.authoring.package import PackageRequest
+    from ordito.client.packages import made_of
 
-    path = Path(request.service)
-    if path.suffix in (".csar", ".zip") and path.is_file():
-        yield send(ensemble, path)
-        return
-    with tempfile.TemporaryDirectory(prefix="ordito-") as folder:
-        archive = Path(folder) / "service.csar"
-        asked = PackageRequest(
-            request.service, str(archive), fetch=request.fetch, choices=request.choices, hooks=request.hooks
-        )
-        package(asked)
-        yield send(ensemble, archive)
+    return made_of(ensemble, request.service, PackageRequest("", choices=request.choices, hooks=request.hooks))
+
+
+def _asked(ensemble: RemoteEnsemble, request: Request, package: str, body: dict[str, object]) -> AskedPlan:
+    """The plan, once it is made. The first deployment makes the ensemble, as it does here."""
+    try:
+        return ask_plan(ensemble, body)
+    except ServerError as error:
+        if error.failure.code != "unknown-ensemble" or not package or not request.makes_ensemble:
+            raise
+    make_ensemble(ensemble, package)
+    return ask_plan(ensemble, body)
 
 
 class RemoteConversation(CliConversation):

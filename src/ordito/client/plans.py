@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from ordito.app.job.report import JobReport
-from ordito.client.connection import LONG_PATIENCE
+from ordito.client.connection import LONG_PATIENCE, in_path
 from ordito.client.errors import ServerError
 from ordito.client.looks import RemoteEnsemble
 from ordito.results.failure import Failure
@@ -45,6 +45,12 @@ def ask_plan(ensemble: RemoteEnsemble, wanted: Mapping[str, object]) -> AskedPla
     answer = ensemble.connection.ask("POST", f"{ensemble.path}/plans", body=wanted, headers=headers)
     found = msgspec.json.decode(answer.body, type=AskedPlan)
     return after(ensemble, found, lambda plan: plan.state != PLANNING)
+
+
+def make_ensemble(ensemble: RemoteEnsemble, package: str) -> None:
+    """Make an ensemble of a package. Raises ``ServerError``."""
+    body = {"name": ensemble.name, "package": package}
+    ensemble.connection.ask("POST", f"/projects/{in_path(ensemble.project)}/ensembles", body=body)
 
 
 def plan_named(ensemble: RemoteEnsemble, name: str, *, patience: float = LONG_PATIENCE) -> AskedPlan:

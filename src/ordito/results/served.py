@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.results.answer import Result, ResultData
+from ordito.results.ensembles import EnsembleSummary
 
 
 class SignedInData(ResultData, frozen=True, tag="ordito.login/1"):
@@ -126,6 +127,19 @@ class EnsembleLine(msgspec.Struct, frozen=True):
 
     allowed: tuple[str, ...]
     """What who asks may do with it."""
+
+    labels: Mapping[str, str] = {}
+    package: str | None = None
+    """The digest of the package that it is made of, null for none."""
+
+    package_labels: tuple[str, ...] = ()
+    """The labels of that package, as in ``shop:2.4``."""
+
+    summary: EnsembleSummary | None = None
+    """In short how it is; null where that is not known yet, or cannot be found out."""
+
+    problem: str = ""
+    """Why that cannot be found out, "" where it can."""
 
 
 class EnsemblesData(ResultData, frozen=True, tag="ordito.ensembles-list/1"):

@@ -82,6 +82,8 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
             link = ForkLink(bare_environment(os.environ, settings.variables))
             services = Services(home, settings, database, link, sealer, openapi)
             services.port = listener.getsockname()[1]
+            services.packages.start()
+            database.read_now(services.packages.forget_others)
             config = _config(settings, services, home)
             try:
                 config.load()

@@ -19,6 +19,7 @@ STATUSES: Mapping[str, int] = {
     "no-such-method": 405,
     "forgotten": 410,
     **dict.fromkeys(("locked", "unfinished-job", "in-use", "exists", "in-progress", "last-admin", "last-owner"), 409),
+    **dict.fromkeys(("label-taken", "instances-exist"), 409),
     **dict.fromkeys(("stale-plan", "not-ready", "job-ended", "frozen"), 409),
     "changed": 412,
     "too-large": 413,

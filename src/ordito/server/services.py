@@ -9,12 +9,14 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 
+from ordito.app.surroundings import Surroundings
 from ordito.server.answers import Answers
 from ordito.server.database.database import Database
 from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
+from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
 from ordito.server.processes.link import ForkLink
@@ -47,10 +49,13 @@ class Services:
         self.link = link
         limits = settings.limits
         cores = max(2, len(os.sched_getaffinity(0)))
-        self.queries = Queries(QueryLimits(cores, limits.query_seconds, limits.query_memory), link)
+        around = Surroundings(tuple(str(home / one) for one in settings.reads), settings.variables, settings.egress)
+        asking = QueryLimits(cores, limits.query_seconds, limits.query_memory, surroundings=around)
+        self.queries = Queries(asking, link)
         self.runners = ForkedRunners(home / "runs", link)
         self.sealer = sealer
         self.answers = Answers(self.queries)
+        self.packages = PackageStore(home)
         self.outbox = OutboxTail(database)
         self.topics = Topics(self.outbox)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
@@ -61,9 +66,11 @@ class Services:
         """Set once the server is to stop."""
 
         self.plan_files = PlanFiles(home / "plans")
-        making = QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory)
+        making = QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory, surroundings=around)
         self.keeper = PlanKeeper(
             KeeperParts(
+                home=home,
+                surroundings=around,
                 database=database,
                 sealer=sealer,
                 queries=Queries(making, link),

@@ -107,6 +107,8 @@ ENSEMBLES = Table(
     _time("created"),
     # JSON: labels by name.
     Column("labels", Text, nullable=False, server_default="{}"),
+    # The digest of the package that it is made of, "" for none.
+    Column("package", Text, nullable=False, server_default=""),
     ForeignKeyConstraint(["project"], ["project.name"]),
 )
 

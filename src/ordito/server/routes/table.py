@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from ordito.server.route import Route
-from ordito.server.routes import ensembles, identity, jobs, live, logins, plans, projects, rules, server, users
+from ordito.server.routes import (
+    ensembles,
+    identity,
+    jobs,
+    known_ensembles,
+    live,
+    logins,
+    packages,
+    plans,
+    projects,
+    rules,
+    server,
+    users,
+)
 
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
@@ -11,6 +24,8 @@ ROUTES: tuple[Route, ...] = (
     *logins.TABLE,
     *users.TABLE,
     *projects.TABLE,
+    *packages.TABLE,
+    *known_ensembles.TABLE,
     *ensembles.TABLE,
     *plans.TABLE,
     *jobs.TABLE,

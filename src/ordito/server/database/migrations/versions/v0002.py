@@ -196,3 +196,4 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("plan", "who"),
     )
     op.add_column("ensemble", sa.Column("labels", sa.Text(), server_default="{}", nullable=False))
+    op.add_column("ensemble", sa.Column("package", sa.Text(), server_default="", nullable=False))
