@@ -31,6 +31,7 @@ from ordito.server.identity.signing_in import new_link, prune
 from ordito.server.names import LONGEST_NAME, NOT_IN_NAMES
 from ordito.server.processes.link import ForkLink, bare_environment
 from ordito.server.refused import ServerRefused
+from ordito.server.restored import refuse_unusable
 from ordito.server.services import Services
 from ordito.server.settings import ServerSettings, base_url, read_settings, refuse_open
 
@@ -52,7 +53,7 @@ def main(arguments: list[str]) -> int:
     try:
         return _serve(Path(given.home).absolute(), given.listen, [Path(one).absolute() for one in given.ensemble])
     except ServerRefused as refusal:
-        _say(f"error[server]: {refusal.message}", sys.stderr)
+        _say(f"error[{refusal.code}]: {refusal.message}", sys.stderr)
         if refusal.hint:
             _say(f"  = help: {refusal.hint}", sys.stderr)
         return REFUSED
@@ -67,6 +68,7 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
             home.mkdir(parents=True, exist_ok=True)
             settings = read_settings(home / "server.yaml", os.environ, listen)
             stack.enter_context(_only_one(home))
+            refuse_unusable(home)
             sealer = Fernet(_key(home / "key"))
             database = Database(home / "server.db")
         except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from cryptography.fernet import Fernet
@@ -20,6 +21,7 @@ from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
+from ordito.server.restored import may_resume
 from ordito.server.settings import ServerSettings
 from ordito.server.supervisor import Supervisor
 
@@ -73,6 +75,7 @@ class Services:
                 supervisor=self.supervisor,
                 metrics=self.metrics,
                 draining=self.draining,
+                may_resume=partial(may_resume, home),
             )
         )
 
