@@ -417,9 +417,11 @@ def test_what_verbs_say_of_a_restored_server(home: Path, tmp_path: Path, capfd: 
     assert "mine/office" in said(capfd, "server", "restore", backup, other)
     with closing(sqlite3.connect(other / "server.db")) as db, db:
         db.execute("UPDATE audit SET principal = 'somebody' WHERE number = 2")
+        for project, who in (("default", "ann"), ("mine", "ben")):
+            db.execute("INSERT INTO binding VALUES (?, '', 'user', ?, 'deployer')", (project, who))
     assert "BROKEN at row 2" in said(capfd, "server", "audit", "verify", other, code=1)
     shutil.rmtree(other / "projects" / "mine" / "office")
     shown = said(capfd, "server", "status", other, code=1)
-    for words in ("resumes nothing yet", "broken at row 2", "mine/office"):
+    for words in ("resumes nothing yet", "broken at row 2", "mine/office", "different deployers"):
         assert words in shown
     assert "goes on" in said(capfd, "server", "resume", other)

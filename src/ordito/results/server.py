@@ -43,6 +43,9 @@ class ServerStatusData(ResultData, frozen=True, tag="ordito.server-status/1"):
     audit: int
     """How many rows the audit log has."""
 
+    isolation: str
+    """``bubblewrap`` where its projects see nothing of each other, else ``none``."""
+
     waits: bool
     """Whether it was restored, and resumes nothing until ``ordito server resume``."""
 

@@ -27,9 +27,11 @@ from ordito.ensemble.owner import current_user
 from ordito.server.application import application, openapi
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
+from ordito.server.deployers import warning
 from ordito.server.identity.signing_in import new_link, prune
 from ordito.server.names import LONGEST_NAME, NOT_IN_NAMES
 from ordito.server.processes.link import ForkLink, bare_environment
+from ordito.server.processes.sandbox import BUBBLEWRAP, sandboxed
 from ordito.server.refused import ServerRefused
 from ordito.server.restored import refuse_unusable
 from ordito.server.services import Services
@@ -81,7 +83,12 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
         _check_users(database, settings)
         _add_ensembles(database, ensembles)
         with _listening(settings) as listener:
-            link = ForkLink(bare_environment(os.environ, settings.variables))
+            variables = bare_environment(os.environ, settings.variables)
+            isolated = settings.isolation == BUBBLEWRAP
+            said = database.read_now(lambda connection: warning(connection, settings.isolation))
+            if said:
+                _say(f"warning: {said}", sys.stderr)
+            link = sandboxed(database, home, variables) if isolated else ForkLink(variables)
             services = Services(home, settings, database, link, sealer, openapi)
             services.port = listener.getsockname()[1]
             config = _config(settings, services, home)

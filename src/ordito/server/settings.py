@@ -81,6 +81,9 @@ class ServerSettings(_Part, frozen=True):
     variables: tuple[str, ...] = ()
     """Names of further environment variables that operations and inputs may see."""
 
+    isolation: Literal["none", "bubblewrap"] = "none"
+    """Whether each project has processes of its own that see nothing of the others."""
+
     jobs: JobSettings = JobSettings()
     limits: Limits = Limits()
 

@@ -123,7 +123,7 @@ def _write_status(found: ServerStatusData, channel: Channel) -> None:
     )
     channel.line(
         f"{found.projects} projects, {found.ensembles} ensembles, {found.users} users, {found.audit} rows of audit;"
-        f" tables {found.tables or 'unknown'}"
+        f" tables {found.tables or 'unknown'}, isolation {found.isolation}"
     )
     if found.waits:
         channel.line("restored: it resumes nothing yet")

@@ -15,6 +15,7 @@ from ordito.results.server import AuditVerifiedData, ServerStatusData
 from ordito.server.database.audit import verified
 from ordito.server.database.database import NEWEST
 from ordito.server.database.tables import AUDIT, ENSEMBLES, PROJECTS, USERS
+from ordito.server.deployers import warning
 from ordito.server.operating.home import (
     DATABASE,
     KEY,
@@ -56,12 +57,14 @@ def look(home: Path) -> ServerStatusData:
     """How a server is. Raises ``ServerRefused`` for a directory that is not its home."""
     refuse_other(home)
     running = serving(home)
-    problems, counts, tables = list(_home_problems(home)), dict.fromkeys((PROJECTS, ENSEMBLES, USERS, AUDIT), 0), ""
+    problems, isolation = _home_problems(home)
+    counts, tables = dict.fromkeys((PROJECTS, ENSEMBLES, USERS, AUDIT), 0), ""
     try:
         with looking(home / DATABASE) as connection:
             tables = version_of(connection)
             counts = {table: _count(connection, table) for table in counts}
             problems.extend(_database_problems(connection, tables))
+            problems.extend(filter(None, [warning(connection, isolation)]))
     except ServerRefused as refusal:
         problems.append(_said(refusal))
     return ServerStatusData(
@@ -73,6 +76,7 @@ def look(home: Path) -> ServerStatusData:
         counts[ENSEMBLES],
         counts[USERS],
         counts[AUDIT],
+        isolation=isolation,
         waits=not may_resume(home),
         problems=tuple(problems),
     )
@@ -86,19 +90,21 @@ def _said(refusal: ServerRefused) -> str:
     return f"{refusal.message}: {refusal.hint}" if refusal.hint else refusal.message
 
 
-def _home_problems(home: Path) -> Iterator[str]:
+def _home_problems(home: Path) -> tuple[list[str], str]:
+    """What is not well with the files of a home, and how its projects are isolated."""
+    found, isolation = [], "none"
     try:
+        isolation = read_settings(home / SETTINGS, _ANY).isolation
         refuse_unusable(home)
-        read_settings(home / SETTINGS, _ANY)
     except ServerRefused as refusal:
-        yield _said(refusal)
-    for name in (KEY, DATABASE):
-        path = home / name
-        if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            yield f"others may read {path}: chmod 600 {path}"
+        found.append(_said(refusal))
+    private = [path for path in (home / KEY, home / DATABASE) if path.exists()]
+    open_ones = [path for path in private if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    found.extend(f"others may read {path}: chmod 600 {path}" for path in open_ones)
     free = shutil.disk_usage(home).free
     if free < LITTLE:
-        yield f"there is little room left for {home}: {free >> 20} MiB; without room nothing is accepted"
+        found.append(f"there is little room left for {home}: {free >> 20} MiB; without room nothing is accepted")
+    return found, isolation
 
 
 class _Anything(dict[str, str]):

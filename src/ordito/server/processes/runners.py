@@ -59,7 +59,7 @@ class ForkedRunners:
             os.ftruncate(out, 0)
             given = memory_file("item", msgspec.json.encode(item))
             try:
-                ended = self._link.ask(Run(self._link.next_number()), (given, out))
+                ended = self._link.ask(Run(self._link.next_number(), item.directory), (given, out))
             finally:
                 os.close(given)
         except (BlockingIOError, Died):

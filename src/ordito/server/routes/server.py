@@ -30,10 +30,14 @@ class ServerData(msgspec.Struct, frozen=True):
     body_limit: int
     """Bytes that a body may have."""
 
+    isolation: str
+    """``bubblewrap`` where projects see nothing of each other, else ``none``."""
+
 
 async def _server(call: ApiCall) -> Reply:
-    limits = call.services.settings.limits
-    return Reply(ServerData(__version__, ("v1",), ("password", "link", "token"), moment(call.now), limits.body))
+    settings = call.services.settings
+    ways, now = ("password", "link", "token"), moment(call.now)
+    return Reply(ServerData(__version__, ("v1",), ways, now, settings.limits.body, settings.isolation))
 
 
 async def _problem(call: ApiCall) -> Reply:
