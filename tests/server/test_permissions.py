@@ -87,9 +87,11 @@ def everybody(server: Served) -> list[Somebody]:
     # Only administrators name paths of the server.
     shop = next(iter(admin.get("ensembles")["items"]))
     assert shop["project"] == "default"
+    columns = "name, directory, created"
     with sqlite3.connect(server.home / "server.db") as db:
-        db.execute("INSERT INTO ensemble SELECT ?, name, directory, created FROM ensemble", (MINE,))
-        db.execute("INSERT INTO ensemble SELECT ?, name, directory, created FROM ensemble LIMIT 1", (OTHER,))
+        for project in (MINE, OTHER):
+            copied = f"SELECT ?, {columns} FROM ensemble WHERE project = 'default'"
+            db.execute(f"INSERT INTO ensemble (project, {columns}) {copied}", (project,))
     return found
 
 

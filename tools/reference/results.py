@@ -58,6 +58,8 @@ UNTAGGED: Mapping[str, str] = {
     "MadeFilesData": "Making files",
     "DescribedInstance": "Describing an instance",
     "DescribedNode": "Describing a node",
+    "AskedPlan": "A plan of a server",
+    "PlanReport": "The end of the job of a plan of a server",
 }
 """Titles of results whose format is named after the command, as in `ordito.deploy/1`."""
 

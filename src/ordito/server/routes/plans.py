@@ -467,10 +467,10 @@ TABLE = (
            problems=(*_UNKNOWN, "own-plan", "not-ready", "changed", "forbidden")),
     _route("DELETE", _PLAN + "/approvals/mine", Permission.APPROVE, "Take one's approval back.", _take_back,
            status=204, problems=(*_UNKNOWN, "not-ready"), verb="plans approve"),
-    _route("POST", _PLAN + "/apply", _READ, "Carry out a plan: needs the permission for its workflow.", _apply,
+    _route("POST", _PLAN + "/apply", Permission.PLAN, "Carry out a plan: needs the permission for its workflow.", _apply,
            body=Applying, answers=(AskedPlan,), status=202, keyed=True, verb="plans apply",
            problems=(*_UNKNOWN, "forbidden", "not-ready", "changed", "stale-plan")),
-    _route("POST", _PLAN + "/discard", _READ, "Discard a plan that has not begun: its author, or who may control.",
+    _route("POST", _PLAN + "/discard", Permission.PLAN, "Discard a plan that has not begun: its author, or who may control.",
            _discard, answers=(AskedPlan,), keyed=True, problems=(*_UNKNOWN, "forbidden", "not-ready"),
            verb="plans discard"),
 )  # fmt: skip

@@ -1,0 +1,555 @@
+"""Plans on a server: asked for, approved, applied, queued, carried out once, whatever is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from ordito.app.requests import REQUESTS
+from ordito.base.options import Argument, declared
+from ordito.cli.main import run
+from ordito.server.plans.asked import ASKED, WORKFLOWS, request_of
+from ordito.server.plans.states import MOVES, OPEN, WORKFLOW_PERMISSIONS, PlanState
+from tests.cli.program import until
+from tests.server.test_permissions import token_of
+from tests.support.serving import Client, Served, children_of
+
+SHOP = "projects/default/ensembles/shop"
+WAIT = {"Prefer": "wait=30"}
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Said:
+    derived_from: tosca.nodes.SoftwareComponent
+    properties: { word: { type: string, metadata: { sensitive: "true" } } }
+    interfaces:
+      Standard: { operations: { create: say.sh, start: say.sh, stop: say.sh } }
+topology_template:
+  inputs:
+    pass: { type: string, metadata: { sensitive: "true" }, default: nothing }
+  node_templates:
+    host: { type: tosca.nodes.Compute, occurrences: [ 1, 9 ] }
+    web: { type: Said, properties: { word: { get_input: pass } }, requirements: [ host: host ] }
+"""
+
+SAY = """\
+echo "$ORDITO_STEP" >>"{place}/ran"
+if [ -e "{place}/closed" ]; then : >"{place}/waits"; read -r line <"{place}/gate"; fi
+"""
+
+
+class Shop:
+    """An ensemble whose operations write down that they ran, and wait at a gate while that is closed."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "service.yaml").write_text(SERVICE)
+        (place / "say.sh").write_text(SAY.format(place=place))
+        (place / "say.sh").chmod(0o755)
+        os.mkfifo(place / "gate")
+        self.directory = place / "shop"
+        command = ["-e", str(self.directory), "-q", "deploy", str(place / "service.yaml"), "--yes"]
+        assert run(command) == 0
+        self.forget()
+
+    def forget(self) -> None:
+        (self.place / "ran").write_text("")
+
+    @property
+    def ran(self) -> list[str]:
+        """The steps that have run, in their order."""
+        return (self.place / "ran").read_text().split()
+
+    def close(self) -> None:
+        (self.place / "waits").unlink(missing_ok=True)
+        (self.place / "closed").touch()
+
+    def waits(self) -> bool:
+        """Whether an operation waits at the gate."""
+        return (self.place / "waits").exists()
+
+    def open(self) -> None:
+        """Open the gate, also for who waits at it."""
+        (self.place / "closed").unlink()
+        handle = os.open(self.place / "gate", os.O_RDWR)
+        os.write(handle, b"go\n" * 8)
+        # Whoever waits has it open too: what was written stays until it is read.
+        until(lambda: not self.waits() or self._is_empty(handle))
+        os.close(handle)
+
+    def _is_empty(self, handle: int) -> bool:
+        (self.place / "waits").unlink(missing_ok=True)
+        return True
+
+    @property
+    def jobs(self) -> list[list[str]]:
+        lines = [line.split("\t") for line in (self.directory / "jobs.tsv").read_text().splitlines()]
+        return [line for line in lines if line[1] == "job"]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path / "place")
+
+
+@pytest.fixture
+def server(tmp_path: Path, shop: Shop) -> Iterator[Served]:
+    with Served(tmp_path / "home", shop.directory) as made:
+        yield made
+
+
+def ask(client: Client, request: dict[str, Any], **more: Any) -> Any:
+    """A plan, in the state in which it waits for somebody, or has ended."""
+    return client.do("POST", f"{SHOP}/plans", {"request": request, **more}, WAIT)
+
+
+def apply(client: Client, plan: Any) -> Any:
+    return client.do("POST", f"{SHOP}/plans/{plan['id']}/apply", {"digest": plan["digest"]}, WAIT)
+
+
+def state(client: Client, plan: Any) -> str:
+    return str(client.get(f"{SHOP}/plans/{plan['id']}")["state"])
+
+
+def reaches(client: Client, plan: Any, *states: str) -> Any:
+    until(lambda: state(client, plan) in states)
+    return client.get(f"{SHOP}/plans/{plan['id']}")
+
+
+RESTART = {"workflow": "restart", "all": True}
+
+
+# ------------------------------------------------------------------------------------------------------------- the way
+
+
+def test_a_plan_is_asked_for_looked_at_and_applied(server: Served, shop: Shop) -> None:
+    """What was seen is what runs: another digest is refused; the record names who asked, and the plan."""
+    admin = server.admin()
+    plan = ask(admin, {"workflow": "scale", "counts": {"host": 3}}, comment="more room")
+    assert (plan["state"], plan["fresh"], plan["totals"]["made"]) == ("ready", "fresh", 4)
+    assert not shop.ran
+    shown = admin.get(f"{SHOP}/plans/{plan['id']}/plan")
+    assert {change["symbol"] for change in shown["changes"]} == {"+"}
+    part = admin.get(f"{SHOP}/plans/{plan['id']}/plan", part="steps", limit=2)
+    assert part["items"] == shown["steps"][:2]
+    rest = admin.get(f"{SHOP}/plans/{plan['id']}/plan", part="steps", limit=500, after=part["next"])
+    assert rest["items"] == shown["steps"][2:]
+    wrong = admin.ask("POST", f"{SHOP}/plans/{plan['id']}/apply", {"digest": "0" * 32})
+    assert (wrong.status, wrong.data["code"]) == (412, "changed")
+    done = apply(admin, plan)
+    assert (done["state"], done["job_status"], done["applied_by"]) == ("applied", "ok", done["by"]["name"])
+    head = admin.get(f"{SHOP}/jobs/{done['job']}")["job"]
+    assert (head["by"], head["origin"]) == (plan["by"]["name"], plan["id"])
+    report = admin.get(f"{SHOP}/plans/{plan['id']}/report")
+    assert report["report"]["status"] == "ok"
+    again = admin.ask("POST", f"{SHOP}/plans/{plan['id']}/apply", {"digest": plan["digest"]})
+    assert (again.status, again.data["code"]) == (409, "not-ready")
+    assert [row["action"] for row in admin.get("audit", action="plan.apply")["items"]] == ["plan.apply"]
+
+
+def test_a_plan_file_is_the_one_of_the_command(server: Served, shop: Shop, tmp_path: Path) -> None:
+    admin = server.admin()
+    plan = ask(admin, {"workflow": "scale", "counts": {"host": 2}})
+    found = admin.ask("GET", f"{SHOP}/plans/{plan['id']}/file")
+    (tmp_path / "scale.plan").write_bytes(found.body)
+    assert run(["-e", str(shop.directory), "-q", "deploy", str(tmp_path / "scale.plan"), "--yes"]) == 0
+    assert state(admin, plan) == "ready"
+    stale = apply(admin, plan)
+    assert (stale["state"], stale["problem"]["failure"]["code"]) == ("stale", "stale-plan")
+    assert len(shop.jobs) == 2
+
+
+def test_nothing_to_do_is_empty(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    assert ask(admin, {"workflow": "start", "all": True}, apply="auto")["state"] == "empty"
+    assert len(shop.jobs) == 1
+
+
+def test_what_cannot_be_planned_is_refused_with_its_findings(server: Served) -> None:
+    """With the code, text, place and hint of the command."""
+    plan = ask(server.admin(), {"workflow": "scale", "counts": {"web": 12}}, apply="auto")
+    assert (plan["state"], plan["problem"]["failure"]["code"]) == ("refused", "plan-refused")
+    [found] = plan["problem"]["diagnostics"]
+    assert (found["code"], found["line"] > 0) == ("count-out-of-bounds", True)
+
+
+def test_what_somebody_else_did_meanwhile(server: Served, shop: Shop) -> None:
+    """A check moves what is recorded on, and the plan stays good; a change of what the user gives makes it stale."""
+    admin = server.admin()
+    plan, other = ask(admin, RESTART), ask(admin, {"workflow": "stop", "all": True})
+    assert run(["-e", str(shop.directory), "-q", "run", "start", "--yes"]) == 0
+    assert admin.get(f"{SHOP}/plans/{plan['id']}")["fresh"] == "moved"
+    assert apply(admin, plan)["state"] == "applied"
+    manifest = shop.directory / "ensemble.yaml"
+    manifest.write_text(manifest.read_text().replace("service:", "inputs: { pass: other }\nservice:", 1))
+    assert admin.get(f"{SHOP}/plans/{other['id']}")["fresh"] == "stale"
+    refused = admin.ask("POST", f"{SHOP}/plans/{other['id']}/apply", {"digest": other["digest"]})
+    assert (refused.status, refused.data["code"]) == (409, "stale-plan")
+    assert state(admin, other) == "stale"
+
+
+def test_latest_plans_anew(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    plan = ask(admin, {"workflow": "scale", "names": ["host"], "delta": 1}, bind="latest")
+    assert run(["-e", str(shop.directory), "-q", "scale", "host=2", "--yes"]) == 0
+    assert apply(admin, plan)["job_status"] == "ok"
+    assert len([name for name in admin.get(f"{SHOP}/status")["instances"] if name.startswith("host_")]) == 3
+
+
+def test_the_same_key_asks_once(server: Served) -> None:
+    admin, key = server.admin(), {"Idempotency-Key": "k1"}
+    body = {"request": RESTART}
+    first, second = (admin.do("POST", f"{SHOP}/plans", body, key) for _ in range(2))
+    assert first["id"] == second["id"]
+    assert len(admin.get(f"{SHOP}/plans")["items"]) == 1
+
+
+def test_a_plan_is_discarded_by_its_author_or_who_controls(server: Served) -> None:
+    admin = server.admin()
+    people = users(admin, ada="planner", ben="operator", cy="planner")
+    plan = ask(people["ada"], RESTART)
+    refused = people["cy"].ask("POST", f"{SHOP}/plans/{plan['id']}/discard", {})
+    assert refused.status in (400, 403)
+    assert people["cy"].ask("POST", f"{SHOP}/plans/{plan['id']}/discard").data["code"] == "forbidden"
+    assert people["ben"].do("POST", f"{SHOP}/plans/{plan['id']}/discard")["state"] == "discarded"
+    assert people["ada"].ask("POST", f"{SHOP}/plans/{plan['id']}/discard").data["code"] == "not-ready"
+
+
+# ------------------------------------------------------------------------------------------------------ rules and roles
+
+
+def users(admin: Client, **roles: str) -> dict[str, Client]:
+    bindings = []
+    for name, role in roles.items():
+        admin.do("POST", "users", {"name": name})
+        bindings.append({"kind": "user", "who": name, "role": role})
+    bindings.append({"kind": "user", "who": admin.get("me")["name"], "role": "owner"})
+    admin.do("PUT", "projects/default/bindings", {"bindings": bindings}, {"If-Match": "*"})
+    return {name: admin.with_token(token_of(admin, name)) for name in roles}
+
+
+def test_only_those_apply_who_may_apply_the_workflow(server: Served) -> None:
+    people = users(server.admin(), ada="planner", ben="operator", cy="deployer")
+    for workflow, who, status in (
+        (RESTART, "ada", 403),
+        (RESTART, "ben", 202),
+        ({"workflow": "run", "operation": "start"}, "ben", 403),
+        ({"workflow": "run", "operation": "start"}, "cy", 202),
+        ({"workflow": "undeploy"}, "cy", 403),
+    ):
+        found = people[who].ask("POST", f"{SHOP}/plans", {"request": workflow, "apply": "auto"})
+        assert found.status == status, (workflow, who, found.data)
+    plan = ask(people["ada"], RESTART)
+    found = people["ada"].ask("POST", f"{SHOP}/plans/{plan['id']}/apply", {"digest": plan["digest"]})
+    assert (found.status, found.data["code"]) == (403, "forbidden")
+
+
+def test_a_rule_asks_for_the_look_of_somebody_else(server: Served, shop: Shop) -> None:
+    """By risk; nobody approves their own; an approval holds for one digest; a no ends it."""
+    admin = server.admin()
+    people = users(admin, ada="maintainer", ben="approver", cy="approver")
+    rule = {"when": {"risks": ["removes"]}, "count": 2}
+    admin.do("PUT", "projects/default/rules", {"rules": [rule]}, {"If-Match": "*"})
+    assert ask(people["ada"], RESTART, apply="auto")["state"] == "applied"
+    plan = ask(people["ada"], {"workflow": "undeploy"}, apply="auto")
+    assert (plan["state"], plan["risks"][0]) == ("waiting", "removes")
+    where = f"{SHOP}/plans/{plan['id']}/approvals"
+    yes = {"decision": "approve", "digest": plan["digest"]}
+    own = people["ada"].ask("POST", where, yes)
+    assert (own.status, own.data["code"]) == (403, "own-plan")
+    wrong = people["ben"].ask("POST", where, {**yes, "digest": "0"})
+    assert (wrong.status, wrong.data["code"]) == (412, "changed")
+    assert [one["id"] for one in people["ben"].get("inbox")["items"]] == [plan["id"]]
+    assert people["ben"].do("POST", where, yes)["approvals"]["wanted"][0]["given"] == 1
+    assert people["ben"].do("POST", where, yes)["state"] == "waiting"
+    assert people["ben"].get("inbox")["items"] == []
+    people["cy"].do("POST", where, {**yes, "comment": "seen"})
+    done = reaches(admin, plan, "applied")
+    head = admin.get(f"{SHOP}/jobs/{done['job']}")["job"]
+    assert (head["by"], sorted(head["approvedBy"])) == ("ada", ["ben", "cy"])
+
+
+def test_a_no_ends_a_plan(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    people = users(admin, ada="maintainer", ben="approver")
+    admin.do("PUT", f"{SHOP}/rules", {"rules": [{}]}, {"If-Match": "*"})
+    plan = ask(people["ada"], RESTART, apply="auto")
+    assert plan["state"] == "waiting"
+    no = {"decision": "reject", "digest": plan["digest"], "comment": "not today"}
+    assert people["ben"].do("POST", f"{SHOP}/plans/{plan['id']}/approvals", no)["state"] == "rejected"
+    assert not shop.ran
+    latest = ask(people["ada"], RESTART, apply="auto", bind="latest")
+    assert (latest["state"], latest["problem"]["failure"]["code"]) == ("refused", "needs-exact")
+
+
+def test_who_may_not_approve_any_more_does_not_count(server: Served) -> None:
+    admin = server.admin()
+    people = users(admin, ada="maintainer", ben="approver", cy="approver")
+    admin.do("PUT", f"{SHOP}/rules", {"rules": [{"count": 2}]}, {"If-Match": "*"})
+    plan = ask(people["ada"], RESTART, apply="auto")
+    yes = {"decision": "approve", "digest": plan["digest"]}
+    people["ben"].do("POST", f"{SHOP}/plans/{plan['id']}/approvals", yes)
+    admin.do("PATCH", "users/ben", {"disabled": True})
+    assert people["cy"].do("POST", f"{SHOP}/plans/{plan['id']}/approvals", yes)["state"] == "waiting"
+
+
+def test_a_rule_that_can_never_apply_is_refused(server: Served) -> None:
+    admin = server.admin()
+    for rule in ({"when": {"workflows": ["deploi"]}}, {"by": {"roles": ["viewer"]}}):
+        found = admin.ask("PUT", f"{SHOP}/rules", {"rules": [rule]}, {"If-Match": "*"})
+        assert found.status in (404, 422), found.data
+        assert found.data["hint"]
+
+
+# ---------------------------------------------------------------------------------------------------- queue and freeze
+
+
+def test_plans_of_an_ensemble_wait_for_each_other(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    shop.close()
+    first = ask_now(admin, RESTART)
+    until(shop.waits)
+    second, third = ask_now(admin, {"workflow": "run", "operation": "start"}), ask_now(admin, {"workflow": "check"})
+    reaches(admin, second, "queued")
+    until(lambda: state(admin, third) in ("queued", "empty"))
+    queue = admin.get(f"{SHOP}/plans/{second['id']}")["queue"]
+    assert queue["place"] == 1
+    assert "restart" in queue["holder"]
+    shop.open()
+    assert reaches(admin, first, "applied")["job_status"] == "ok"
+    assert reaches(admin, second, "applied")["job_status"] == "ok"
+
+
+def ask_now(client: Client, request: dict[str, Any]) -> Any:
+    return client.do("POST", f"{SHOP}/plans", {"request": request, "apply": "auto"})
+
+
+def test_a_freeze_holds_what_has_not_begun(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    for where in ("freeze", "projects/default/freeze", f"{SHOP}/freeze"):
+        admin.do("PUT", where, {"reason": "the shop is full"})
+        plan = ask_now(admin, RESTART)
+        found = reaches(admin, plan, "queued")
+        assert "the shop is full" in found["queue"]["frozen"]
+        assert [one["reason"] for one in admin.get("freeze")["items"]] == ["the shop is full"]
+        assert not shop.ran
+        admin.do("DELETE", where)
+        assert reaches(admin, plan, "applied")["job_status"] == "ok"
+        shop.forget()
+
+
+def test_a_command_in_a_terminal_is_waited_for(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    shop.close()
+    command = forked(["-e", str(shop.directory), "-q", "restart", "--all", "--yes"])
+    until(shop.waits)
+    plan = ask_now(admin, RESTART)
+    found = reaches(admin, plan, "queued")
+    assert "restart" in found["queue"]["holder"]
+    shop.open()
+    assert os.waitstatus_to_exitcode(os.waitpid(command, 0)[1]) == 0
+    assert reaches(admin, plan, "applied")["job_status"] == "ok"
+    assert len(shop.jobs) == 3
+
+
+def forked(words: list[str]) -> int:
+    """The process of a command."""
+    process = os.fork()
+    if not process:
+        code = 70
+        try:
+            code = int(run(words))
+        finally:
+            os._exit(code)
+    return process
+
+
+def test_a_job_is_cancelled(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    shop.close()
+    plan = ask_now(admin, RESTART)
+    until(shop.waits)
+    job = reaches(admin, plan, "running")["job"]
+    assert admin.do("POST", f"{SHOP}/jobs/{job}/cancel", {"now": True})["asked"] == "cancel"
+    assert reaches(admin, plan, "applied")["job_status"] == "cancelled"
+    again = admin.ask("POST", f"{SHOP}/jobs/{job}/cancel", {})
+    assert (again.status, again.data["code"]) == (409, "job-ended")
+
+
+# --------------------------------------------------------------------------------------------------------------- killed
+
+
+def runner_of(server: Served) -> int:
+    """The process that carries out a job: a grandchild of the server that leads a session of its own."""
+    found = [
+        runner
+        for fork_server in children_of(server.process.pid)
+        for runner in children_of(fork_server)
+        if os.getsid(runner) == runner
+    ]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_a_job_goes_on_while_the_server_is_away(tmp_path: Path, shop: Shop) -> None:
+    with Served(tmp_path / "home", shop.directory) as server:
+        admin = server.admin()
+        shop.close()
+        plan = ask_now(admin, RESTART)
+        until(shop.waits)
+        runner = runner_of(server)
+        server.stop(signal.SIGKILL)
+    os.kill(runner, 0)
+    with Served(tmp_path / "home", shop.directory) as again:
+        client = Client(again.url, admin.token)
+        assert reaches(client, plan, "running")["job"]
+        shop.open()
+        assert reaches(client, plan, "applied")["job_status"] == "ok"
+    assert len(shop.jobs) == 2
+    assert len(shop.ran) == len(set(shop.ran))
+
+
+def test_a_server_that_is_stopped_leaves_its_jobs(tmp_path: Path, shop: Shop) -> None:
+    with Served(tmp_path / "home", shop.directory) as server:
+        admin = server.admin()
+        shop.close()
+        plan = ask_now(admin, RESTART)
+        until(shop.waits)
+        runner = runner_of(server)
+        assert server.stop() == 0
+    os.kill(runner, 0)
+    shop.open()
+    until(lambda: len(shop.jobs) == 2)
+    with Served(tmp_path / "home", shop.directory) as again:
+        assert reaches(Client(again.url, admin.token), plan, "applied")["job_status"] == "ok"
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
+def test_a_runner_that_is_ended_is_resumed(server: Served, shop: Shop, sign: signal.Signals) -> None:
+    """Killed, or asked to leave its job unfinished: another one goes on, and what was completed does not run again."""
+    admin = server.admin()
+    shop.close()
+    plan = ask_now(admin, RESTART)
+    until(shop.waits)
+    job = reaches(admin, plan, "running")["job"]
+    os.kill(runner_of(server), sign)
+    shop.open()
+    done = reaches(admin, plan, "applied")
+    assert (done["job"], done["job_status"]) == (job, "ok")
+    assert len(shop.jobs) == 2
+    if sign == signal.SIGTERM:
+        assert len(shop.ran) == len(set(shop.ran))
+
+
+def test_each_accepted_plan_has_one_job_whatever_is_killed(tmp_path: Path, shop: Shop) -> None:
+    """Server, fork server and runner are killed at any moment, over and over."""
+    import random
+
+    from tests.support.thorough import examples
+
+    chance, token, accepted = random.Random(11), "", []
+    for _ in range(examples(4)):
+        with Served(tmp_path / "home", shop.directory) as server:
+            admin = Client(server.url, token) if token else server.admin()
+            token = admin.token
+            accepted += [ask_now(admin, {"workflow": "run", "operation": "start"}) for _ in range(2)]
+            moves = chance.randint(1, 6)
+            until(lambda: events_of(server) >= moves + 6 * (len(accepted) - 2))  # noqa: B023
+            victims = children_of(server.process.pid)
+            victims += [grandchild for child in victims for grandchild in children_of(child)]
+            for victim in chance.sample(victims, min(len(victims), chance.randint(0, 2))):
+                try:
+                    os.kill(victim, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            server.stop(signal.SIGKILL)
+    with Served(tmp_path / "home", shop.directory) as server:
+        admin = Client(server.url, token)
+        ended = [reaches(admin, plan, "applied") for plan in accepted]
+        heads = [admin.get(f"{SHOP}/jobs/{plan['job']}")["job"] for plan in ended]
+        assert [head["origin"] for head in heads] == [plan["id"] for plan in accepted]
+        assert admin.get("audit/head")["broken"] == 0
+    assert len(shop.jobs) == 1 + len(accepted)
+
+
+def events_of(server: Served) -> int:
+    with sqlite3.connect(server.home / "server.db") as db:
+        return int(db.execute("SELECT count(*) FROM event").fetchone()[0])
+
+
+# ------------------------------------------------------------------------------------------------------- live, secrets
+
+
+def test_a_plan_is_followed(server: Served) -> None:
+    """From its beginning on, without gap or repetition, over a cursor."""
+    admin = server.admin()
+    plan = ask(admin, RESTART, apply="auto")
+    topic = f"plan:default/shop/{plan['id']}"
+    page = admin.get("events", topic=topic)
+    states = [event["state"] for event in page["items"]]
+    assert states == ["planning", "ready", "queued", "starting", "running", "applied"]
+    assert admin.get("events", topic=topic, after=page["next"])["items"] == []
+    stream = admin.stream(topic)
+    assert [next(stream)["state"] for _ in range(6)] == states
+
+
+def test_values_of_inputs_are_in_no_file_of_the_server(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    inputs = {"pass": "canary-5521"}
+    plan = ask(admin, {"workflow": "deploy", "inputs": inputs})
+    assert plan["state"] == "ready"
+    assert apply(admin, plan)["job_status"] == "ok"
+    for path in server.home.rglob("*"):
+        if path.is_file():
+            assert b"canary-5521" not in path.read_bytes(), path
+    assert b"canary-5521" not in admin.ask("GET", f"{SHOP}/plans/{plan['id']}/plan").body
+
+
+def test_a_secret_is_named(server: Served, shop: Shop, tmp_path: Path) -> None:
+    (tmp_path / "value").write_text("canary-8812")
+    command = ["-e", str(shop.directory), "-q", "secrets", "set", "door", "--file", str(tmp_path / "value")]
+    assert run(command) == 0
+    admin = server.admin()
+    plan = ask(admin, {"workflow": "deploy", "inputs": {"pass": {"secret": "door"}}}, apply="auto")
+    assert plan["job_status"] == "ok"
+    missing = ask(admin, {"workflow": "deploy", "inputs": {"pass": {"secret": "dor"}}})
+    assert (missing["state"], missing["problem"]["failure"]["code"]) == ("refused", "unknown-secret")
+    assert "door" in missing["problem"]["failure"]["hint"]
+
+
+# ------------------------------------------------------------------------------------------------------ from the table
+
+
+def test_the_table_of_states_is_whole() -> None:
+    for to in MOVES.values():
+        assert to <= set(PlanState)
+    reached = {PlanState.PLANNING}
+    while more := {to for state in reached & OPEN for to in MOVES[state]} - reached:
+        reached |= more
+    assert reached == set(PlanState)
+    assert WORKFLOW_PERMISSIONS.keys() == set(WORKFLOWS)
+
+
+def test_every_option_of_a_workflow_can_be_asked_for() -> None:
+    """Save those that name files, and those that fetch."""
+    decode = msgspec.json.Decoder(ASKED).decode
+    for name, kind in REQUESTS.items():
+        needed: dict[str, Any] = {}
+        needed |= {"names": ["a"]} if name == "heal" else {}
+        needed |= {"operation": "a"} if name == "run" else {}
+        needed |= {"name": "a"} if name == "workflow" else {}
+        needed |= {"all": True} if name in ("start", "stop", "restart") else {}
+        needed |= {"counts": {"web": 2}} if name == "scale" else {}
+        asked = decode(msgspec.json.encode({"workflow": name, **needed}))
+        assert request_of(asked, None).kind == name
+        flat = {field.name for field in declared(kind) if isinstance(field.by, Argument) and not field.by.is_path}
+        assert flat - {"node_id"} <= set(asked.__struct_fields__)
