@@ -58,17 +58,19 @@ class Services:
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
         self.metrics = Metrics(self.queries, self.topics)
+        self.queries.told = self._asked
         self.supervisor = Supervisor()
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
 
         self.plan_files = PlanFiles(home / "plans")
-        making = QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory)
+        making = Queries(QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory), link)
+        making.told = self._asked
         self.keeper = PlanKeeper(
             KeeperParts(
                 database=database,
                 sealer=sealer,
-                queries=Queries(making, link),
+                queries=making,
                 runners=self.runners,
                 files=self.plan_files,
                 jobs=settings.jobs,
@@ -81,3 +83,6 @@ class Services:
 
         self.port = 0
         """The port on which it listens."""
+
+    def _asked(self, look: str, seconds: float) -> None:
+        self.metrics.query_seconds.labels(look).observe(seconds)

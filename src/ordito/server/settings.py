@@ -81,6 +81,9 @@ class ServerSettings(_Part, frozen=True):
     variables: tuple[str, ...] = ()
     """Names of further environment variables that operations and inputs may see."""
 
+    banner: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
+    """A message to all who use the server, also to those who have not signed in."""
+
     isolation: Literal["none", "bubblewrap"] = "none"
     """Whether each project has processes of its own that see nothing of the others."""
 

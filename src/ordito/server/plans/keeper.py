@@ -293,6 +293,7 @@ class PlanKeeper:
     async def _ended(self, row: Row[Any], job: str, status: str) -> None:
         await self._move(row, PlanState.APPLIED, time.time(), job=job, job_status=status)
         self._parts.metrics.jobs.labels(row.workflow, status).inc()
+        self._parts.metrics.job_seconds.labels(row.workflow).observe(max(0.0, time.time() - row.changed))
 
     async def _move(self, row: Row[Any], to: PlanState, now: float, **values: object) -> None:
         await self._database.write(lambda connection: move(connection, row.id, to, now, **values))

@@ -11,9 +11,12 @@ from ordito import __version__
 from ordito.ensemble.job_format import moment
 from ordito.results.pages import as_markdown, read_page
 from ordito.server.call import ApiCall
+from ordito.server.deployers import warning
+from ordito.server.metrics import counted
 from ordito.server.permissions import Access, Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Reply, Route
+from ordito.server.settings import JobSettings, Limits
 
 PLAIN = "text/plain; charset=utf-8"
 
@@ -33,11 +36,15 @@ class ServerData(msgspec.Struct, frozen=True):
     isolation: str
     """``bubblewrap`` where projects see nothing of each other, else ``none``."""
 
+    banner: str
+    """A message to all who use the server, "" for none."""
+
 
 async def _server(call: ApiCall) -> Reply:
     settings = call.services.settings
     ways, now = ("password", "link", "token"), moment(call.now)
-    return Reply(ServerData(__version__, ("v1",), ways, now, settings.limits.body, settings.isolation))
+    about = (settings.limits.body, settings.isolation, settings.banner)
+    return Reply(ServerData(__version__, ("v1",), ways, now, *about))
 
 
 async def _problem(call: ApiCall) -> Reply:
@@ -76,7 +83,27 @@ async def _ready(call: ApiCall) -> Reply:
 
 
 async def _metrics(call: ApiCall) -> Reply:
-    return Reply(call.services.metrics.text().encode(), media="text/plain; version=0.0.4; charset=utf-8")
+    figures = call.services.metrics.text(await call.services.database.read(counted), call.now)
+    return Reply(figures.encode(), media="text/plain; version=0.0.4; charset=utf-8")
+
+
+class SettingsData(msgspec.Struct, frozen=True):
+    """How the server is set, as far as its users notice; what is secret in its settings is not among it."""
+
+    banner: str
+    isolation: str
+    warning: str
+    """What its administrators should change, "" for nothing."""
+
+    jobs: JobSettings
+    limits: Limits
+
+
+async def _settings(call: ApiCall) -> Reply:
+    settings = call.services.settings
+    said = await call.services.database.read(lambda connection: warning(connection, settings.isolation))
+    about = (settings.banner, settings.isolation, said, settings.jobs, settings.limits)
+    return Reply(SettingsData(*about))
 
 
 async def _openapi(call: ApiCall) -> Reply:
@@ -124,6 +151,15 @@ TABLE = (
         summary="Whether the server can do what is asked of it: database and processes.",
         handler=_ready,
         answers=(HealthData,),
+    ),
+    Route(
+        method="GET",
+        path=BASE + "/settings",
+        access=Permission.ADMINISTER,
+        summary="How the server is set: banner, isolation, jobs, limits.",
+        handler=_settings,
+        answers=(SettingsData,),
+        verb="server status",
     ),
     Route(
         method="GET",
