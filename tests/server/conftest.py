@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ordito.cli.main import run
-from tests.support.serving import Client, Served
+from tests.support.serving import MANY_REQUESTS, Client, Served
 
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
@@ -32,10 +32,10 @@ CANARY = "canary-7431"
 """The value of a sensitive input, which no byte of a server may hold."""
 
 
-def deployed(place: Path, name: str = "shop") -> Path:
+def deployed(place: Path, name: str = "shop", service: str = SERVICE) -> Path:
     """An ensemble in which the service was deployed."""
     place.mkdir(parents=True, exist_ok=True)
-    (place / "service.yaml").write_text(SERVICE)
+    (place / "service.yaml").write_text(service)
     (place / "say.sh").write_text(f'echo "$ORDITO_STEP says hello"; [ ! -e {place}/failing ]\n')
     (place / "say.sh").chmod(0o755)
     directory = place / name
@@ -52,7 +52,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory, shop: Path) -> Iterator[Served]:
     """A server of that ensemble, as ``default/shop``."""
-    with Served(tmp_path_factory.mktemp("home"), shop) as server:
+    # So that it can tell whether the service is as it was deployed, as the command does.
+    settings = f"{MANY_REQUESTS}reads: [ {shop.parent} ]\n"
+    with Served(tmp_path_factory.mktemp("home"), shop, settings=settings) as server:
         yield server
 
 

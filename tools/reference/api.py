@@ -40,7 +40,9 @@ TITLES = {
     "identity": "Who is signed in",
     "users": "Users, groups, audit",
     "projects": "Projects",
-    "ensembles": "Ensembles",
+    "packages": "Packages",
+    "known_ensembles": "Ensembles",
+    "ensembles": "What is in an ensemble",
     "live": "Events",
 }
 

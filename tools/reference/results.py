@@ -58,6 +58,8 @@ UNTAGGED: Mapping[str, str] = {
     "MadeFilesData": "Making files",
     "DescribedInstance": "Describing an instance",
     "DescribedNode": "Describing a node",
+    "Done": "Changes of an ensemble on a server",
+    "ServicePlace": "Where a service lies",
     "AskedPlan": "A plan of a server",
     "PlanReport": "The end of the job of a plan of a server",
 }

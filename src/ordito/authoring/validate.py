@@ -57,6 +57,9 @@ class ValidateRequest(msgspec.Struct, frozen=True):
     hooks: HookOptions = HookOptions()
     """Where lifecycle steps and their blocks are."""
 
+    shown: str = ""
+    """How messages call the service if it is an archive, "" for its path."""
+
 
 class ValidateResult(msgspec.Struct, frozen=True):
     """A service without errors; ``diagnostics`` are warnings and notes. ``about`` is the metadata of a CSAR."""
@@ -77,7 +80,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
         chosen = chosen_service(request.service, request.directory, diagnostics, request.inputs, request.environment)
         circumstances = circumstances_of(request.choices, chosen.inputs.values, Choices(), diagnostics, final=False)
         sources = StepSources(request.hooks.catalogs, request.hooks.lifecycle, request.directory)
-        read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances, sources)
+        read = read_service(chosen.path, diagnostics, network(request.fetch), circumstances, sources, request.shown)
         service = read.service
         check_choices(request.choices, service, diagnostics)
         check_files(read, diagnostics, required=False)

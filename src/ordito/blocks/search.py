@@ -94,7 +94,7 @@ class Search:
         for given in self._places.given:
             yield from self._in_folder(given)
         for folder in self._places.folders:
-            if Path(folder).is_dir():
+            if Folder(folder).is_folder("."):
                 yield from self._in_folder(folder)
         if not self._places.alone:
             yield from self._opened(open_package(str(PROGRAM_FOLDER), self._diagnostics), BUILT_IN)
@@ -102,7 +102,7 @@ class Search:
     def _in_folder(self, folder: str) -> Iterator[tuple[Package, str]]:
         """The catalogues at a path: an archive, a catalogue, or a folder of such."""
         path = Path(folder)
-        if path.is_dir() and not _is_catalogue(Folder(path)):
+        if Folder(path).is_folder(".") and not _is_catalogue(Folder(path)):
             for name in sorted(os.listdir(path)):  # noqa: PTH208  (names, in an order of their own)
                 inner = path / name
                 if not name.startswith(".") and (inner.suffix.lower() in ARCHIVES or inner.is_dir()):

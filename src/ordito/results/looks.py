@@ -1,4 +1,4 @@
-"""All that can be asked of an ensemble without changing anything, by the names of the verbs that ask."""
+"""All that can be asked of an ensemble or a package without changing anything, by the names of the verbs that ask."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 from ordito.results.answer import UseCase
 from ordito.results.description import DESCRIBE
+from ordito.results.ensembles import SUMMARY
 from ordito.results.hosts import HOSTS
 from ordito.results.jobs import JOB, JOBS
+from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_VALIDATE
 from ordito.results.policies import POLICIES
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
@@ -17,6 +19,8 @@ from ordito.results.topology import WORKFLOW, WORKFLOWS
 _ALL: tuple[UseCase[Any, Any], ...] = (
     *(STATUS, DESCRIBE, REVISIONS, JOBS, JOB),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
+    SUMMARY,
+    *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_VALIDATE),
 )
 
 LOOKS: Mapping[str, UseCase[Any, Any]] = {look.name: look for look in _ALL}

@@ -77,8 +77,12 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
         _check_origin(services, request, call)
         await _permit(call)
         call.query = _query(request, route)
-        call.raw = await _body(services, request)
-        call.body = _fields(call, request)
+        if route.stream:
+            _check_media(request, route.stream)
+            call.stream = request.stream()
+        else:
+            call.raw = await _body(services, request)
+            call.body = _fields(call, request)
         response = _response(route, await route.handler(call), request)
     except ApiProblem as problem:
         response = _refusal(problem, request_id, routes)
@@ -268,14 +272,18 @@ def _fields(call: ApiCall, request: Request) -> msgspec.Struct | None:
         if call.raw:
             raise ApiProblem("malformed", "this takes no body")
         return None
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-        raise ApiProblem("media-type", "the body must be JSON", f"send it with Content-Type: {JSON}")
+    _check_media(request, JSON)
     try:
         return msgspec.json.decode(call.raw, type=wanted)
     except msgspec.ValidationError as error:
         raise _malformed("body", error, wanted.__struct_fields__) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ApiProblem("malformed", f"the body is not JSON: {error}") from None
+
+
+def _check_media(request: Request, wanted: str) -> None:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != wanted:
+        raise ApiProblem("media-type", f"the body must be {wanted}", f"send it with Content-Type: {wanted}")
 
 
 def _malformed(part: str, error: msgspec.ValidationError, fields: tuple[str, ...]) -> ApiProblem:

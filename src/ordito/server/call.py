@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
@@ -63,6 +63,10 @@ class ApiCall:
         self.query: Any = None
         self.body: Any = None
         self.raw = b""
+        """The whole body, or of a stream what it is known by."""
+
+        self.stream: AsyncIterator[bytes] | None = None
+        """The body, piece by piece, of a route that takes it so."""
 
     @property
     def principal(self) -> Principal:
@@ -91,7 +95,9 @@ class ApiCall:
         ``by`` is who acts, where that was not known before."""
 
         def carry_out(connection: Connection) -> Reply:
-            kept = self._kept(connection)
+            if self._key:
+                connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < self.now))
+            kept = self.kept(connection)
             if kept is not None:
                 return kept
             reply = do(connection)
@@ -139,13 +145,14 @@ class ApiCall:
         parts = (self.route.method, *(f"{name}={self.path[name]}" for name in sorted(self.path)))
         return hashlib.sha256("\n".join((*parts, self.route.path)).encode() + b"\n" + self.raw).digest()
 
-    def _kept(self, connection: Connection) -> Reply | None:
+    def kept(self, connection: Connection) -> Reply | None:
+        """The answer that was given to this very request before, by its key. Raises ``ApiProblem`` if the key was given
+        with another request."""
         key = self._key
         if not key:
             return None
         if len(key) > LONGEST_KEY:
             raise ApiProblem("malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters")
-        connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < self.now))
         mine = (ANSWERS.c.principal == self._principal) & (ANSWERS.c.key == key)
         row = connection.execute(select(ANSWERS).where(mine)).one_or_none()
         if row is None:
@@ -189,7 +196,7 @@ def tagged(data: object) -> Reply:
     return Reply(data, headers={"ETag": tag_of(data)})
 
 
-def cursor_of(key: str | int) -> str:
+def cursor_of(key: str | int | tuple[float, str]) -> str:
     """A place in a list: behind the item with this key."""
     return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 

@@ -88,9 +88,12 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
             said = database.read_now(lambda connection: warning(connection, settings.isolation))
             if said:
                 _say(f"warning: {said}", sys.stderr)
-            link = sandboxed(database, home, variables) if isolated else ForkLink(variables)
+            reads = tuple(str(home / one) for one in settings.reads)
+            link = sandboxed(database, home, variables, reads) if isolated else ForkLink(variables)
             services = Services(home, settings, database, link, sealer, openapi)
             services.port = listener.getsockname()[1]
+            services.packages.start()
+            database.read_now(services.packages.forget_others)
             config = _config(settings, services, home)
             try:
                 config.load()

@@ -6,24 +6,19 @@ from collections.abc import Mapping
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from sqlalchemy import Connection, func, select
 
-from ordito.server.database.tables import DELIVERIES, EVENTS, PLANS, WEBHOOKS
 from ordito.server.live.topics import Topics
-from ordito.server.plans.states import PlanState
 from ordito.server.processes.queries import Queries
 
 LONG = (1, 5, 15, 60, 300, 900, 3_600, 4 * 3_600)
 """Seconds of jobs, which may take hours."""
-
-DELIVERY_STATES = ("waiting", "done", "failed")
 
 
 class Counted(msgspec.Struct, frozen=True):
     """What is counted in the database when figures are asked for."""
 
     plans: Mapping[str, int]
-    """By state."""
+    """By state, for every state."""
 
     longest_queue: int
     """The plans that wait for their turn in the ensemble with the most of them."""
@@ -32,28 +27,10 @@ class Counted(msgspec.Struct, frozen=True):
     """When the plan was queued that waits longest, 0 for none."""
 
     deliveries: Mapping[str, int]
-    """By state."""
+    """By state, for every state."""
 
     event_lag: int
     """How many events the slowest webhook has not seen yet."""
-
-
-def counted(connection: Connection) -> Counted:
-    """Count."""
-    plans = connection.execute(select(PLANS.c.state, func.count()).group_by(PLANS.c.state)).all()
-    queued = PLANS.c.state == PlanState.QUEUED
-    by_ensemble = select(func.count()).where(queued).group_by(PLANS.c.project, PLANS.c.ensemble)
-    oldest = connection.execute(select(func.min(PLANS.c.queued)).where(queued)).scalar()
-    deliveries = connection.execute(select(DELIVERIES.c.state, func.count()).group_by(DELIVERIES.c.state)).all()
-    newest = connection.execute(select(func.max(EVENTS.c.number))).scalar() or 0
-    slowest = connection.execute(select(func.min(WEBHOOKS.c.seen)).where(~WEBHOOKS.c.paused)).scalar()
-    return Counted(
-        plans={row[0]: row[1] for row in plans},
-        longest_queue=max(connection.execute(by_ensemble).scalars(), default=0),
-        oldest_wait=oldest or 0.0,
-        deliveries={row[0]: row[1] for row in deliveries},
-        event_lag=0 if slowest is None else max(0, newest - slowest),
-    )
 
 
 class Metrics:
@@ -86,10 +63,9 @@ class Metrics:
 
     def text(self, found: Counted, now: float) -> str:
         """All figures, in the format of Prometheus."""
-        for state in PlanState:
-            self._plans.labels(str(state)).set(found.plans.get(state, 0))
-        for name in DELIVERY_STATES:
-            self._deliveries.labels(name).set(found.deliveries.get(name, 0))
+        for gauge, counts in ((self._plans, found.plans), (self._deliveries, found.deliveries)):
+            for state, count in counts.items():
+                gauge.labels(state).set(count)
         self._longest.set(found.longest_queue)
         self._wait.set(max(0.0, now - found.oldest_wait) if found.oldest_wait else 0.0)
         self._lag.set(found.event_lag)

@@ -26,7 +26,7 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
     schema_of = dict(zip(map(repr, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schema_of)
+        paths.setdefault(route.template, {})[route.method.lower()] = _operation(route, schema_of)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Ordito", "version": __version__, "description": inspect.cleandoc(ABOUT)},
@@ -76,6 +76,11 @@ def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     if route.body is not None:
         content = {"application/json": {"schema": schema_of[repr(route.body)]}}
         made["requestBody"] = {"required": True, "content": content}
+    if route.stream:
+        made["requestBody"] = {
+            "required": True,
+            "content": {route.stream: {"schema": {"type": "string", "format": "binary"}}},
+        }
     return made
 
 
@@ -87,7 +92,7 @@ def _description(route: Route) -> str:
 
 
 def _of_path(route: Route) -> list[dict[str, Any]]:
-    names = re.findall(r"\{(\w+)\}", route.path)
+    names = re.findall(r"\{(\w+)\}", route.template)
     return [{"name": n, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}} for n in names]
 
 
@@ -95,7 +100,7 @@ def _of_query(route: Route) -> list[dict[str, Any]]:
     _, components = msgspec.json.schema_components([route.query], ref_template=REF, schema_hook=_of_anything)
     schema = next(iter(components.values()))
     required = set(schema.get("required", ()))
-    in_path = set(re.findall(r"\{(\w+)\}", route.path))
+    in_path = set(re.findall(r"\{(\w+)\}", route.template))
     return [
         {"name": name, "in": "query", "required": name in required, "schema": one}
         for name, one in schema.get("properties", {}).items()

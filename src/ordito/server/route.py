@@ -59,6 +59,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
     method: str
     path: str
+    """Names in braces are one part of a path each; ``{name:path}`` is all that follows, slashes too."""
+
     access: Permission | Access
     """Who may ask: by a permission in the project or ensemble that the path names, or on the server."""
 
@@ -66,6 +68,9 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     handler: Handler
     query: type[msgspec.Struct] = Fields
     body: type[msgspec.Struct] | None = None
+    stream: str = ""
+    """The media type of a body that is no JSON, and that the handler takes piece by piece; "" for none."""
+
     answers: tuple[Any, ...] = ()
     """The types of its answers, none for an empty one."""
 
@@ -88,7 +93,17 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         return self.method not in ("GET", "HEAD")
 
     @property
+    def template(self) -> str:
+        """The path with nothing but names in its braces."""
+        return self.path.replace(":path}", "}")
+
+    @property
+    def takes_body(self) -> bool:
+        """Whether a request has a body."""
+        return self.body is not None or bool(self.stream)
+
+    @property
     def name(self) -> str:
         """A name that no other route has, made of method and path."""
-        words = self.path.removeprefix(BASE).replace("{", "").replace("}", "").replace("/", " ").replace(".", " ")
+        words = self.template.removeprefix(BASE).replace("{", "").replace("}", "").replace("/", " ").replace(".", " ")
         return "_".join([self.method.lower(), *words.replace("-", " ").split()])

@@ -10,20 +10,26 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 
+from ordito.app.surroundings import Surroundings
 from ordito.server.answers import Answers
 from ordito.server.database.database import Database
 from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
+from ordito.server.outgoing.sources import SourceParts, Sources
+from ordito.server.outgoing.webhooks import Webhooks
+from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
 from ordito.server.restored import may_resume
-from ordito.server.settings import ServerSettings
-from ordito.server.supervisor import Supervisor
+from ordito.server.schedules.drifts import Drifts
+from ordito.server.schedules.turns import Schedules
+from ordito.server.settings import ServerSettings, base_url
+from ordito.server.supervisor import Duty, Supervisor
 
 
 class Services:
@@ -49,10 +55,13 @@ class Services:
         self.link = link
         limits = settings.limits
         cores = max(2, len(os.sched_getaffinity(0)))
-        self.queries = Queries(QueryLimits(cores, limits.query_seconds, limits.query_memory), link)
+        around = Surroundings(tuple(str(home / one) for one in settings.reads), settings.variables, settings.egress)
+        asking = QueryLimits(cores, limits.query_seconds, limits.query_memory, surroundings=around)
+        self.queries = Queries(asking, link)
         self.runners = ForkedRunners(home / "runs", link)
         self.sealer = sealer
         self.answers = Answers(self.queries)
+        self.packages = PackageStore(home)
         self.outbox = OutboxTail(database)
         self.topics = Topics(self.outbox)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
@@ -60,14 +69,18 @@ class Services:
         self.metrics = Metrics(self.queries, self.topics)
         self.queries.told = self._asked
         self.supervisor = Supervisor()
+        self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), settings.egress)
+        self.supervisor.add(self._unless_held(self.webhooks.round))
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
 
         self.plan_files = PlanFiles(home / "plans")
-        making = Queries(QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory), link)
+        making = Queries(QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory, surroundings=around), link)
         making.told = self._asked
         self.keeper = PlanKeeper(
             KeeperParts(
+                home=home,
+                surroundings=around,
                 database=database,
                 sealer=sealer,
                 queries=making,
@@ -81,8 +94,23 @@ class Services:
             )
         )
 
+        schedules = Schedules(home, database, self.answers, sealer, self.keeper.wake)
+        self.supervisor.add(self._unless_held(schedules.round))
+        self.supervisor.add(Drifts(home, database, self.answers, sealer).round)
+        following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, settings)
+        self.sources = Sources(following, self.keeper.wake)
+        self.supervisor.add(self._unless_held(self.sources.round))
         self.port = 0
         """The port on which it listens."""
+
+    def _unless_held(self, duty: Duty) -> Duty:
+        """What a server that was restored from a backup does not do before it may."""
+
+        async def held() -> None:
+            if may_resume(self.home):
+                await duty()
+
+        return held
 
     def _asked(self, look: str, seconds: float) -> None:
         self.metrics.query_seconds.labels(look).observe(seconds)

@@ -42,6 +42,12 @@ class Limits(_Part, frozen=True):
     body: Annotated[int, msgspec.Meta(gt=0)] = 1 << 20
     """Bytes of a body."""
 
+    package: Annotated[int, msgspec.Meta(gt=0)] = 256 << 20
+    """Bytes of a package."""
+
+    project_packages: Annotated[int, msgspec.Meta(gt=0)] = 10 << 30
+    """Bytes of all packages of a project."""
+
     query_seconds: Annotated[float, msgspec.Meta(gt=0)] = 30.0
     """Seconds that an answer may take."""
 
@@ -80,6 +86,14 @@ class ServerSettings(_Part, frozen=True):
 
     variables: tuple[str, ...] = ()
     """Names of further environment variables that operations and inputs may see."""
+
+    reads: tuple[str, ...] = ()
+    """Further folders of this machine, relative to the home, in which ensembles may name services and files: never one
+    that holds ensembles or keys."""
+
+    egress: tuple[str, ...] = ()
+    """What the server may reach: the hosts of webhooks, of repositories in git, and of files that services name, each
+    ``NAME`` or ``NAME:PORT``; URLs of repositories on its own machine, as in ``file:///srv/shop.git``."""
 
     banner: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
     """A message to all who use the server, also to those who have not signed in."""

@@ -15,6 +15,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from ordito.source.reach import check_open, check_path
+
 _LONGEST = 40
 """How many characters of a name the temporary name repeats: it must not become too long."""
 
@@ -129,11 +131,13 @@ def regular_handle(path: str | Path, flags: int = os.O_RDONLY) -> int:
     """A handle of an ordinary file, usable as the ``opener`` of ``open``. Raises ``OSError`` that says what else it is.
 
     The kind is checked before the file is opened, since opening a device may have an effect, and again when it is open,
-    since it may have changed meanwhile.
+    since it may have changed meanwhile; so is whether this process may read it.
     """
+    check_path(path)
     _only_ordinary(os.stat(path).st_mode)  # noqa: PTH116  (of what the path leads to, whatever its type)
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
+        check_open(handle)
         _only_ordinary(os.fstat(handle).st_mode)
     except OSError:
         os.close(handle)

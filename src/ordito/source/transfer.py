@@ -22,6 +22,7 @@ from urllib.parse import urljoin, urlsplit
 from ordito import __version__
 from ordito.source.credentials import Credential
 from ordito.source.fetch import SCHEMES, FetchFailed, FetchLimits
+from ordito.source.reach import check_host
 
 MOST_REDIRECTS = 5
 MOST_REQUESTS = 1_000
@@ -142,6 +143,7 @@ class _Transfer:
     def _fetch(self) -> Fetched:
         url, header = self._url, self._header
         for _ in range(MOST_REDIRECTS + 1):
+            check_host(url)
             target = self._ask(url, header)
             if isinstance(target, Fetched):
                 return target

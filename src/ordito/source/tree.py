@@ -16,6 +16,7 @@ from typing import BinaryIO, Protocol
 
 from ordito.base.span import SourceText, Span
 from ordito.source.new_files import open_regular
+from ordito.source.reach import check_path, is_reachable
 
 
 class FileTree(Protocol):
@@ -70,6 +71,7 @@ class Folder:
         return self._mode(file) != 0
 
     def entries(self, folder: str) -> tuple[Sequence[str], Sequence[str]]:
+        check_path(self.path(folder))
         folders, files = [], []
         with os.scandir(self.path(folder)) as found:
             for entry in found:
@@ -83,11 +85,11 @@ class Folder:
         return open_regular(self.path(file))
 
     def is_executable(self, file: str) -> bool:
-        return os.access(self.path(file), os.X_OK)
+        return self.exists(file) and os.access(self.path(file), os.X_OK)
 
     def _mode(self, file: str) -> int:
         try:
-            return self.path(file).stat().st_mode
+            return self.path(file).stat().st_mode if is_reachable(self.path(file)) else 0
         except (OSError, ValueError):
             return 0
 

@@ -24,6 +24,7 @@ from ordito.app.inputs.gathered import hide_values
 from ordito.app.inputs.sources import TEMPLATE_MARKS, ReadableFiles, Sources, kind_of, secrets_of
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import Place, relative_to
+from ordito.app.surroundings import seen_variables
 from ordito.base.diagnostics import Diagnostics, InvalidDocument, Severity
 from ordito.base.span import Span
 from ordito.providers.connection import DEFAULTS, has_credentials, hide_credentials, values_of
@@ -42,6 +43,7 @@ from ordito.providers.shapes import InventorySection, NoValue
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.source.package import load_file
+from ordito.source.reach import is_reachable
 from ordito.work.providing import Provider, Providers
 from ordito.work.targets import Hands, Unreachable
 
@@ -80,7 +82,7 @@ def find_inventory(
     """
     if wanted:
         path = Path(os.path.abspath(wanted))  # noqa: PTH100  (links stay as they are)
-        if not path.is_file():
+        if not is_reachable(path) or not path.is_file():
             raise Refused("no-inventory", f"there is no inventory {wanted}", "give --hosts the path of an inventory")
         return InventoryFile(path, wanted, relative_to(place.layout, wanted), given=True)
     if wanted is None and remembered:
@@ -102,7 +104,7 @@ def inventory_at(place: Place, seen: str, *, given: bool = False) -> InventoryFi
     """The inventory at a path relative to the ensemble; without ``path`` if there is no such file."""
     path = Path(os.path.normpath(place.layout.root / Path(seen).expanduser()))
     shown = str(path) if Path(seen).is_absolute() or seen.startswith("~") else place.path(seen)
-    return InventoryFile(path if path.is_file() else None, shown, seen, given)
+    return InventoryFile(path if is_reachable(path) and path.is_file() else None, shown, seen, given)
 
 
 def _of_environment(place: Place, environment: Environment, node: Node, diagnostics: Diagnostics) -> InventoryFile:
@@ -235,8 +237,9 @@ class Elsewhere:
         diagnostics = Diagnostics()
         layout = self._place.layout
         reach = ReadableFiles(self._folder, self._shown)
-        sources = Sources(reach, os.environ, secrets_of(layout), diagnostics)
-        names = TemplateNames(os.environ, self._environment, {"directory": str(layout.root), "name": layout.root.name})
+        seen = seen_variables()
+        sources = Sources(reach, seen, secrets_of(layout), diagnostics)
+        names = TemplateNames(seen, self._environment, {"directory": str(layout.root), "name": layout.root.name})
         found = UserPartEvaluation(sources, names, diagnostics).others({"": node})
         for problem in diagnostics.sorted():
             if problem.severity is Severity.ERROR:

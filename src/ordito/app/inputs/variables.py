@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from ordito.app.inputs.environments import Environment, EnvironmentConnection, variable_of
@@ -10,6 +9,7 @@ from ordito.app.inputs.evaluate import TemplateNames, UserPartEvaluation
 from ordito.app.inputs.gathered import plain
 from ordito.app.inputs.sources import ReadableFiles, Sources, secrets_of
 from ordito.app.place import Place
+from ordito.app.surroundings import seen_variables
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.sensitive import Sensitive, is_sensitive, revealed
 from ordito.base.text import as_text
@@ -115,7 +115,8 @@ def evaluation_of(
     place: Place, diagnostics: Diagnostics, environment: Environment = NO_ENVIRONMENT
 ) -> UserPartEvaluation:
     """The evaluation of the values of an ensemble, in an environment."""
-    sources = Sources(ReadableFiles(place.layout.root, place.shown), os.environ, secrets_of(place.layout), diagnostics)
+    seen = seen_variables()
+    sources = Sources(ReadableFiles(place.layout.root, place.shown), seen, secrets_of(place.layout), diagnostics)
     root = place.layout.root
-    names = TemplateNames(os.environ, environment.name, {"directory": str(root), "name": root.name})
+    names = TemplateNames(seen, environment.name, {"directory": str(root), "name": root.name})
     return UserPartEvaluation(sources, names, diagnostics)

@@ -45,11 +45,12 @@ def read_service(
     allowed: Network = Network.REFUSED,
     circumstances: Circumstances = AS_WRITTEN,
     sources: StepSources = ANYWHERE,
+    shown: str = "",
 ) -> ReadService:
     """Read and resolve the service at a path; ``allowed`` says whether URLs that it names are fetched,
-    ``circumstances`` what it is resolved with besides its files, and ``sources`` where the blocks of its lifecycle
-    steps are. Raises ``InvalidDocument`` with all its errors."""
-    package = open_package(path, diagnostics, allowed)
+    ``circumstances`` what it is resolved with besides its files, ``sources`` where the blocks of its lifecycle steps
+    are, and ``shown`` how messages call an archive. Raises ``InvalidDocument`` with all its errors."""
+    package = open_package(path, diagnostics, allowed, shown=shown)
     if package is None:
         raise InvalidDocument(diagnostics.sorted())
     return read_package(package, diagnostics, circumstances, sources)

@@ -19,7 +19,8 @@ import msgspec
 from cryptography.fernet import Fernet
 from sqlalchemy import Connection, Row, update
 
-from ordito.app.work_items import PlanItem, ResumeItem
+from ordito.app.surroundings import Surroundings
+from ordito.app.work_items import AskedRequest, PlanItem, ResumeItem, WorkItem
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_history import job_lines
 from ordito.ensemble.job_mark import marked
@@ -30,9 +31,10 @@ from ordito.results.failure import Failure
 from ordito.results.server_plans import PlanProblem
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, forget_events, tell
-from ordito.server.database.places import all_ensembles, directory_of
-from ordito.server.database.tables import PLANS
+from ordito.server.database.tables import ENSEMBLES, PLANS
 from ordito.server.metrics import Metrics
+from ordito.server.packages import package_path
+from ordito.server.places import all_ensembles, directory_of, reads_of
 from ordito.server.plans.asked import AUTO, EXACT, LATEST
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.freshness import marks_of
@@ -41,6 +43,7 @@ from ordito.server.plans.states import PlanState
 from ordito.server.plans.store import (
     Author,
     PlanAbout,
+    StoredRequest,
     about,
     active_plans,
     approvals,
@@ -51,7 +54,7 @@ from ordito.server.plans.store import (
     stored_request,
 )
 from ordito.server.problems import ApiProblem
-from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, Nothing, Suspended
+from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, Nothing, RunnerTask, Suspended
 from ordito.server.processes.making import MAKE, MadePlanData, MakeAsked
 from ordito.server.processes.queries import Queries
 from ordito.server.processes.runners import ForkedRunners
@@ -79,6 +82,12 @@ ALWAYS, NEVER = "always", "never"
 
 class KeeperParts(msgspec.Struct, frozen=True):
     """What the keeper works with."""
+
+    home: Path
+    """The home of the server."""
+
+    surroundings: Surroundings
+    """What every process may reach."""
 
     database: Database
     sealer: Fernet
@@ -173,11 +182,13 @@ class PlanKeeper:
 
     async def _make(self, row: Row[Any]) -> None:
         async with self._places:
-            directory = await self._directory(row)
-            asked = MakeAsked(stored_request(row, self._parts.sealer).asked, is_seen=row.apply != AUTO)
+            request = stored_request(row, self._parts.sealer)
+            reads = await self._reads(row.project, row.ensemble, request.package)
+            directory = reads[0]
+            asked = MakeAsked(self._asked(request), is_seen=row.apply != AUTO)
             marks = await asyncio.to_thread(marks_of, directory)
             try:
-                found = await self._parts.queries.ask(MAKE.name, directory, msgspec.json.encode(asked))
+                found = await self._parts.queries.ask(MAKE.name, directory, msgspec.json.encode(asked), reads)
             except ApiProblem as problem:
                 if not self._parts.draining.is_set():
                     await self._database.write(partial(_not_made, row=row, problem=problem))
@@ -230,16 +241,16 @@ class PlanKeeper:
         return not self._parts.draining.is_set() and self._parts.may_resume()
 
     async def _start(self, row: Row[Any]) -> None:
-        directory = await self._directory(row)
         request = stored_request(row, self._parts.sealer)
+        reads = await self._reads(row.project, row.ensemble, request.package)
         approved = await self._database.read(partial(_approvers, row=row))
         by = AskedBy(Author(row.kind, row.who).shown, row.id, approved)
         exact = about(row).exact if row.bind == EXACT else None
-        item = PlanItem(directory, request.asked, by, request.options, exact, was_seen=row.apply != AUTO)
+        item = PlanItem(reads[0], self._asked(request), by, request.options, exact, was_seen=row.apply != AUTO)
         starting = partial(move, plan=row.id, to=PlanState.STARTING, now=time.time(), attempts=row.attempts + 1)
         if await self._database.write(starting):
             # Where no runner comes of it, the plan is started again.
-            self._runners.start(row.id, item)
+            self._runners.start(row.id, self._task_of(item, reads))
 
     # ------------------------------------------------------------------------------------------------------ runners
 
@@ -291,12 +302,36 @@ class PlanKeeper:
                 await self._resume(row.project, row.ensemble, directory)
 
     async def _ended(self, row: Row[Any], job: str, status: str) -> None:
+        package = stored_request(row, self._parts.sealer).package
+        if package:
+            # Whatever its end, from now on the ensemble is what this package says.
+            await self._database.write(partial(_made_of, row=row, package=package))
         await self._move(row, PlanState.APPLIED, time.time(), job=job, job_status=status)
         self._parts.metrics.jobs.labels(row.workflow, status).inc()
         self._parts.metrics.job_seconds.labels(row.workflow).observe(max(0.0, time.time() - row.changed))
 
     async def _move(self, row: Row[Any], to: PlanState, now: float, **values: object) -> None:
         await self._database.write(lambda connection: move(connection, row.id, to, now, **values))
+
+    async def _reads(self, project: str, ensemble: str, package: str = "") -> tuple[str, ...]:
+        """What a process may read that works for an ensemble, and deploys a package: first the directory."""
+        reads = await self._database.read(partial(reads_of, home=self._parts.home, project=project, ensemble=ensemble))
+        return (*reads, str(package_path(self._parts.home, package))) if package else reads
+
+    def _asked(self, request: StoredRequest) -> AskedRequest:
+        """A request, with the path of its package."""
+        if not request.package:
+            return request.asked
+        path = str(package_path(self._parts.home, request.package))
+        return msgspec.structs.replace(request.asked, fields={**request.asked.fields, "service": path})
+
+    async def task_of(self, item: WorkItem, project: str, ensemble: str) -> RunnerTask:
+        """A work item for an ensemble, with what its runner may reach."""
+        return self._task_of(item, await self._reads(project, ensemble))
+
+    def _task_of(self, item: WorkItem, reads: tuple[str, ...]) -> RunnerTask:
+        base = self._parts.surroundings
+        return RunnerTask(item, msgspec.structs.replace(base, places=(*reads, *base.places)))
 
     async def _directory(self, row: Row[Any]) -> str:
         return await self._database.read(partial(directory_of, project=row.project, ensemble=row.ensemble))
@@ -331,11 +366,16 @@ class PlanKeeper:
                 await self._database.write(lambda connection: tell(connection, event, now))
             return
         self._given_up.discard(name)
-        if self._runners.start(runner, ResumeItem(directory)):
+        if self._runners.start(runner, await self.task_of(ResumeItem(directory), project, ensemble)):
             times.append(now)
 
 
 # ------------------------------------------------------------------------------------------- what is written at once
+
+
+def _made_of(connection: Connection, row: Row[Any], package: str) -> None:
+    mine = (ENSEMBLES.c.project == row.project) & (ENSEMBLES.c.name == row.ensemble)
+    connection.execute(update(ENSEMBLES).where(mine).values(package=package))
 
 
 def _is_made(connection: Connection, row: Row[Any], empty: bool, known: PlanAbout) -> None:

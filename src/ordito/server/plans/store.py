@@ -19,6 +19,7 @@ from ordito.results.server_plans import ApprovalData, ApprovalsData, AuthorData,
 from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import APPROVALS, FREEZES, PLANS
 from ordito.server.names import Text
+from ordito.server.packages import package_named
 from ordito.server.plans.asked import ASKED, AskedOptions, job_options, kind_of, request_of
 from ordito.server.plans.freshness import PlanMarks
 from ordito.server.plans.rules import counted
@@ -60,6 +61,8 @@ class StoredRequest(msgspec.Struct, frozen=True):
 
     asked: AskedRequest
     options: JobOptions
+    package: str = ""
+    """The digest of the package that is to be deployed, "" for what the ensemble is made of."""
 
 
 class PlanAbout(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -111,7 +114,9 @@ def ask_plan(
     project, ensemble = of
     _check_counts(connection, author, project, ensemble)
     asked = request_of(wanted.request, wanted.environment)
-    request = StoredRequest(asked, job_options(wanted.options))
+    named = getattr(wanted.request, "package", "")
+    package = package_named(connection, project, named) if named else ""
+    request = StoredRequest(asked, job_options(wanted.options), package)
     made = new_plan_id(now)
     row = {
         "id": made,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
+from ordito.app.surroundings import Surroundings
+from ordito.app.work_items import WorkItem
 from ordito.results.failure import Failure
 from ordito.results.findings import FindingData
 
@@ -29,6 +31,9 @@ class Query(msgspec.Struct, frozen=True, tag="query"):
     memory: int
     """Its address space, in bytes."""
 
+    surroundings: Surroundings
+    """What it may reach."""
+
 
 class Run(msgspec.Struct, frozen=True, tag="run"):
     """Carry out a work item. Two descriptors come with it: the item as JSON, and where its news go."""
@@ -36,6 +41,13 @@ class Run(msgspec.Struct, frozen=True, tag="run"):
     number: int
     directory: str
     """The directory of its ensemble."""
+
+
+class RunnerTask(msgspec.Struct, frozen=True):
+    """What a runner is given: a work item, and what it may reach."""
+
+    item: WorkItem
+    surroundings: Surroundings
 
 
 class Kill(msgspec.Struct, frozen=True, tag="kill"):

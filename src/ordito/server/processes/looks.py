@@ -1,4 +1,4 @@
-"""All that query processes answer: the looks of the command, and what only the server asks."""
+"""All that query processes answer and do: the looks of the command, what only the server asks, and small changes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordito.results.answer import UseCase
+from ordito.results.ensembles import CREATE, SERVICE_PLACE
 from ordito.results.looks import LOOKS
 from ordito.server.processes.making import MAKE
 
-SERVER_LOOKS: Mapping[str, UseCase[Any, Any]] = {**LOOKS, MAKE.name: MAKE}
-"""By name."""
+CHANGES: Mapping[str, UseCase[Any, Any]] = {one.name: one for one in (CREATE,)}
+"""What writes into an ensemble, by name: it is never done a second time by itself."""
+
+SERVER_LOOKS: Mapping[str, UseCase[Any, Any]] = {
+    **LOOKS,
+    **{one.name: one for one in (MAKE, SERVICE_PLACE)},
+    **CHANGES,
+}
+"""All of it, by name."""

@@ -11,9 +11,11 @@ from collections.abc import Callable
 
 import msgspec
 
+from ordito.app.surroundings import Surroundings
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
 from ordito.server.processes.link import Died, ForkLink, memory_file
+from ordito.server.processes.looks import CHANGES
 
 _LOG = logging.getLogger(__name__)
 
@@ -27,6 +29,8 @@ class QueryLimits(msgspec.Struct, frozen=True):
     seconds: float = 30.0
     memory: int = 4 << 30
     patience: float = 10.0
+    surroundings: Surroundings = Surroundings(())
+    """What every query may reach besides what it is about."""
 
 
 class Queries:
@@ -42,8 +46,10 @@ class Queries:
         self.told: Callable[[str, float], None] = _nobody
         """Is told of each look that was asked, and how many seconds that took."""
 
-    async def ask(self, look: str, directory: str, parameters: bytes) -> bytes:
-        """The JSON of a result. Raises ``ApiProblem``."""
+    async def ask(self, look: str, directory: str, parameters: bytes, reads: tuple[str, ...] | None = None) -> bytes:
+        """The JSON of a result. ``reads`` is what the query may read, None for all that is in the directory. Raises
+        ``ApiProblem``."""
+        places = (directory,) if reads is None else reads
         try:
             await asyncio.wait_for(self._places.acquire(), self._limits.patience)
         except TimeoutError:
@@ -54,24 +60,28 @@ class Queries:
         began = time.monotonic()
         try:
             try:
-                return await self._ask(look, directory, parameters)
+                return await self._ask(look, directory, parameters, places)
             except Died:
-                return await self._ask(look, directory, parameters)
+                if look in CHANGES:
+                    raise
+                return await self._ask(look, directory, parameters, places)
         except Died:
-            _LOG.error("the fork server died twice while it answered %s", look)
+            _LOG.error("the fork server died while it answered %s", look)
             raise ApiProblem("internal", "the processes that answer end before they have answered") from None
         finally:
             self.busy -= 1
             self._places.release()
             self.told(look, time.monotonic() - began)
 
-    async def _ask(self, look: str, directory: str, parameters: bytes) -> bytes:
+    async def _ask(self, look: str, directory: str, parameters: bytes, places: tuple[str, ...]) -> bytes:
         number, limits = self._link.next_number(), self._limits
         given = memory_file("query", parameters)
         reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         os.set_blocking(writing, True)
         try:
-            query = Query(number, look, directory, limits.seconds, limits.memory)
+            base = limits.surroundings
+            around = msgspec.structs.replace(base, places=(*places, *base.places))
+            query = Query(number, look, directory, limits.seconds, limits.memory, around)
             ended = self._link.ask(query, (given, writing))
         except Died:
             os.close(reading)

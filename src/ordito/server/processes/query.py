@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.app.surroundings import enter
 from ordito.base.diagnostics import InvalidDocument
 from ordito.planning.refused import PlanRefused
 from ordito.results.failure import EXPECTED, Failure, failure_of
@@ -27,6 +28,7 @@ def answer(query: Query, given: int, out: int) -> None:
     signal.setitimer(signal.ITIMER_REAL, query.seconds)
     resource.setrlimit(resource.RLIMIT_AS, (query.memory, query.memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    enter(query.surroundings)
     with os.fdopen(given, "rb") as file:
         parameters = file.read()
     with os.fdopen(out, "wb") as file:

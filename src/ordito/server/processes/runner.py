@@ -12,6 +12,7 @@ from types import FrameType
 
 import msgspec
 
+from ordito.app.surroundings import enter
 from ordito.app.work_items import WorkItem, carry_out
 from ordito.app.workflow_run import AlreadyBegun
 from ordito.base.diagnostics import InvalidDocument
@@ -30,11 +31,12 @@ from ordito.server.processes.calls import (
     News,
     NotDone,
     Nothing,
+    RunnerTask,
     Suspended,
     Trouble,
 )
 
-_ITEM: msgspec.json.Decoder[WorkItem] = msgspec.json.Decoder(WorkItem)
+_TASK: msgspec.json.Decoder[RunnerTask] = msgspec.json.Decoder(RunnerTask)
 
 
 def run(given: int, out: int) -> None:
@@ -42,9 +44,10 @@ def run(given: int, out: int) -> None:
     in this process."""
     os.setsid()
     with os.fdopen(given, "rb") as file:
-        item = _ITEM.decode(file.read())
+        task = _TASK.decode(file.read())
+    enter(task.surroundings)
     news = _NewsFile(out)
-    news.tell(_outcome(item, news))
+    news.tell(_outcome(task.item, news))
 
 
 class _NewsFile:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.work_items import WorkItem
-from ordito.server.processes.calls import NEWS, Began, News, Run
+from ordito.server.processes.calls import NEWS, Began, News, Run, RunnerTask
 from ordito.server.processes.link import Died, ForkLink, memory_file
 
 
@@ -49,7 +48,7 @@ class ForkedRunners:
         """How many runners of this server live."""
         return len(self._running)
 
-    def start(self, name: str, item: WorkItem) -> bool:
+    def start(self, name: str, task: RunnerTask) -> bool:
         """Start a runner; False where one of this name lives, or none can be started now."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         out = os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -57,9 +56,9 @@ class ForkedRunners:
             # The lock goes over to the runner with the descriptor, and ends with the last process that has it.
             fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.ftruncate(out, 0)
-            given = memory_file("item", msgspec.json.encode(item))
+            given = memory_file("item", msgspec.json.encode(task))
             try:
-                ended = self._link.ask(Run(self._link.next_number(), item.directory), (given, out))
+                ended = self._link.ask(Run(self._link.next_number(), task.item.directory), (given, out))
             finally:
                 os.close(given)
         except (BlockingIOError, Died):

@@ -103,21 +103,26 @@ def refuse_without_sandbox(home: Path) -> None:
 def visible_for(connection: Connection, directory: str, home: Path) -> Visible:
     """What a process may see that works for an ensemble, or looks at a package."""
     project = connection.execute(select(ENSEMBLES.c.project).where(ENSEMBLES.c.directory == directory)).scalar()
-    packages = home / "packages"
+    packages, projects = home / "packages", home / "projects"
+    if project is None and Path(directory).is_relative_to(projects) and directory != str(projects):
+        # One that is being made.
+        project = Path(directory).relative_to(projects).parts[0]
     if project is None:
         if Path(directory).is_relative_to(packages):
             # Looks at archives run nothing.
             return Visible("(packages)", readable=(str(packages),))
         return Visible(directory, writable=(directory,))
-    own = home / "projects" / project
-    places = connection.execute(select(ENSEMBLES.c.directory).where(ENSEMBLES.c.project == project)).scalars()
-    elsewhere = sorted(place for place in places if not Path(place).is_relative_to(own))
+    own = projects / project
+    known = connection.execute(select(ENSEMBLES.c.directory, ENSEMBLES.c.reads).where(ENSEMBLES.c.project == project))
+    places = known.all()
+    elsewhere = sorted(row.directory for row in places if not Path(row.directory).is_relative_to(own))
+    services = sorted({row.reads for row in places if row.reads})
     digests = connection.execute(select(PACKAGES.c.digest).where(PACKAGES.c.project == project)).scalars()
     archives = sorted(str(packages / digest[:2] / f"{digest}.csar") for digest in digests)
     keys = str(home / "keys" / project)
     others = connection.execute(select(ENSEMBLES.c.directory).where(ENSEMBLES.c.project != project)).scalars()
     hidden = sorted(place for place in others if not Path(place).is_relative_to(home))
-    return Visible(project, (str(own), *elsewhere), (*archives, keys), tuple(hidden))
+    return Visible(project, (str(own), *elsewhere), (*services, *archives, keys), tuple(hidden))
 
 
 class SandboxedLinks(ForkLink):
@@ -196,11 +201,15 @@ class SandboxedLinks(ForkLink):
         self._old = [link for link in self._old if link in busy or link.is_alive]
 
 
-def sandboxed(database: Database, home: Path, variables: Mapping[str, str]) -> SandboxedLinks:
-    """The fork servers of a server whose projects are isolated from each other. Raises ``ServerRefused``."""
+def sandboxed(
+    database: Database, home: Path, variables: Mapping[str, str], reads: tuple[str, ...] = ()
+) -> SandboxedLinks:
+    """The fork servers of a server whose projects are isolated from each other; all of them may read the folders
+    ``reads``. Raises ``ServerRefused``."""
     refuse_without_sandbox(home)
 
     def look(directory: str) -> Visible:
-        return database.read_now(partial(visible_for, directory=directory, home=home))
+        found = database.read_now(partial(visible_for, directory=directory, home=home))
+        return msgspec.structs.replace(found, readable=(*found.readable, *reads))
 
     return SandboxedLinks(variables, home, look)

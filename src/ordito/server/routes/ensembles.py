@@ -1,18 +1,13 @@
-"""Routes about ensembles: which there are, and all that can be seen of one."""
+"""Routes about all that can be seen of an ensemble."""
 
 from __future__ import annotations
 
-import asyncio
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-from sqlalchemy import Connection, Row, delete, insert, select
 
-from ordito.ensemble.job_format import moment
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.lock import holder
 from ordito.ensemble.logs import frames_from
 from ordito.results.answer import UseCase
 from ordito.results.description import DESCRIBE, DescribeAsked
@@ -23,104 +18,15 @@ from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
 from ordito.results.topology import WORKFLOW, WORKFLOWS, NamedAsked
 from ordito.server.call import ApiCall
-from ordito.server.database.places import directory_of
-from ordito.server.database.tables import BINDINGS, ENSEMBLES
-from ordito.server.names import Name
 from ordito.server.permissions import Permission
+from ordito.server.places import reads_of
 from ordito.server.problems import ApiProblem
-from ordito.server.route import BASE, ENSEMBLE, FARTHEST, PROJECT, Fields, Handler, ListPart, Reply, Route
+from ordito.server.route import ENSEMBLE, FARTHEST, Fields, Handler, Reply, Route
 
 
-class EnsembleData(msgspec.Struct, frozen=True):
-    """An ensemble that the server knows."""
-
-    project: str
-    name: str
-    created: str
-    exists: bool
-    """Whether its directory holds an ensemble now."""
-
-    holder: str | None
-    """Who works on it now, null for nobody."""
-
-    allowed: tuple[str, ...]
-    """What who asks may do with it."""
-
-
-class NewEnsemble(Fields, frozen=True):
-    """An ensemble that exists already on the machine of the server."""
-
-    name: Name
-    path: Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
-    """The absolute path of its directory."""
-
-
-async def _directory(call: ApiCall) -> str:
-    return await call.services.database.read(lambda c: directory_of(c, call.project, call.ensemble))
-
-
-def _ensemble(call: ApiCall, row: Row[Any]) -> EnsembleData:
-    layout = Layout(Path(row.directory))
-    owner = holder(layout) if layout.exists else None
-    allowed = tuple(sorted(call.principal.permissions(row.project, row.name)))
-    worker = str(owner) if owner is not None else None
-    return EnsembleData(row.project, row.name, moment(row.created), layout.exists, worker, allowed)
-
-
-async def _list(call: ApiCall) -> Reply:
-    asked = select(ENSEMBLES).order_by(ENSEMBLES.c.project, ENSEMBLES.c.name)
-    if call.project:
-        asked = asked.where(ENSEMBLES.c.project == call.project)
-    rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
-    seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
-    # Each is looked at on the disk.
-    return Reply(ListPart(await asyncio.to_thread(lambda: tuple(_ensemble(call, row) for row in seen)), None))
-
-
-def _row(connection: Connection, project: str, name: str) -> Row[Any]:
-    mine = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == name)
-    return connection.execute(select(ENSEMBLES).where(mine)).one()
-
-
-async def _show(call: ApiCall) -> Reply:
-    row = await call.services.database.read(lambda connection: _row(connection, call.project, call.ensemble))
-    return Reply(_ensemble(call, row))
-
-
-async def _add(call: ApiCall) -> Reply:
-    given: NewEnsemble = call.body
-    if Permission.ADMINISTER not in call.principal.on_server:
-        await call.denied("a path of the server")
-        hint = "ask an administrator of the server to add it"
-        raise ApiProblem("forbidden", "a path of the server's machine is only for its administrators", hint)
-    if not os.path.isabs(given.path) or not Layout(Path(given.path)).exists:  # noqa: PTH117
-        hint = "name the directory that has its ensemble.yaml, from / on"
-        raise ApiProblem("no-ensemble", f"{given.path} holds no ensemble", hint)
-
-    def add(connection: Connection) -> Reply:
-        mine = (ENSEMBLES.c.project == call.project) & (ENSEMBLES.c.name == given.name)
-        path = str(Path(given.path))
-        if connection.execute(select(ENSEMBLES.c.name).where(mine)).first() is not None:
-            raise ApiProblem("exists", f'there is an ensemble "{given.name}" already', "take another name")
-        used = connection.execute(select(ENSEMBLES).where(ENSEMBLES.c.directory == path)).first()
-        if used is not None:
-            raise ApiProblem("exists", f"{path} is {used.project}/{used.name} already", "use that one")
-        row = {"project": call.project, "name": given.name, "directory": path}
-        connection.execute(insert(ENSEMBLES).values(**row, created=call.now))
-        return Reply(_ensemble(call, _row(connection, call.project, given.name)))
-
-    return await call.change("ensemble.add", add, about=given.name, detail=given.path)
-
-
-async def _remove(call: ApiCall) -> Reply:
-    def remove(connection: Connection) -> Reply:
-        mine = (ENSEMBLES.c.project == call.project) & (ENSEMBLES.c.name == call.ensemble)
-        connection.execute(delete(ENSEMBLES).where(mine))
-        bound = (BINDINGS.c.project == call.project) & (BINDINGS.c.ensemble == call.ensemble)
-        connection.execute(delete(BINDINGS).where(bound))
-        return Reply()
-
-    return await call.change("ensemble.remove", remove, about=call.ensemble)
+async def _reads(call: ApiCall) -> tuple[str, ...]:
+    """What may be read to answer: the directory of the ensemble first."""
+    return await call.services.database.read(lambda c: reads_of(c, call.services.home, call.project, call.ensemble))
 
 
 # ----------------------------------------------------------------------------------------------------------- looks
@@ -142,7 +48,8 @@ def _look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") -
             asked = msgspec.structs.replace(asked, **{named: call.path[named]})
         if printed and not call.may(Permission.LOGS, call.project, call.ensemble):
             asked = msgspec.structs.replace(asked, **{printed: False})
-        found = await call.services.answers.ask(use_case.name, await _directory(call), asked, keeps=keeps)
+        reads = await _reads(call)
+        found = await call.services.answers.ask(use_case.name, reads[0], asked, keeps=keeps, reads=reads)
         return Reply(found.body, headers={"ETag": found.etag})
 
     return handler
@@ -193,7 +100,7 @@ class LogData(msgspec.Struct, frozen=True):
 
 async def _log(call: ApiCall) -> Reply:
     fields: LogFields = call.query
-    directory = await _directory(call)
+    directory = (await _reads(call))[0]
     # Who asks for a job that is not known, or whose output is not kept, is told so as ever.
     found = await call.services.answers.ask(JOB.name, directory, JobAsked(call.path["job"], 0))
     job = _job_id(found.body)
@@ -258,15 +165,6 @@ def _look_route(
 
 
 TABLE = (
-    _route("GET", BASE + "/ensembles", _READ, "The ensembles that I see.", _list, answers=(ListPart[EnsembleData],)),
-    _route("GET", PROJECT + "/ensembles", _READ, "The ensembles of a project that I may see.", _list,
-           answers=(ListPart[EnsembleData],), problems=("unknown-project",)),
-    _route("POST", PROJECT + "/ensembles", _CONFIGURE, "Add an ensemble that exists on the server's machine.", _add,
-           body=NewEnsemble, answers=(EnsembleData,), status=201, keyed=True,
-           problems=("unknown-project", "forbidden", "no-ensemble", "exists")),
-    _route("GET", ENSEMBLE, _READ, "An ensemble.", _show, answers=(EnsembleData,), problems=_UNKNOWN),
-    _route("DELETE", ENSEMBLE, _CONFIGURE, "Let the server forget an ensemble; its directory stays as it is.", _remove,
-           status=204, problems=_UNKNOWN),
     _look_route("/status", STATUS, "What exists, with the status of each instance."),
     _look_route("/nodes/{name}", DESCRIBE, "All that is known about a node or an instance.", query=_DescribeQuery,
                 named="name", problems=("unknown-name", "ambiguous-name")),

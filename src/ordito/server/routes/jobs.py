@@ -15,8 +15,8 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.ensemble.owner import CANCEL, NOW, ask
 from ordito.server.call import ApiCall
-from ordito.server.database.places import directory_of
 from ordito.server.permissions import Permission
+from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, Fields, Reply, Route
 
@@ -49,7 +49,7 @@ async def _cancel(call: ApiCall) -> Reply:
     if is_held:
         await asyncio.to_thread(ask, layout, job, NOW if given.now else CANCEL)
     else:
-        _start(call, ResumeItem(directory, cancels=True))
+        await _start(call, ResumeItem(directory, cancels=True))
     return reply
 
 
@@ -58,7 +58,7 @@ async def _resume(call: ApiCall) -> Reply:
     await _must_be_free(Layout(Path(directory)))
     reply = await call.change("job.resume", lambda _: Reply(JobAskedData(job, "resume")), about=job)
     if not _is_repeated(reply):
-        _start(call, ResumeItem(directory))
+        await _start(call, ResumeItem(directory))
     return reply
 
 
@@ -66,8 +66,9 @@ def _is_repeated(reply: Reply) -> bool:
     return "Idempotency-Replayed" in reply.headers
 
 
-def _start(call: ApiCall, item: ResumeItem) -> None:
-    if not call.services.runners.start(f"resume-{call.project}-{call.ensemble}", item):
+async def _start(call: ApiCall, item: ResumeItem) -> None:
+    task = await call.services.keeper.task_of(item, call.project, call.ensemble)
+    if not call.services.runners.start(f"resume-{call.project}-{call.ensemble}", task):
         raise ApiProblem("locked", "somebody has just begun to work on this ensemble", "look at it again", again_in=2)
 
 

@@ -18,11 +18,11 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
-from ordito.server.database.places import directory_of
 from ordito.server.database.tables import APPROVALS, PLANS
 from ordito.server.identity.principal import USER
 from ordito.server.live.topics import cursor_text
 from ordito.server.permissions import Access, Permission
+from ordito.server.places import directory_of
 from ordito.server.plans.asked import AUTO
 from ordito.server.plans.files import REPORT, SAVED, SHOWN
 from ordito.server.plans.freshness import freshness
@@ -467,10 +467,10 @@ TABLE = (
            problems=(*_UNKNOWN, "own-plan", "not-ready", "changed", "forbidden")),
     _route("DELETE", _PLAN + "/approvals/mine", Permission.APPROVE, "Take one's approval back.", _take_back,
            status=204, problems=(*_UNKNOWN, "not-ready"), verb="plans approve"),
-    _route("POST", _PLAN + "/apply", Permission.PLAN, "Carry out a plan: needs the permission for its workflow.", _apply,
+    _route("POST", _PLAN + "/apply", Permission.PLAN, "Carry out a plan, which its workflow permits.", _apply,
            body=Applying, answers=(AskedPlan,), status=202, keyed=True, verb="plans apply",
            problems=(*_UNKNOWN, "forbidden", "not-ready", "changed", "stale-plan")),
-    _route("POST", _PLAN + "/discard", Permission.PLAN, "Discard a plan that has not begun: its author, or who may control.",
+    _route("POST", _PLAN + "/discard", Permission.PLAN, "Discard a plan that has not begun: one's own, or by control.",
            _discard, answers=(AskedPlan,), keyed=True, problems=(*_UNKNOWN, "forbidden", "not-ready"),
            verb="plans discard"),
 )  # fmt: skip

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from ordito.server.route import Route
-from ordito.server.routes import ensembles, identity, jobs, live, plans, projects, rules, server, users
+from ordito.server.routes import (
+    ensembles,
+    identity,
+    jobs,
+    known_ensembles,
+    live,
+    packages,
+    plans,
+    projects,
+    rules,
+    schedules,
+    server,
+    sources,
+    users,
+    webhooks,
+)
 
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
     *identity.TABLE,
     *users.TABLE,
     *projects.TABLE,
+    *packages.TABLE,
+    *known_ensembles.TABLE,
     *ensembles.TABLE,
     *plans.TABLE,
     *jobs.TABLE,
     *rules.TABLE,
     *live.TABLE,
+    *webhooks.TABLE,
+    *schedules.TABLE,
+    *sources.TABLE,
 )

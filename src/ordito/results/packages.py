@@ -1,0 +1,271 @@
+"""Packages: archives of services that are looked at without an ensemble. What is asked names the archive, which lies in
+the directory that the question is about."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.app.requests import GivenInputs
+from ordito.app.services.files import check_files
+from ordito.app.services.read import read_package
+from ordito.authoring.graph import graph_of
+from ordito.authoring.validate import ValidateRequest, validate
+from ordito.base.collector import paused_collector
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
+from ordito.base.paths import leaves_root
+from ordito.base.suggest import nearest
+from ordito.model.catalogue import constraint_data, read_types, schema_text
+from ordito.model.sensitivity import Marks
+from ordito.model.service import Service
+from ordito.model.types import Types
+from ordito.planning.lossy_steps import check_service
+from ordito.results.answer import Asked, ResultData, UseCase
+from ordito.results.findings import FindingData, findings_data
+from ordito.results.services import ValidatedData, invalid_data, validated_data
+from ordito.results.topology import GraphData, graph_data
+from ordito.source.opening import open_package
+from ordito.source.package import Package
+from ordito.syntax.expressions import as_written
+
+MOST_FILES = 10_000
+MOST_TEXT = 4 << 20
+"""The longest text of a file that is given, in bytes."""
+
+
+class PackageInput(msgspec.Struct, frozen=True):
+    """An input of a service."""
+
+    name: str
+    type: str
+    """As in ``map of integer``."""
+
+    required: bool
+    """Whether it needs a value: it has no default."""
+
+    default: object
+    """As it is written; null for none, and for one that must not be shown."""
+
+    sensitive: bool
+    description: str
+    constraints: tuple[Mapping[str, object], ...]
+    """Each as it is written."""
+
+
+class PackageNode(msgspec.Struct, frozen=True):
+    """A node template."""
+
+    name: str
+    type: str
+    host: str
+    """The node that hosts it, "" for none."""
+
+
+class PackageType(msgspec.Struct, frozen=True):
+    """A type that the service defines itself."""
+
+    kind: str
+    name: str
+
+
+class PackagePolicy(msgspec.Struct, frozen=True):
+    """A policy."""
+
+    name: str
+    type: str
+
+
+class PackageSummary(ResultData, frozen=True, tag="ordito.packages-show/1"):
+    """What is in an archive of a service."""
+
+    name: str
+    """The name of the service, "" where it has none of its own."""
+
+    version: str
+    """As its metadata says, "" where they say nothing."""
+
+    author: str
+    description: str
+    entry: str
+    """The entry definitions file."""
+
+    inputs: tuple[PackageInput, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[PackageNode, ...]
+    types: tuple[PackageType, ...]
+    workflows: tuple[str, ...]
+    policies: tuple[PackagePolicy, ...]
+    files: tuple[str, ...]
+    """The files in it, at most 10,000."""
+
+    diagnostics: tuple[FindingData, ...]
+    """Warnings and notes."""
+
+
+class PackageFile(ResultData, frozen=True, tag="ordito.packages-file/1"):
+    """A file in an archive."""
+
+    file: str
+    size: int
+    """In bytes."""
+
+    text: str | None
+    """Its text; null where it is none, or longer than 4 MiB."""
+
+    executable: bool
+
+
+class PackageAsked(Asked, frozen=True):
+    """About an archive."""
+
+    archive: str
+    """Its name in the directory."""
+
+
+class PackageFileAsked(Asked, frozen=True):
+    """About a file in an archive."""
+
+    archive: str
+    file: str
+
+
+class PackageGraphAsked(Asked, frozen=True):
+    """About the nodes of a service."""
+
+    archive: str
+    boxes: int = 0
+    """How many nodes at most, 0 for all."""
+
+
+class PackageValidateAsked(Asked, frozen=True):
+    """About whether the service can be deployed with some inputs."""
+
+    archive: str
+    inputs: Mapping[str, object] = {}
+    """Values, by input."""
+
+
+SHOWN = "package"
+"""How messages call an archive: files in it are ``package:/service.yaml``."""
+
+
+def _opened(directory: str, archive: str, diagnostics: Diagnostics) -> Package:
+    """An archive. Raises ``InvalidDocument``."""
+    package = open_package(str(Path(directory, archive)), diagnostics, shown=SHOWN)
+    if package is None:
+        raise InvalidDocument(diagnostics.sorted())
+    return package
+
+
+def _package(directory: str, asked: PackageAsked) -> PackageSummary:
+    diagnostics = Diagnostics()
+    with paused_collector():
+        package = _opened(directory, asked.archive, diagnostics)
+        read = read_package(package, diagnostics)
+        check_files(read, diagnostics, required=False)
+        check_service(read.service, diagnostics)
+        # Whatever is wrong with types that no template uses, reading the service has said.
+        types = read_types(package, Diagnostics())
+    if diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    service, about = read.service, package.about
+    written = service.metadata.get
+    nodes = (PackageNode(n.name, n.type, n.host.target if n.host else "") for n in service.nodes.values())
+    return PackageSummary(
+        name=written("template_name", ""),
+        version=written("template_version", "") or (about.version if about is not None else ""),
+        author=written("template_author", "") or (about.author if about is not None else ""),
+        description=service.description,
+        entry=package.main,
+        inputs=tuple(_inputs(service)),
+        outputs=tuple(service.outputs),
+        nodes=tuple(nodes),
+        types=tuple(_own_types(types)) if types is not None else (),
+        workflows=tuple(service.workflows),
+        policies=tuple(PackagePolicy(policy.name, policy.type) for policy in service.policies.values()),
+        files=tuple(islice(_files(package), MOST_FILES)),
+        diagnostics=findings_data(diagnostics.sorted()),
+    )
+
+
+def _inputs(service: Service) -> Iterator[PackageInput]:
+    marks = Marks(service.data_types)
+    for one in service.inputs.values():
+        is_hidden = marks.of(one) is not None
+        yield PackageInput(
+            one.name,
+            schema_text(one.schema),
+            one.required and not one.has_default,
+            as_written(one.default) if one.has_default and not is_hidden else None,
+            is_hidden,
+            one.description,
+            () if is_hidden else tuple(map(constraint_data, one.schema.constraints)),
+        )
+
+
+def _own_types(types: Types) -> Iterator[PackageType]:
+    for kind, found in types.units.definitions.items():
+        for name, definition in found.items():
+            if not definition.unit.is_bundled:
+                yield PackageType(kind, name)
+
+
+def _files(package: Package) -> Iterator[str]:
+    """The files of an archive, folder by folder."""
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        folders, files = package.tree.entries(folder)
+        yield from (posixpath.join(folder, name) for name in files)
+        waiting.extend(posixpath.join(folder, name) for name in reversed(folders))
+
+
+def _file(directory: str, asked: PackageFileAsked) -> PackageFile:
+    package = _opened(directory, asked.archive, Diagnostics())
+    if not package.tree.is_file(asked.file) or leaves_root(asked.file):
+        near = nearest(asked.file, list(islice(_files(package), MOST_FILES)))
+        hint = f"did you mean {near[0]}?" if near else ""
+        raise Refused("unknown-file", f"the package has no file {asked.file}", hint)
+    with package.tree.open(asked.file) as stream:
+        content, rest = stream.read(MOST_TEXT + 1), 0
+        while piece := stream.read(1 << 20):
+            rest += len(piece)
+    size = len(content) + rest
+    return PackageFile(asked.file, size, _text(content, size), package.tree.is_executable(asked.file))
+
+
+def _text(content: bytes, size: int) -> str | None:
+    if size > MOST_TEXT or b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+def _graph(directory: str, asked: PackageGraphAsked) -> GraphData:
+    diagnostics = Diagnostics()
+    with paused_collector():
+        read = read_package(_opened(directory, asked.archive, diagnostics), diagnostics)
+    return graph_data(graph_of(read.service, asked.boxes))
+
+
+def _validate(directory: str, asked: PackageValidateAsked) -> ValidatedData:
+    # What a secret holds is not known here, only that there will be a value.
+    known = {n: v for n, v in asked.inputs.items() if not (isinstance(v, dict) and v.keys() == {"secret"})}
+    path = str(Path(directory, asked.archive))
+    try:
+        return validated_data(validate(ValidateRequest(path, GivenInputs(values=known), directory, shown=SHOWN)))
+    except InvalidDocument as error:
+        return invalid_data(SHOWN, error.diagnostics)
+
+
+PACKAGE = UseCase("packages show", PackageAsked, (PackageSummary,), _package)
+PACKAGE_FILE = UseCase("packages file", PackageFileAsked, (PackageFile,), _file)
+PACKAGE_GRAPH = UseCase("packages graph", PackageGraphAsked, (GraphData,), _graph)
+PACKAGE_VALIDATE = UseCase("packages validate", PackageValidateAsked, (ValidatedData,), _validate)

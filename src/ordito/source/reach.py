@@ -1,0 +1,97 @@
+"""What this process may read and fetch: everything, unless it was confined.
+
+A command works with the rights of who has called it. A process of a server works for others, so it is confined once,
+before it reads anything: then every file that a document, a request or an inventory names is opened through here, and
+nothing outside a few places is read, found or listed, whatever the path or a link in it says.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ordito.base.git_places import git_place, is_in_git
+from ordito.source.fetch import FetchFailed
+
+PROGRAM = str(Path(__file__).resolve().parent.parent)
+"""The folder of this program, whose profiles and blocks every process may read."""
+
+OUTSIDE = "it lies outside of the package and of the ensemble's directory, where a server reads nothing"
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """What may be reached."""
+
+    places: tuple[str, ...]
+    """Files, and folders with all that is in them, as real paths."""
+
+    hosts: frozenset[str]
+    """The names of hosts from which files may be fetched, each alone for its usual port, or with a port."""
+
+
+class _Process:
+    """What is true of the whole process, and of all its threads."""
+
+    def __init__(self) -> None:
+        self.reach: Reach | None = None
+
+
+_PROCESS = _Process()
+
+
+def confine(places: Iterable[str], hosts: Iterable[str]) -> None:
+    """Confine this process for the rest of its life. Raises ``RuntimeError`` if it is confined already."""
+    if _PROCESS.reach is not None:
+        raise RuntimeError("this process is confined already")
+    real = dict.fromkeys(os.path.realpath(place) for place in places)
+    _PROCESS.reach = Reach((*real, PROGRAM), frozenset(host.lower() for host in hosts))
+
+
+def is_reachable(path: str | Path) -> bool:
+    """Whether a file may be read, and its existence be told."""
+    reach = _PROCESS.reach
+    if reach is None:
+        return True
+    try:
+        real = os.path.realpath(path)
+    except (OSError, ValueError):
+        return False
+    return any(real == place or real.startswith(f"{place}/") for place in reach.places)
+
+
+def check_path(path: str | Path) -> None:
+    """Raise ``PermissionError`` for a path that may not be read."""
+    if not is_reachable(path):
+        raise PermissionError(errno.EACCES, OUTSIDE)
+
+
+def check_open(handle: int) -> None:
+    """The same for an open file: what it is now, whatever a link that was followed has said before."""
+    if _PROCESS.reach is not None:
+        check_path(Path(f"/proc/self/fd/{handle}").readlink())
+
+
+def check_host(url: str) -> None:
+    """Raise ``FetchFailed`` for a URL, also of a git repository, from which nothing may be fetched."""
+    reach = _PROCESS.reach
+    if reach is None:
+        return
+    try:
+        parts = urlsplit(git_place(url).repository if is_in_git(url) else url)
+        name, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        raise FetchFailed("this is not a valid URL") from None
+    usual = {"http": 80, "https": 443, "ssh": 22}.get(parts.scheme)
+    if usual is None or not name:
+        raise FetchFailed("a server fetches nothing from its own machine", "put the file into the package")
+    is_listed = f"{name}:{port or usual}" in reach.hosts or (port in (None, usual) and name in reach.hosts)
+    if not is_listed:
+        raise FetchFailed(
+            f"this server fetches nothing from {name}{f':{port}' if port else ''}",
+            "put the file into the package, or let an administrator list the host as `egress` in server.yaml",
+        )

@@ -1,0 +1,156 @@
+"""The ensembles of a server: made of packages, labelled, listed with a summary, and removed without losing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ordito.cli.main import run
+from tests.server.conftest import CANARY, deployed
+from tests.server.test_packages import PACKAGES, SERVICE_2, send, shop
+from tests.support.serving import Client, Served
+
+ENSEMBLES = "projects/default/ensembles"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    place = tmp_path_factory.mktemp("known")
+    with Served(place / "home", deployed(place)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(server: Served) -> Client:
+    admin = server.admin()
+    assert send(admin, shop(), "shop:2.4").status == 201
+    return admin
+
+
+def test_an_ensemble_is_made_of_a_package_and_deployed_by_a_plan(client: Client, server: Served) -> None:
+    made = client.do("POST", ENSEMBLES, {"name": "prod", "package": "shop:2.4", "labels": {"team": "web"}})
+    assert (made["labels"], made["package_labels"], made["exists"]) == ({"team": "web"}, ["shop:2.4"], True)
+    before = client.get(f"{ENSEMBLES}/prod")
+    assert (before["summary"]["revision"], before["summary"]["instances"]) == (0, {})
+    plan = client.do(
+        "POST",
+        f"{ENSEMBLES}/prod/plans",
+        {"request": {"workflow": "deploy"}, "apply": "auto"},
+        {"Prefer": "wait=30"},
+    )
+    assert plan["state"] == "applied", plan
+    assert plan["job_status"] == "ok"
+    after = client.get(f"{ENSEMBLES}/prod")["summary"]
+    assert (after["service"], after["revision"], after["instances"]) == ("shop", 1, {"ok": 2})
+    assert after["attention"] == []
+    assert after["last_job"]["workflow"] == "deploy"
+    directory = server.home / "projects/default/ensembles/prod"
+    assert 'service: "../../../../packages/' in (directory / "ensemble.yaml").read_text()
+    # It is an ordinary ensemble.
+    assert run(["-e", str(directory), "-q", "status"]) == 0
+    refused = client.ask("DELETE", f"{PACKAGES}/shop:2.4")
+    assert (refused.status, refused.data["code"]) == (409, "in-use")
+    assert 'the ensemble "prod"' in refused.data["detail"]
+
+
+def applied(client: Client, ensemble: str, **request: str) -> None:
+    """Carry out a request."""
+    asked = {"request": request, "apply": "auto"}
+    plan = client.do("POST", f"{ENSEMBLES}/{ensemble}/plans", asked, {"Prefer": "wait=30"})
+    assert plan["state"] in ("applied", "empty"), plan["problem"]
+
+
+def test_a_plan_names_another_package(client: Client) -> None:
+    client.do("POST", ENSEMBLES, {"name": "next", "package": "shop:2.4"})
+    applied(client, "next", workflow="deploy")
+    digest = send(client, shop(**{"service.yaml": SERVICE_2.replace("port", "gate")}), "shop:2.5").data["digest"]
+    applied(client, "next", workflow="upgrade", package="shop:2.5")
+    found = client.get(f"{ENSEMBLES}/next")
+    assert (found["package"], found["package_labels"]) == (digest, ["shop:2.5"])
+    # From now on the ensemble is what that package says, and may read it.
+    applied(client, "next", workflow="deploy")
+    unknown = {"request": {"workflow": "deploy", "package": "shop:9"}}
+    assert client.ask("POST", f"{ENSEMBLES}/next/plans", unknown).data["code"] == "unknown-package"
+    assert client.ask("DELETE", f"{PACKAGES}/{digest}").data["code"] == "in-use"
+
+
+def test_a_list_is_filtered(client: Client) -> None:
+    client.do("POST", ENSEMBLES, {"name": "green", "package": "shop:2.4", "labels": {"color": "green", "team": "x"}})
+    client.do("POST", ENSEMBLES, {"name": "blue", "package": "shop:2.4", "labels": {"color": "blue", "team": "x"}})
+
+    def names(**query: object) -> list[str]:
+        return [one["name"] for one in client.get(ENSEMBLES, **query)["items"]]
+
+    assert names(label="color=green") == ["green"]
+    assert names(label=["team=x", "color"]) == ["blue", "green"]
+    assert names(q="GREE") == ["green"]
+    assert "shop" in names(status="ok")
+    assert "green" not in names(status="ok")
+    assert not {"green", "shop"} & set(names(attention="true"))
+    part = client.get(ENSEMBLES, label="team=x", limit=1)
+    assert [one["name"] for one in part["items"]] == ["blue"]
+    assert names(label="team=x", limit=1, after=part["next"]) == ["green"]
+    assert CANARY not in str(client.get("ensembles"))
+
+
+def test_labels_are_set_and_removed(client: Client) -> None:
+    client.do("POST", ENSEMBLES, {"name": "labels", "package": "shop:2.4", "labels": {"a": "1", "b": "2"}})
+    found = client.do("PATCH", f"{ENSEMBLES}/labels", {"labels": {"a": None, "c": "3"}})
+    assert found["labels"] == {"b": "2", "c": "3"}
+    assert client.ask("PATCH", f"{ENSEMBLES}/labels", {"labels": {"no good": "1"}}).data["code"] == "malformed"
+
+
+def test_a_removed_ensemble_is_put_aside(client: Client, server: Served) -> None:
+    client.do("POST", ENSEMBLES, {"name": "gone", "package": "shop:2.4"})
+    client.do("POST", f"{ENSEMBLES}/gone/plans", {"request": {"workflow": "deploy"}, "apply": "auto"},
+              {"Prefer": "wait=30"})  # fmt: skip
+    refused = client.ask("DELETE", f"{ENSEMBLES}/gone")
+    assert (refused.status, refused.data["code"]) == (409, "instances-exist")
+    assert "?forget=2" in refused.data["hint"]
+    assert client.ask("DELETE", f"{ENSEMBLES}/gone?forget=1").status == 409
+    assert client.ask("DELETE", f"{ENSEMBLES}/gone?forget=2").status == 204
+    assert client.ask("GET", f"{ENSEMBLES}/gone").status == 404
+    assert not (server.home / "projects/default/ensembles/gone").exists()
+    [aside] = (server.home / "removed").glob("default-gone-*")
+    assert run(["-e", str(aside), "-q", "status"]) == 0
+    assert client.do("POST", ENSEMBLES, {"name": "gone", "package": "shop:2.4"})["summary"] is None
+
+
+def test_the_directory_of_an_added_ensemble_stays(client: Client, tmp_path: Path) -> None:
+    directory = deployed(tmp_path)
+    client.do("POST", ENSEMBLES, {"name": "added", "path": str(directory)})
+    assert client.ask("DELETE", f"{ENSEMBLES}/added").data["code"] == "instances-exist"
+    assert client.ask("DELETE", f"{ENSEMBLES}/added?forget=2").status == 204
+    assert (directory / "ensemble.yaml").exists()
+
+
+def test_names_packages_and_paths_are_checked(client: Client) -> None:
+    assert client.ask("POST", ENSEMBLES, {"name": "shop", "package": "shop:2.4"}).data["code"] == "exists"
+    assert client.ask("POST", ENSEMBLES, {"name": "x", "package": "shop:9"}).data["code"] == "unknown-package"
+    assert client.ask("POST", ENSEMBLES, {"name": "x"}).data["code"] == "malformed"
+    both = {"name": "x", "package": "shop:2.4", "path": "/srv"}
+    assert client.ask("POST", ENSEMBLES, both).data["code"] == "malformed"
+    assert client.ask("POST", ENSEMBLES, {"name": "../x", "package": "shop:2.4"}).data["code"] == "malformed"
+
+
+def test_the_same_again_with_a_key_makes_one(client: Client) -> None:
+    key, asked = {"Idempotency-Key": "make-1"}, {"name": "once", "package": "shop:2.4"}
+    first = client.ask("POST", ENSEMBLES, asked, key)
+    again = client.ask("POST", ENSEMBLES, asked, key)
+    assert (first.status, again.status, first.body) == (201, 201, again.body)
+    assert again.headers["Idempotency-Replayed"] == "true"
+
+
+def test_many_ensembles_are_listed_at_once(client: Client, server: Served) -> None:
+    for number in range(12):
+        client.do("POST", ENSEMBLES, {"name": f"many-{number}", "package": "shop:2.4"})
+    while any(one["summary"] is None for one in client.get(ENSEMBLES, q="many-")["items"]):
+        pass
+    assert len(client.get(ENSEMBLES, q="many-")["items"]) == 12
+    # A damaged one says so, and the others are listed all the same.
+    (server.home / "projects/default/ensembles/many-3/ensemble.yaml").write_text("status: [")
+    found = {one["name"]: one for one in client.get(ENSEMBLES, q="many-")["items"]}
+    assert len(found) == 12
+    assert found["many-4"]["summary"] is not None
