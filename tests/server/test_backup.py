@@ -89,7 +89,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         inside.parent.mkdir(parents=True)
         shutil.copytree(shop, inside)
         client.do("POST", "projects/mine/ensembles", {"name": "office", "path": str(inside)})
-        (place / "home" / "packages").mkdir()
+        (place / "home" / "packages").mkdir(exist_ok=True)
         (place / "home" / "packages" / "one.csar").write_bytes(b"a package")
         (place / "token").write_text(client.token)
         yield place / "home"
