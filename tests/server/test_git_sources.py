@@ -18,6 +18,7 @@ from ordito.server.outgoing.packer import variables
 from ordito.server.outgoing.sources import check_repository
 from ordito.server.problems import ApiProblem
 from ordito.server.signatures import signature
+from tests.cli.program import until
 from tests.server.conftest import SERVICE, deployed
 from tests.support.git_http import GitServer, Repository, git
 from tests.support.serving import MANY_REQUESTS, Client, Served
@@ -25,7 +26,6 @@ from tests.support.serving import MANY_REQUESTS, Client, Served
 SOURCE = "projects/default/ensembles/shop/source"
 PLANS = "projects/default/ensembles/shop/plans"
 SAY = 'echo "$ORDITO_STEP says hello"\n'
-SECONDS = 60.0
 
 
 class Following:
@@ -53,13 +53,15 @@ class Following:
         return self.until(lambda found: found["looked"] is not None and found["looked"] != before)
 
     def until(self, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The source once it is so, told by the events of the server."""
-        deadline = time.monotonic() + SECONDS
-        while time.monotonic() < deadline:
-            found: dict[str, Any] = self.admin.get(SOURCE)
-            if is_so(found):
-                return found
-        raise AssertionError(found)
+        """The source once it is so."""
+        found: dict[str, Any] = {}
+
+        def look() -> bool:
+            found.update(self.admin.get(SOURCE))
+            return is_so(found)
+
+        until(look)
+        return found
 
     def push(self, headers: dict[str, str] | None = None, body: bytes = b'{"ref": "refs/heads/main"}') -> Any:
         """Tell of a push, signed as GitHub does it."""
@@ -81,13 +83,15 @@ class Following:
         return found
 
     def settled(self, plan: str) -> dict[str, Any]:
-        """A plan once it was made."""
-        deadline = time.monotonic() + SECONDS
-        while time.monotonic() < deadline:
-            found: dict[str, Any] = self.admin.get(f"{PLANS}/{plan}")
-            if found["state"] not in ("planning", "queued", "starting", "running"):
-                return found
-        raise AssertionError(found)
+        """A plan once it was made, and carried out where it is to be."""
+        found: dict[str, Any] = {}
+
+        def look() -> bool:
+            found.update(self.admin.ask("GET", f"{PLANS}/{plan}", headers={"Prefer": "wait=30"}).data)
+            return found["state"] not in ("planning", "queued", "starting", "running")
+
+        until(look)
+        return found
 
     def close(self) -> None:
         self.server.__exit__()
@@ -164,7 +168,7 @@ def test_a_file_on_the_servers_machine_is_followed_only_where_it_is_listed(follo
 
 def broken_after(following: Following, change: Callable[[Repository], object]) -> str:
     """The problem after a change of the repository; the change is taken back."""
-    following.follow()
+    following.made or following.follow()
     before = git(following.repository.tree, "rev-parse", "HEAD")
     change(following.repository)
     following.push()
@@ -268,10 +272,8 @@ def test_a_repository_that_is_too_large_is_refused(tmp_path: Path) -> None:
                 repository.commit({"large.txt": content})
                 admin.ask("DELETE", SOURCE)
                 admin.do("PUT", SOURCE, {"repository": served.url(), "branch": "main"})
-                deadline = time.monotonic() + SECONDS
-                while not (found := admin.get(SOURCE))["problem"]:
-                    assert time.monotonic() < deadline, name
-                assert "more than 200,000 bytes" in found["problem"]
+                until(lambda: admin.get(SOURCE)["problem"] != "")
+                assert "more than 200,000 bytes" in admin.get(SOURCE)["problem"], name
         assert not list((tmp_path / "home" / "sources").iterdir())
 
 

@@ -7,9 +7,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Mapping
+import time
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -153,6 +154,17 @@ class Served:
             self.stop()
         assert self.process.stdout is not None
         self.process.stdout.close()
+
+
+T = TypeVar("T")
+
+
+def until(ask: Callable[[], T], fits: Callable[[T], bool]) -> T:
+    """The first answer that fits; asks again and again, as a client would, for a minute at most."""
+    end = time.monotonic() + SECONDS
+    while not fits(found := ask()):
+        assert time.monotonic() < end, found
+    return found
 
 
 def children_of(process: int) -> list[int]:

@@ -214,7 +214,7 @@ class Sources:
         reads = await self._database.read(lambda connection: reads_of(connection, self._parts.home, *of))
         if not await asyncio.to_thread(lambda: Layout(Path(reads[0])).exists):
             return False
-        found = await self._parts.answers.ask(STATUS.name, reads, StatusAsked(outputs=False))
+        found = await self._parts.answers.ask(STATUS.name, reads[0], StatusAsked(outputs=False), reads=reads)
         return bool(msgspec.json.decode(found.body, type=_Status).service)
 
 

@@ -109,6 +109,9 @@ async def _log(call: ApiCall) -> Reply:
     if not path.exists() and not layout.events(job).exists():
         hint = "its record says what it did: `ordito jobs show`"
         raise ApiProblem("forgotten", f"what the operations of job {job} printed is not kept any more", hint)
+    if not fields.after:
+        # Who reads on has been written down already.
+        await call.read("logs.read", job)
     frames = list(frames_from(path, fields.after, fields.limit))
     end = frames[-1].end if frames else fields.after
     pieces = tuple(

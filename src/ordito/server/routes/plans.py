@@ -329,6 +329,7 @@ SAVED_MEDIA = "application/octet-stream"
 
 async def _report(call: ApiCall) -> Reply:
     body = await _file_of(call, REPORT)
+    await call.read("report.read", call.path["id"])
     report = msgspec.json.decode(body, type=dict[str, Any])
     return Reply(PlanReport(str(report["job"]), report))
 

@@ -109,7 +109,7 @@ class Drifts:
             return DriftFound(row.workflow, row.id, None, drift=row.state != PlanState.EMPTY, totals=totals)
         try:
             reads = await self._database.read(lambda c: reads_of(c, self._home, row.project, row.ensemble))
-            status = (await self._answers.ask(STATUS.name, reads, StatusAsked(outputs=False))).body
+            status = (await self._answers.ask(STATUS.name, reads[0], StatusAsked(outputs=False), reads=reads)).body
         except (ApiProblem, EnsembleError):
             # The next look finds it.
             return None

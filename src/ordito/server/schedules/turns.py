@@ -138,7 +138,7 @@ class Schedules:
         of = (row.project, row.ensemble)
         try:
             reads = await self._database.read(lambda connection: reads_of(connection, self._home, *of))
-            found = await self._answers.ask(STATUS.name, reads, StatusAsked(outputs=False))
+            found = await self._answers.ask(STATUS.name, reads[0], StatusAsked(outputs=False), reads=reads)
         except (ApiProblem, EnsembleError) as error:
             return (), f"the status cannot be read: {error}"
         names = [name for name in to_heal(found.body) if name not in without]
