@@ -24,6 +24,7 @@ from ordito.cli.grammar import (
     POLICY_VERBS,
     PROJECTS_VERBS,
     SECRETS_VERBS,
+    SERVER_VERBS,
     STATE_VERBS,
     TOKENS_VERBS,
     USERS_VERBS,
@@ -65,9 +66,14 @@ GROUPS = {
     "policy": POLICY_VERBS,
     "state": STATE_VERBS,
     "secrets": SECRETS_VERBS,
+    "server": SERVER_VERBS,
     "workflow": WORKFLOW_VERBS,
 }
-ALL = [[n] for n in VERBS] + [[group, n] for group, verbs in GROUPS.items() for n in verbs]
+ALL = (
+    [[n] for n in VERBS]
+    + [[group, n] for group, verbs in GROUPS.items() for n in verbs]
+    + [["server", "audit", "verify"]]
+)
 
 
 @pytest.mark.parametrize("words", ALL)
