@@ -21,7 +21,7 @@ from tests.support.serving import Client, Served
 
 MINE, OTHER = "mine", "other"
 SAMPLES = {"ensemble": "nothing", "user": "nobody-there", "group": "none", "account": "none", "id": "none"}
-SAMPLES |= {"name": "web", "job": "A", "code": "locked"}
+SAMPLES |= {"name": "web", "job": "A", "code": "locked", "delivery": "none"}
 SAMPLES |= {"digest": "none:1", "label": "none:1", "path": "none"}
 
 

@@ -99,14 +99,19 @@ class Served:
     """A server that runs."""
 
     def __init__(
-        self, home: Path, *ensembles: Path, settings: str = MANY_REQUESTS, listen: str = "127.0.0.1:0"
+        self,
+        home: Path,
+        *ensembles: Path,
+        settings: str = MANY_REQUESTS,
+        listen: str = "127.0.0.1:0",
+        program: tuple[str, ...] = ("ordito.server",),
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         if settings:
             (home / "server.yaml").write_text(settings)
         self.home = home
         words = [word for path in ensembles for word in ("--ensemble", str(path))]
-        command = [sys.executable, "-m", "ordito.server", str(home), "--listen", listen, *words]
+        command = [sys.executable, "-m", *program, str(home), "--listen", listen, *words]
         self.log = home / "server.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)

@@ -59,6 +59,7 @@ UNTAGGED: Mapping[str, str] = {
     "DescribedInstance": "Describing an instance",
     "DescribedNode": "Describing a node",
     "Done": "Changes of an ensemble on a server",
+    "ServicePlace": "Where a service lies",
     "AskedPlan": "A plan of a server",
     "PlanReport": "The end of the job of a plan of a server",
     "EnsembleNames": "What can be searched for on a server",

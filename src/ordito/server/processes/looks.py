@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordito.results.answer import UseCase
-from ordito.results.ensembles import CREATE
+from ordito.results.ensembles import CREATE, SERVICE_PLACE
 from ordito.results.given import (
     HOSTS_CHECK,
     HOSTS_RELEASE,
@@ -28,5 +28,9 @@ _CHANGES: tuple[UseCase[Any, Any], ...] = (
 CHANGES: Mapping[str, UseCase[Any, Any]] = {one.name: one for one in _CHANGES}
 """What writes into an ensemble, by name: it is never done a second time by itself."""
 
-SERVER_LOOKS: Mapping[str, UseCase[Any, Any]] = {**LOOKS, MAKE.name: MAKE, **CHANGES}
+SERVER_LOOKS: Mapping[str, UseCase[Any, Any]] = {
+    **LOOKS,
+    **{one.name: one for one in (MAKE, SERVICE_PLACE)},
+    **CHANGES,
+}
 """All of it, by name."""

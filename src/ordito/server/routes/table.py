@@ -14,9 +14,12 @@ from ordito.server.routes import (
     plans,
     projects,
     rules,
+    schedules,
     search,
     server,
+    sources,
     users,
+    webhooks,
 )
 
 ROUTES: tuple[Route, ...] = (
@@ -33,4 +36,7 @@ ROUTES: tuple[Route, ...] = (
     *rules.TABLE,
     *search.TABLE,
     *live.TABLE,
+    *webhooks.TABLE,
+    *schedules.TABLE,
+    *sources.TABLE,
 )
