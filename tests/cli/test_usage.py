@@ -19,6 +19,7 @@ from ordito.cli.grammar import (
     OTHER_WORDS,
     POLICY_VERBS,
     SECRETS_VERBS,
+    SERVER_VERBS,
     STATE_VERBS,
     VERBS,
     WORKFLOW_VERBS,
@@ -51,9 +52,14 @@ GROUPS = {
     "policy": POLICY_VERBS,
     "state": STATE_VERBS,
     "secrets": SECRETS_VERBS,
+    "server": SERVER_VERBS,
     "workflow": WORKFLOW_VERBS,
 }
-ALL = [[n] for n in VERBS] + [[group, n] for group, verbs in GROUPS.items() for n in verbs]
+ALL = (
+    [[n] for n in VERBS]
+    + [[group, n] for group, verbs in GROUPS.items() for n in verbs]
+    + [["server", "audit", "verify"]]
+)
 
 
 @pytest.mark.parametrize("words", ALL)

@@ -46,7 +46,7 @@ def _lines() -> Iterator[str]:
         for name in verbs:
             command = command_of((name,))
             if isinstance(command, VerbGroup):
-                yield from _group(name, command, usual)
+                yield from _group((name,), command, usual)
             else:
                 yield from _verb((name,), usual, level=3)
     yield END
@@ -54,13 +54,23 @@ def _lines() -> Iterator[str]:
     yield "Next: [exit codes](exit-codes.md)."
 
 
-def _group(name: str, command: VerbGroup, usual: set[tuple[str, str]]) -> Iterator[str]:
-    yield f"### {verb_title(name)}"
+def _group(words: tuple[str, ...], command: VerbGroup, usual: set[tuple[str, str]]) -> Iterator[str]:
+    yield f"### {verb_title(words[0])}"
     yield ""
     yield str(command.help)
     yield ""
+    for verb in verbs_of(words, command):
+        yield from _verb(verb, usual, level=4)
+
+
+def verbs_of(words: tuple[str, ...], command: click.Command) -> Iterator[tuple[str, ...]]:
+    """The words of a verb, or of all verbs of a group and of the groups in it."""
+    if not isinstance(command, VerbGroup):
+        yield words
+        return
     for verb in command.list_commands(click.Context(command)):
-        yield from _verb((name, verb), usual, level=4)
+        below = (*words, verb)
+        yield from verbs_of(below, command_of(below))
 
 
 def _verb(words: tuple[str, ...], usual: set[tuple[str, str]], level: int) -> Iterator[str]:

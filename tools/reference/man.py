@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from ordito.cli.grammar import ABOUT, ALIASES, PURPOSES, VerbGroup
+from ordito.cli.grammar import ABOUT, ALIASES, PURPOSES
 from ordito.cli.help import OF_EVERY_VERB, OF_JOBS, OWN, grouped
 from ordito.cli.manual import MEANINGS, Manual, manual_of
-from tools.reference.commands import command_of, usage
+from tools.reference.commands import command_of, usage, verbs_of
 from tools.reference.environment import variables
 
 FILES = {
@@ -49,10 +49,8 @@ def _lines() -> Iterator[str]:
     for purpose, verbs in PURPOSES.items():
         yield f".SH VERBS: {purpose.upper()}"
         for name in verbs:
-            command = command_of((name,))
-            below = command.list_commands(click.Context(command)) if isinstance(command, VerbGroup) else [""]
-            for verb in below:
-                yield from _verb((name, verb) if verb else (name,))
+            for words in verbs_of((name,), command_of((name,))):
+                yield from _verb(words)
     yield ".SH EXIT STATUS"
     yield from _list((str(int(code)), f"{meaning.when} {meaning.cure}") for code, meaning in MEANINGS.items())
     yield ".SH ENVIRONMENT"

@@ -74,6 +74,7 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
     },
     "Serve a team": {
         "serve": VerbEntry("serve", "Serve ensembles to several people, over HTTP."),
+        "server": VerbEntry("server", "Check a server, back it up, and restore it."),
     },
     "Provide what it needs": {
         "hosts": VerbEntry("hosts", "Show the hosts of the inventory, and check them."),
@@ -152,6 +153,18 @@ SECRETS_VERBS: Mapping[str, VerbEntry] = {
     "get": VerbEntry("secrets", "Show a secret."),
     "list": VerbEntry("secrets", "List the names of all secrets."),
     "rm": VerbEntry("secrets", "Delete secrets."),
+}
+
+SERVER_VERBS: Mapping[str, VerbEntry] = {
+    "status": VerbEntry("server", "Show whether it runs, and what is not well."),
+    "backup": VerbEntry("server", "Back it up with all its ensembles, while it runs."),
+    "restore": VerbEntry("server", "Restore it into an empty directory."),
+    "resume": VerbEntry("server", "Let a restored server go on."),
+    "audit": VerbEntry("server", "Check its audit log."),
+}
+
+AUDIT_VERBS: Mapping[str, VerbEntry] = {
+    "verify": VerbEntry("server", "Check whether the audit log is whole."),
 }
 
 

@@ -27,10 +27,13 @@ from ordito.ensemble.owner import current_user
 from ordito.server.application import application, openapi
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
+from ordito.server.deployers import warning
 from ordito.server.identity.signing_in import new_link, prune
 from ordito.server.names import LONGEST_NAME, NOT_IN_NAMES
 from ordito.server.processes.link import ForkLink, bare_environment
+from ordito.server.processes.sandbox import BUBBLEWRAP, sandboxed
 from ordito.server.refused import ServerRefused
+from ordito.server.restored import refuse_unusable
 from ordito.server.services import Services
 from ordito.server.settings import ServerSettings, base_url, read_settings, refuse_open
 
@@ -52,7 +55,7 @@ def main(arguments: list[str]) -> int:
     try:
         return _serve(Path(given.home).absolute(), given.listen, [Path(one).absolute() for one in given.ensemble])
     except ServerRefused as refusal:
-        _say(f"error[server]: {refusal.message}", sys.stderr)
+        _say(f"error[{refusal.code}]: {refusal.message}", sys.stderr)
         if refusal.hint:
             _say(f"  = help: {refusal.hint}", sys.stderr)
         return REFUSED
@@ -67,6 +70,7 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
             home.mkdir(parents=True, exist_ok=True)
             settings = read_settings(home / "server.yaml", os.environ, listen)
             stack.enter_context(_only_one(home))
+            refuse_unusable(home)
             sealer = Fernet(_key(home / "key"))
             database = Database(home / "server.db")
         except OSError as error:
@@ -79,7 +83,13 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
         _check_users(database, settings)
         _add_ensembles(database, ensembles)
         with _listening(settings) as listener:
-            link = ForkLink(bare_environment(os.environ, settings.variables))
+            variables = bare_environment(os.environ, settings.variables)
+            isolated = settings.isolation == BUBBLEWRAP
+            said = database.read_now(lambda connection: warning(connection, settings.isolation))
+            if said:
+                _say(f"warning: {said}", sys.stderr)
+            reads = tuple(str(home / one) for one in settings.reads)
+            link = sandboxed(database, home, variables, reads) if isolated else ForkLink(variables)
             services = Services(home, settings, database, link, sealer, openapi)
             services.port = listener.getsockname()[1]
             services.packages.start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from cryptography.fernet import Fernet
@@ -24,10 +25,11 @@ from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
+from ordito.server.restored import may_resume
 from ordito.server.schedules.drifts import Drifts
 from ordito.server.schedules.turns import Schedules
 from ordito.server.settings import ServerSettings, base_url
-from ordito.server.supervisor import Supervisor
+from ordito.server.supervisor import Duty, Supervisor
 
 
 class Services:
@@ -65,35 +67,50 @@ class Services:
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
         self.metrics = Metrics(self.queries, self.topics)
+        self.queries.told = self._asked
         self.supervisor = Supervisor()
         self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), settings.egress)
-        self.supervisor.add(self.webhooks.round)
+        self.supervisor.add(self._unless_held(self.webhooks.round))
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
 
         self.plan_files = PlanFiles(home / "plans")
-        making = QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory, surroundings=around)
+        making = Queries(QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory, surroundings=around), link)
+        making.told = self._asked
         self.keeper = PlanKeeper(
             KeeperParts(
                 home=home,
                 surroundings=around,
                 database=database,
                 sealer=sealer,
-                queries=Queries(making, link),
+                queries=making,
                 runners=self.runners,
                 files=self.plan_files,
                 jobs=settings.jobs,
                 supervisor=self.supervisor,
                 metrics=self.metrics,
                 draining=self.draining,
+                may_resume=partial(may_resume, home),
             )
         )
 
         schedules = Schedules(home, database, self.answers, sealer, self.keeper.wake)
-        self.supervisor.add(schedules.round)
+        self.supervisor.add(self._unless_held(schedules.round))
         self.supervisor.add(Drifts(home, database, self.answers, sealer).round)
         following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, settings)
         self.sources = Sources(following, self.keeper.wake)
-        self.supervisor.add(self.sources.round)
+        self.supervisor.add(self._unless_held(self.sources.round))
         self.port = 0
         """The port on which it listens."""
+
+    def _unless_held(self, duty: Duty) -> Duty:
+        """What a server that was restored from a backup does not do before it may."""
+
+        async def held() -> None:
+            if may_resume(self.home):
+                await duty()
+
+        return held
+
+    def _asked(self, look: str, seconds: float) -> None:
+        self.metrics.query_seconds.labels(look).observe(seconds)

@@ -95,6 +95,12 @@ class ServerSettings(_Part, frozen=True):
     """What the server may reach: the hosts of webhooks, of repositories in git, and of files that services name, each
     ``NAME`` or ``NAME:PORT``; URLs of repositories on its own machine, as in ``file:///srv/shop.git``."""
 
+    banner: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
+    """A message to all who use the server, also to those who have not signed in."""
+
+    isolation: Literal["none", "bubblewrap"] = "none"
+    """Whether each project has processes of its own that see nothing of the others."""
+
     jobs: JobSettings = JobSettings()
     limits: Limits = Limits()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -14,9 +13,7 @@ from ordito.app.place import place_of
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-
-NEEDED = ("alembic", "argon2", "prometheus_client", "sqlalchemy", "starlette", "uvicorn")
-"""The modules that the extra `server` brings."""
+from ordito.cli.verbs.server import refuse_without_extra
 
 PLACE = Path(".ordito") / "server"
 
@@ -32,9 +29,7 @@ def serve_command(session: Session, home: str | None, listen: str, added: tuple[
     directory is served, and its own .ordito/server is the home. At the first start on this machine it prints a link for
     signing in; other machines are listened to only with users, a public URL and TLS. Ctrl-C stops the server; jobs of
     commands go on."""
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise Refused("needs-extra", f"serving needs {missing[0]}", "install it: pip install 'ordito[server]'")
+    refuse_without_extra()
     place = place_of(session.settings.directory)
     own = [str(place.layout.root)] if place.layout.exists and home is None else []
     if home is None and not own:

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -105,6 +105,9 @@ class KeeperParts(msgspec.Struct, frozen=True):
     metrics: Metrics
     draining: asyncio.Event
     """Set once the server is to stop."""
+
+    may_resume: Callable[[], bool]
+    """Whether jobs may be begun and resumed: not yet, where the server was restored from a backup."""
 
 
 class PlanKeeper:
@@ -230,7 +233,7 @@ class PlanKeeper:
 
     async def _may_begin(self, row: Row[Any]) -> bool:
         frozen = partial(frozen_by, project=row.project, ensemble=row.ensemble, now=time.time())
-        if self._parts.draining.is_set() or await self._database.read(frozen) is not None:
+        if not self._may_start() or await self._database.read(frozen) is not None:
             return False
         layout = Layout(Path(await self._directory(row)))
 
@@ -238,6 +241,9 @@ class PlanKeeper:
             return not layout.exists or (holder(layout) is None and not marked(layout.journal))
 
         return await asyncio.to_thread(is_free)
+
+    def _may_start(self) -> bool:
+        return not self._parts.draining.is_set() and self._parts.may_resume()
 
     async def _start(self, row: Row[Any]) -> None:
         request = stored_request(row, self._parts.sealer)
@@ -299,7 +305,7 @@ class PlanKeeper:
             await self._ended(row, found.job, found.status)
         else:
             await self._move(row, PlanState.RUNNING, now, job=found.job)
-            if self._parts.jobs.resume != NEVER and not self._parts.draining.is_set():
+            if self._parts.jobs.resume != NEVER and self._may_start():
                 await self._resume(row.project, row.ensemble, directory)
 
     async def _ended(self, row: Row[Any], job: str, status: str) -> None:
@@ -309,6 +315,7 @@ class PlanKeeper:
             await self._database.write(partial(_made_of, row=row, package=package))
         await self._move(row, PlanState.APPLIED, time.time(), job=job, job_status=status)
         self._parts.metrics.jobs.labels(row.workflow, status).inc()
+        self._parts.metrics.job_seconds.labels(row.workflow).observe(max(0.0, time.time() - row.changed))
 
     async def _move(self, row: Row[Any], to: PlanState, now: float, **values: object) -> None:
         await self._database.write(lambda connection: move(connection, row.id, to, now, **values))
@@ -349,7 +356,7 @@ class PlanKeeper:
                 await asyncio.to_thread(self._parts.files.forget, plan)
                 await asyncio.to_thread(self._runners.forget, plan)
         policy = self._parts.jobs.resume
-        if policy == NEVER or self._parts.draining.is_set():
+        if policy == NEVER or not self._may_start():
             return
         for project, ensemble, directory in await self._database.read(all_ensembles):
             with contextlib.suppress(EnsembleError, OSError):

@@ -39,6 +39,8 @@ class Run(msgspec.Struct, frozen=True, tag="run"):
     """Carry out a work item. Two descriptors come with it: the item as JSON, and where its news go."""
 
     number: int
+    directory: str
+    """The directory of its ensemble."""
 
 
 class RunnerTask(msgspec.Struct, frozen=True):

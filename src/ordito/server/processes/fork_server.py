@@ -22,6 +22,9 @@ from ordito.server.processes.query import answer
 from ordito.server.processes.runner import run
 
 DESCRIPTORS = 2
+SANDBOX_PAUSE = 10.0
+"""Seconds between two looks, in a sandbox, at processes that nobody waits for."""
+
 _REQUEST: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
 
 
@@ -48,6 +51,7 @@ class _ForkServer:
         self._children: dict[int, tuple[int, int]] = {}
         """By number, the process and its descriptor."""
 
+        self._pause = SANDBOX_PAUSE if os.getpid() == 1 else None
         self._queries: set[int] = set()
         """Those of them that answer queries: only these are ever killed."""
 
@@ -55,12 +59,23 @@ class _ForkServer:
         self._selector.register(self._channel, selectors.EVENT_READ, 0)
         is_open = True
         while is_open or self._children:
-            for key, _ in self._selector.select():
+            for key, _ in self._selector.select(self._pause):
                 if key.data:
                     self._bury(key.data)
                 elif not self._take():
                     is_open = False
                     self._selector.unregister(self._channel)
+            self._reap_strangers()
+
+    def _reap_strangers(self) -> None:
+        """The first process of a sandbox is the parent of all whose own has ended: let these go once they have ended
+        too."""
+        if self._pause is None:
+            return
+        own = {process for process, _ in self._children.values()}
+        with contextlib.suppress(ChildProcessError):
+            while (found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) and found.si_pid not in own:
+                os.waitpid(found.si_pid, 0)
 
     def _take(self) -> bool:
         """Take one request; False when there will be no more."""

@@ -29,8 +29,10 @@ class Died(Exception):
 class ForkLink:
     """The connection to a fork server."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str], before: tuple[str, ...] = ()) -> None:
+        """``before`` are the words of a command that runs the fork server, as in a sandbox."""
         self._variables = variables
+        self._before = before
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         self._waiting: dict[int, asyncio.Future[int]] = {}
@@ -45,7 +47,7 @@ class ForkLink:
         """Start the fork server."""
         mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         mine.setblocking(False)
-        command = (sys.executable, "-m", "ordito.server.processes.fork_server", str(its.fileno()))
+        command = (*self._before, sys.executable, "-m", "ordito.server.processes.fork_server", str(its.fileno()))
         self._process = subprocess.Popen(
             command,
             pass_fds=(its.fileno(),),
@@ -74,6 +76,11 @@ class ForkLink:
         except TimeoutError:
             os.killpg(process.pid, signal.SIGKILL)
             await asyncio.to_thread(process.wait)
+
+    def close(self) -> None:
+        """Let no child begin any more: the fork server ends after its last one."""
+        if self._channel is not None:
+            self._leave(self._channel)
 
     def next_number(self) -> int:
         """A number for a child that is to be asked for."""

@@ -6,6 +6,8 @@ import asyncio
 import logging
 import os
 import signal
+import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -41,6 +43,9 @@ class Queries:
         self.busy = 0
         """How many queries run."""
 
+        self.told: Callable[[str, float], None] = _nobody
+        """Is told of each look that was asked, and how many seconds that took."""
+
     async def ask(self, look: str, directory: str, parameters: bytes, reads: tuple[str, ...] | None = None) -> bytes:
         """The JSON of a result. ``reads`` is what the query may read, None for all that is in the directory. Raises
         ``ApiProblem``."""
@@ -52,6 +57,7 @@ class Queries:
                 "busy", f"no process was free within {self._limits.patience:g} s", "ask again in a while", again_in=5
             ) from None
         self.busy += 1
+        began = time.monotonic()
         try:
             try:
                 return await self._ask(look, directory, parameters, places)
@@ -65,6 +71,7 @@ class Queries:
         finally:
             self.busy -= 1
             self._places.release()
+            self.told(look, time.monotonic() - began)
 
     async def _ask(self, look: str, directory: str, parameters: bytes, places: tuple[str, ...]) -> bytes:
         number, limits = self._link.next_number(), self._limits
@@ -91,6 +98,10 @@ class Queries:
         finally:
             self._link.forget(number)
         return _read(found, status, look, limits)
+
+
+def _nobody(_: str, __: float) -> None:
+    pass
 
 
 async def _all_of(handle: int) -> bytes:

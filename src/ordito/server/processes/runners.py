@@ -58,7 +58,7 @@ class ForkedRunners:
             os.ftruncate(out, 0)
             given = memory_file("item", msgspec.json.encode(task))
             try:
-                ended = self._link.ask(Run(self._link.next_number()), (given, out))
+                ended = self._link.ask(Run(self._link.next_number(), task.item.directory), (given, out))
             finally:
                 os.close(given)
         except (BlockingIOError, Died):

@@ -5,17 +5,23 @@ from __future__ import annotations
 import time
 
 import msgspec
-from sqlalchemy import text
+from sqlalchemy import Connection, func, select, text
 
 from ordito import __version__
 from ordito.ensemble.job_format import moment
 from ordito.results.pages import as_markdown, read_page
 from ordito.server.call import ApiCall
+from ordito.server.database.tables import DELIVERIES, EVENTS, PLANS, WEBHOOKS
+from ordito.server.deployers import warning
+from ordito.server.metrics import Counted
 from ordito.server.permissions import Access, Permission
+from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Reply, Route
+from ordito.server.settings import JobSettings, Limits
 
 PLAIN = "text/plain; charset=utf-8"
+DELIVERY_STATES = ("waiting", "done", "failed")
 
 
 class ServerData(msgspec.Struct, frozen=True):
@@ -30,10 +36,18 @@ class ServerData(msgspec.Struct, frozen=True):
     body_limit: int
     """Bytes that a body may have."""
 
+    isolation: str
+    """``bubblewrap`` where projects see nothing of each other, else ``none``."""
+
+    banner: str
+    """A message to all who use the server, "" for none."""
+
 
 async def _server(call: ApiCall) -> Reply:
-    limits = call.services.settings.limits
-    return Reply(ServerData(__version__, ("v1",), ("password", "link", "token"), moment(call.now), limits.body))
+    settings = call.services.settings
+    ways, now = ("password", "link", "token"), moment(call.now)
+    about = (settings.limits.body, settings.isolation, settings.banner)
+    return Reply(ServerData(__version__, ("v1",), ways, now, *about))
 
 
 async def _problem(call: ApiCall) -> Reply:
@@ -71,8 +85,48 @@ async def _ready(call: ApiCall) -> Reply:
     return Reply(HealthData(not problems, tuple(problems)), 503 if problems else 200)
 
 
+def _counted(connection: Connection) -> Counted:
+    """What figures count in the database."""
+    plans = connection.execute(select(PLANS.c.state, func.count()).group_by(PLANS.c.state)).all()
+    queued = PLANS.c.state == PlanState.QUEUED
+    by_ensemble = select(func.count()).where(queued).group_by(PLANS.c.project, PLANS.c.ensemble)
+    oldest = connection.execute(select(func.min(PLANS.c.queued)).where(queued)).scalar()
+    deliveries = connection.execute(select(DELIVERIES.c.state, func.count()).group_by(DELIVERIES.c.state)).all()
+    newest = connection.execute(select(func.max(EVENTS.c.number))).scalar() or 0
+    slowest = connection.execute(select(func.min(WEBHOOKS.c.seen)).where(~WEBHOOKS.c.paused)).scalar()
+    return Counted(
+        plans={**dict.fromkeys(map(str, PlanState), 0), **{row[0]: row[1] for row in plans}},
+        longest_queue=max(connection.execute(by_ensemble).scalars(), default=0),
+        oldest_wait=oldest or 0.0,
+        deliveries={**dict.fromkeys(DELIVERY_STATES, 0), **{row[0]: row[1] for row in deliveries}},
+        event_lag=0 if slowest is None else max(0, newest - slowest),
+    )
+
+
 async def _metrics(call: ApiCall) -> Reply:
-    return Reply(call.services.metrics.text().encode(), media="text/plain; version=0.0.4; charset=utf-8")
+    figures = call.services.metrics.text(await call.services.database.read(_counted), call.now)
+    return Reply(figures.encode(), media="text/plain; version=0.0.4; charset=utf-8")
+
+
+class SettingsData(msgspec.Struct, frozen=True):
+    """How the server is set, as far as its users notice; what is secret in its settings is not among it."""
+
+    banner: str
+    isolation: str
+    warning: str
+    """What its administrators should change, "" for nothing."""
+
+    jobs: JobSettings
+    limits: Limits
+    egress: tuple[str, ...]
+    """What the server itself may reach."""
+
+
+async def _settings(call: ApiCall) -> Reply:
+    settings = call.services.settings
+    said = await call.services.database.read(lambda connection: warning(connection, settings.isolation))
+    about = (settings.banner, settings.isolation, said, settings.jobs, settings.limits, settings.egress)
+    return Reply(SettingsData(*about))
 
 
 async def _openapi(call: ApiCall) -> Reply:
@@ -120,6 +174,15 @@ TABLE = (
         summary="Whether the server can do what is asked of it: database and processes.",
         handler=_ready,
         answers=(HealthData,),
+    ),
+    Route(
+        method="GET",
+        path=BASE + "/settings",
+        access=Permission.ADMINISTER,
+        summary="How the server is set: banner, isolation, jobs, limits, and what it may reach.",
+        handler=_settings,
+        answers=(SettingsData,),
+        verb="server status",
     ),
     Route(
         method="GET",

@@ -1,0 +1,91 @@
+"""The home of a server as a directory: where things are, and reading its database beside a server that runs."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from sqlalchemy import Connection, create_engine, event, select
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.pool import NullPool
+
+from ordito.server.database.tables import ENSEMBLES
+from ordito.server.refused import ServerRefused
+
+DATABASE, KEY, LOCK, SETTINGS = "server.db", "key", "lock", "server.yaml"
+PROJECTS = "projects"
+"""Where the ensembles of the server are: ``projects/PROJECT/NAME``."""
+
+SSH_KEYS = "keys"
+NO_HOME = "name the directory that was given to `ordito serve`; without one that is .ordito/server of the ensemble"
+
+
+def refuse_other(home: Path) -> None:
+    """Raise ``ServerRefused`` for a directory that is no home of a server."""
+    if not (home / DATABASE).is_file():
+        raise ServerRefused(f"{home} is not the home of a server: it has no {DATABASE}", NO_HOME)
+
+
+@contextlib.contextmanager
+def looking(path: Path) -> Iterator[Connection]:
+    """A connection to a database that only reads it, as it is. Raises ``ServerRefused`` for a damaged one."""
+    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": 30})
+    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA query_only = ON"))
+    try:
+        with engine.connect() as connection:
+            yield connection
+    except DatabaseError as error:
+        hint = "restore it from a backup with `ordito server restore`"
+        raise ServerRefused(f"cannot read {path}: {error.orig}", hint) from error
+    finally:
+        engine.dispose()
+
+
+def version_of(connection: Connection) -> str:
+    """The version of the tables."""
+    return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() or "")
+
+
+class KnownEnsemble(msgspec.Struct, frozen=True):
+    """An ensemble that the server knows, and its directory."""
+
+    project: str
+    name: str
+    directory: Path
+
+
+def ensembles_of(connection: Connection) -> list[KnownEnsemble]:
+    """All ensembles that the server knows."""
+    columns = ENSEMBLES.c
+    asked = select(columns.project, columns.name, columns.directory).order_by(columns.project, columns.name)
+    return [KnownEnsemble(row[0], row[1], Path(row[2])) for row in connection.execute(asked)]
+
+
+class Serving(msgspec.Struct, frozen=True):
+    """A server that runs: its process, and since when, in seconds since the epoch."""
+
+    process: int
+    since: float
+
+
+def serving(home: Path) -> Serving | None:
+    """The server that runs on a home, None where none does. Raises ``ServerRefused``."""
+    path = home / LOCK
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ServerRefused(f"cannot look at {path}: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        process = os.read(handle, 32).strip()
+        return Serving(int(process) if process.isdigit() else 0, os.fstat(handle).st_mtime)
+    finally:
+        os.close(handle)
+    return None
