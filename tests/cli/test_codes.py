@@ -41,7 +41,7 @@ REPORTERS = {"error", "warning", "note", "unknown", "objection", "report", "refu
 REFUSING = {"Refused", "Failure", "fail_for_programs"}
 FAILING = "session.fail"
 """What the rooms of commands refuse with; the code is what they hand over first."""
-HANDED_ON = {"code", "error.code", "failure.code", "refusal.code", "refused.code"}
+HANDED_ON = {"code", "error.code", "failure.code", "found.code", "refusal.code", "refused.code"}
 """Codes that come from such a call elsewhere."""
 CODE = re.compile(r"[a-z]+(-[a-z]+)*")
 COMPUTED = re.compile(r"unknown-(property|attribute|field|artifact|interface|operation|notification)")
@@ -79,7 +79,7 @@ def reported_codes(*places: str) -> Iterator[str]:
 
 def refused_codes() -> Iterator[str]:
     """The codes with which commands refuse: of errors that are about no document."""
-    for room in ("app", "authoring", "results", "cli", "server"):
+    for room in ("app", "authoring", "results", "client", "cli", "server"):
         for file in sorted((SOURCES / room).rglob("*.py")):
             for node in _calls(file)[0]:
                 if not node.args:

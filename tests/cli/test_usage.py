@@ -11,16 +11,23 @@ import pytest
 from ordito import __version__
 from ordito.cli.border import CrashReport
 from ordito.cli.grammar import (
+    ACCOUNTS_VERBS,
     ALIASES,
     BLOCKS_VERBS,
+    ENSEMBLES_VERBS,
+    GROUPS_VERBS,
     HOSTS_VERBS,
     JOBS_VERBS,
     LIFECYCLE_VERBS,
     OTHER_WORDS,
+    PLANS_VERBS,
     POLICY_VERBS,
+    PROJECTS_VERBS,
     SECRETS_VERBS,
     SERVER_VERBS,
     STATE_VERBS,
+    TOKENS_VERBS,
+    USERS_VERBS,
     VERBS,
     WORKFLOW_VERBS,
     root,
@@ -45,6 +52,13 @@ def test_help_lists_the_verbs_and_hides_aliases(run: Run) -> None:
 
 
 GROUPS = {
+    "accounts": ACCOUNTS_VERBS,
+    "ensembles": ENSEMBLES_VERBS,
+    "groups": GROUPS_VERBS,
+    "projects": PROJECTS_VERBS,
+    "tokens": TOKENS_VERBS,
+    "users": USERS_VERBS,
+    "plans": PLANS_VERBS,
     "blocks": BLOCKS_VERBS,
     "jobs": JOBS_VERBS,
     "hosts": HOSTS_VERBS,

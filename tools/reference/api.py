@@ -38,6 +38,7 @@ Unknown fields are refused, and answers may get further names.
 TITLES = {
     "server": "The server",
     "identity": "Who is signed in",
+    "logins": "Signing commands in",
     "users": "Users, groups, audit",
     "projects": "Projects",
     "packages": "Packages",

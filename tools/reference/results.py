@@ -58,6 +58,7 @@ UNTAGGED: Mapping[str, str] = {
     "MadeFilesData": "Making files",
     "DescribedInstance": "Describing an instance",
     "DescribedNode": "Describing a node",
+    "DoneData": "Changes at a server",
     "Done": "Changes of an ensemble on a server",
     "ServicePlace": "Where a service lies",
     "AskedPlan": "A plan of a server",

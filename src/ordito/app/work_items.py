@@ -60,6 +60,9 @@ class AskedRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     environment: str | None = None
     """The environment, None for the one that the ensemble is in."""
 
+    texts: dict[str, str] = {}
+    """Values of inputs as texts, as a command line gives them."""
+
 
 class PlanItem(msgspec.Struct, frozen=True, tag="plan"):
     """Carry a plan out."""
@@ -113,13 +116,13 @@ def request_of(asked: AskedRequest, directory: str) -> Request:
         request = msgspec.convert(asked.fields, kind)
     except (msgspec.ValidationError, ValueError) as error:
         raise Refused("bad-request", f"this cannot be asked of {asked.kind}: {error}") from error
-    if not asked.inputs:
+    if not asked.inputs and not asked.texts:
         return request
     given = getattr(request, "inputs", None)
     if not isinstance(given, GivenInputs):
         raise Refused("bad-request", f"{asked.kind} takes no inputs", "leave them out")
     values = {name: _value(value, directory) for name, value in asked.inputs.items()}
-    return msgspec.structs.replace(request, inputs=msgspec.structs.replace(given, values=values))
+    return msgspec.structs.replace(request, inputs=msgspec.structs.replace(given, values=values, texts=asked.texts))
 
 
 def _value(value: object, directory: str) -> object:

@@ -22,6 +22,7 @@ from ordito.ensemble.store import EDITED_CURE, Ensemble, open_ensemble
 from ordito.instances.records import Snapshot
 from ordito.planning.lossy_steps import with_lossy_replace
 from ordito.work.options import JobOptions
+from ordito.work.plan import Change
 from ordito.work.records import NOBODY, AskedBy
 
 ROLLBACK = "rollback"
@@ -65,6 +66,9 @@ class WorkflowResult(msgspec.Struct, frozen=True):
 
     report: JobReport | None = None
     """None if there was nothing to do; then nothing was written."""
+
+    kept: tuple[Change, ...] = ()
+    """Where there is no proposal here: the instances that stay although everything else is removed."""
 
     @property
     def ignored(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from ordito.cli.progress.lines import LineProgress
 from ordito.cli.progress.ndjson import StreamProgress
 from ordito.cli.progress.report import completed
 from ordito.cli.session import Session
-from ordito.results.plan import change_data, plan_data
+from ordito.results.plan import PlanData, change_data, plan_data
 from ordito.work.events import Event, Listener
 
 MOST_LINES = 50
@@ -97,8 +97,9 @@ class CliConversation:
             return True
         if not session.can_ask:
             raise NobodyToAsk(proposal.workflow, tuple(proposal.plan.summary.losing))
-        write_plan(plan_data(proposal, whole=False), session.err)
-        is_agreed = self._ask(proposal, session.err)
+        shown = plan_data(proposal, whole=False)
+        write_plan(shown, session.err)
+        is_agreed = self._ask(proposal.workflow, shown, session.err)
         return is_agreed and all(self._may_lose(name, session.err) for name in proposal.risks.lost)
 
     def _may_lose(self, instance: str, channel: Channel) -> bool:
@@ -114,9 +115,9 @@ class CliConversation:
         package = proposal.source.read.package
         write_diff(diff_data(diff_of(proposal)), package.shown(package.main), self._session.err, full=True)
 
-    def _ask(self, proposal: Proposal, channel: Channel) -> bool:
+    def _ask(self, workflow: str, shown: PlanData, channel: Channel) -> bool:
         while True:
-            channel.write(f"Go ahead with {proposal.workflow}? [yes/no/details] ")
+            channel.write(f"Go ahead with {workflow}? [yes/no/details] ")
             line = sys.stdin.readline()
             if not line:
                 channel.line()
@@ -127,7 +128,7 @@ class CliConversation:
             if answer in {"no", "n", ""}:
                 return False
             if answer in {"details", "d"}:
-                write_plan(plan_data(proposal, whole=False), channel, Level.FULL)
+                write_plan(shown, channel, Level.FULL)
 
     def confirm(self, intent: str, lines: Sequence[str]) -> bool:
         """Say what would be done, and ask unless ``--yes`` was given. Raises ``NobodyToAsk``."""

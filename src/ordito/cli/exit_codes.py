@@ -18,6 +18,8 @@ class ExitCode(IntEnum):
     TIMED_OUT = 6
     ROLLED_BACK = 7
     ROLLBACK_INCOMPLETE = 8
+    NOT_APPROVED = 9
+    NO_SERVER = 10
     USAGE = 64
     INTERNAL = 70
     INTERRUPTED = 130

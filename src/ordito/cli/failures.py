@@ -6,19 +6,45 @@ from ordito.app.errors import Declined, JobUnfinished, NobodyToAsk, Refused
 from ordito.base.diagnostics import InvalidDocument
 from ordito.cli.diagnostics import as_json
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.places import AT_SERVER, LOCAL_ONLY
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
+from ordito.cli.settings import GlobalSettings
+from ordito.client.errors import AT_THE_DOOR, ServerError
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.owner import Locked
 from ordito.planning.refused import PlanRefused
 from ordito.results.failure import EXPECTED as FAILURES
 from ordito.results.failure import INTERRUPTING, NextStep, failure_of
+from ordito.results.findings import diagnostic_of
 
-EXPECTED: tuple[type[Exception], ...] = (*FAILURES, Declined)
+EXPECTED: tuple[type[Exception], ...] = (*FAILURES, Declined, ServerError)
 """The errors that are no fault of this program."""
 
 EXIT_CODES = {NobodyToAsk: ExitCode.USAGE, Locked: ExitCode.BUSY, JobUnfinished: ExitCode.BUSY}
 """The exit codes of errors by their kinds; that of all others is ``REFUSED``."""
+
+CODES_OF_SERVER = {
+    "needs-answer": ExitCode.USAGE,
+    **dict.fromkeys(("locked", "unfinished-job"), ExitCode.BUSY),
+    **dict.fromkeys(AT_THE_DOOR, ExitCode.NO_SERVER),
+}
+"""The same for what a server says, by its code."""
+
+
+def check_place(settings: GlobalSettings, verb: str) -> None:
+    """Refuse a verb that cannot work at the server that is named. Raises ``Refused``."""
+    if not settings.wanted_server:
+        if settings.detach or settings.wait_approval:
+            hint = "leave --detach and --wait-approval out, or give --server URL"
+            raise Refused("needs-server", "only a server can go on without the command", hint)
+        return
+    if verb in LOCAL_ONLY:
+        hint = 'call it there, in the directory of the ensemble; --server "" is for an ensemble of this machine'
+        raise Refused("local-only", f"{verb} is not for servers: {LOCAL_ONLY[verb]}", hint)
+    if verb in AT_SERVER and settings.hosts is not None:
+        message = "--hosts names a file of this machine, and the ensemble is on the server's"
+        raise Refused("local-only", message, "leave it out: the inventory of the ensemble is used")
 
 
 def present(error: Exception, session: Session) -> ExitCode:
@@ -26,6 +52,8 @@ def present(error: Exception, session: Session) -> ExitCode:
     if isinstance(error, Declined):
         session.note("Nothing was changed.")
         return ExitCode.INTERRUPTED
+    if isinstance(error, ServerError):
+        return _present_server(error, session)
     if isinstance(error, Refused | PlanRefused):
         session.public_inputs |= error.public_inputs
     failure = failure_of(error)
@@ -39,6 +67,18 @@ def present(error: Exception, session: Session) -> ExitCode:
         return ExitCode.JOB_FAILED
     session.next(*(_command(step, session) for step in failure.next))
     return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), ExitCode.REFUSED)
+
+
+def _present_server(error: ServerError, session: Session) -> ExitCode:
+    """What the server says, as it would be said here."""
+    failure, found = error.failure, [diagnostic_of(one) for one in error.diagnostics]
+    if found:
+        session.diagnostics(found)
+        session.fail_for_programs(failure.code, failure.message, "", as_json(session.completed(found)))
+    else:
+        session.fail(failure.code, failure.message, failure.hint)
+    session.next(*(_command(step, session) for step in failure.next))
+    return CODES_OF_SERVER.get(failure.code, ExitCode.REFUSED)
 
 
 def _command(step: NextStep, session: Session) -> NextCommand:
@@ -80,7 +120,9 @@ def interrupted(session: Session) -> ExitCode:
 
 
 def _offer_resume(session: Session) -> bool:
-    """Name the command that continues an interrupted job, if there is one."""
+    """Name the command that continues an interrupted job, if there is one. What a server runs goes on there."""
+    if session.settings.wanted_server:
+        return False
     from ordito.app.job.jobs import open_job
     from ordito.app.place import place_of
 

@@ -75,6 +75,17 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
     "Serve a team": {
         "serve": VerbEntry("serve", "Serve ensembles to several people, over HTTP."),
         "server": VerbEntry("server", "Check a server, back it up, and restore it."),
+        "login": VerbEntry("signing_in", "Sign in at a server."),
+        "whoami": VerbEntry("signing_in", "Show with whose rights commands ask a server."),
+        "projects": VerbEntry("projects", "Show and make projects, and give roles in them."),
+        "ensembles": VerbEntry("ensembles", "Show the ensembles of a server, and add some."),
+        "users": VerbEntry("users", "Show, make and disable the users of a server."),
+        "groups": VerbEntry("groups", "Show and make groups of users."),
+        "accounts": VerbEntry("accounts", "Show and make service accounts, for programs."),
+        "tokens": VerbEntry("tokens", "Show, make and end tokens."),
+        "plans": VerbEntry("plans", "Show, approve and apply what was asked of a server."),
+        "audit": VerbEntry("audit", "Show what was done at a server."),
+        "logout": VerbEntry("signing_in", "Sign out at a server, and forget it."),
     },
     "Provide what it needs": {
         "hosts": VerbEntry("hosts", "Show the hosts of the inventory, and check them."),
@@ -163,8 +174,57 @@ SERVER_VERBS: Mapping[str, VerbEntry] = {
     "audit": VerbEntry("server", "Check its audit log."),
 }
 
-AUDIT_VERBS: Mapping[str, VerbEntry] = {
+SERVER_AUDIT_VERBS: Mapping[str, VerbEntry] = {
     "verify": VerbEntry("server", "Check whether the audit log is whole."),
+}
+
+PROJECTS_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("projects", "List the projects that you may see."),
+    "create": VerbEntry("projects", "Make a project."),
+    "members": VerbEntry("projects", "Show who has which role; give and take roles."),
+    "remove": VerbEntry("projects", "Remove a project that has no ensembles."),
+}
+
+ENSEMBLES_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("ensembles", "List the ensembles that you may see."),
+    "show": VerbEntry("ensembles", "Show what the server knows of one."),
+    "create": VerbEntry("ensembles", "Add one that is on the server's machine."),
+    "remove": VerbEntry("ensembles", "Let the server forget one."),
+}
+
+USERS_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("users", "List the users."),
+    "create": VerbEntry("users", "Make a user, and a link to sign in with."),
+    "change": VerbEntry("users", "Disable a user, or make them an administrator."),
+    "reset": VerbEntry("users", "Give a user a new link to sign in with."),
+    "remove": VerbEntry("users", "Remove a user."),
+}
+
+GROUPS_VERBS: Mapping[str, VerbEntry] = {
+    "set": VerbEntry("groups", "Set the members of a group."),
+    "list": VerbEntry("groups", "List the groups with their members."),
+    "remove": VerbEntry("groups", "Remove a group."),
+}
+
+ACCOUNTS_VERBS: Mapping[str, VerbEntry] = {
+    "create": VerbEntry("accounts", "Make a service account."),
+    "list": VerbEntry("accounts", "List them, with their tokens."),
+    "remove": VerbEntry("accounts", "Remove one."),
+}
+
+PLANS_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("plans", "List the plans of an ensemble, or what needs you."),
+    "show": VerbEntry("plans", "Show a plan: its state, approvals, and what it does."),
+    "approve": VerbEntry("plans", "Approve a plan of somebody else."),
+    "reject": VerbEntry("plans", "Reject a plan."),
+    "apply": VerbEntry("plans", "Carry a plan out, and follow its job."),
+    "discard": VerbEntry("plans", "Discard a plan that has not begun."),
+}
+
+TOKENS_VERBS: Mapping[str, VerbEntry] = {
+    "create": VerbEntry("tokens", "Make a token, which is shown once."),
+    "list": VerbEntry("tokens", "List your tokens."),
+    "remove": VerbEntry("tokens", "End a token."),
 }
 
 

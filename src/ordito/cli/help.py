@@ -12,7 +12,7 @@ from ordito.cli.options import completing, global_options
 JOB = frozenset(
     {
         *("parallel", "host_concurrency", "on_failure", "attempts", "interval", "timeout", "commit", "message"),
-        "wait_lock",
+        *("wait_lock", "detach", "wait_approval"),
     }
 )
 """The options about how a job runs, by the names of their parameters."""

@@ -62,7 +62,7 @@ def workflow_request(session: Session, request: Request, options: JobOptions, wa
         raise click.UsageError(request.stays)
     settings = session.settings
     environment = environment_for(request, settings.wanted_environment)
-    hosts = hosts_for(request, settings)
+    hosts = hosts_for(request, settings) if not settings.wanted_server else None
     return WorkflowRequest(settings.directory, request, options, wait_lock, environment, hosts)
 
 
@@ -108,7 +108,12 @@ def _finish(result: WorkflowResult, conversation: CliConversation, session: Sess
 
 
 def carry_out(session: Session, request: WorkflowRequest, finish: Finish, *, explains: bool = False) -> ExitCode:
-    """Plan, ask, carry out, and report the result. With ``explains`` the differences are shown first."""
+    """Plan, ask, carry out, and report the result, here or at the server that is named. With ``explains`` the
+    differences are shown first."""
+    if session.settings.wanted_server:
+        from ordito.cli import remote_jobs
+
+        return remote_jobs.carry_out(session, request, finish, explains=explains)
     from ordito.app.workflow_run import run_workflow
     from ordito.cli.conversation import CliConversation
 

@@ -300,11 +300,21 @@ def _after_upgrading(report: JobReport, session: Session) -> Iterator[tuple[tupl
 
 
 def _back(report: JobReport, session: Session) -> Iterator[tuple[tuple[str, ...], str]]:
+    undone = f", and undo {listed(report.causes.stands, MOST_NAMED)}" if report.causes.stands else ""
+    if revision := _led_back_to(session):
+        yield ("rollback",), f"go back to revision {revision}{undone}"
+
+
+def _led_back_to(session: Session) -> int:
+    """The revision to which a rollback leads now, 0 for none."""
+    if session.settings.wanted_server:
+        from ordito.results.answer import Asked
+        from ordito.results.status import REVISIONS
+
+        return session.ask(REVISIONS, Asked()).back
     from ordito.app.rollback_target import led_back_to
 
-    undone = f", and undo {listed(report.causes.stands, MOST_NAMED)}" if report.causes.stands else ""
-    if revision := led_back_to(session.settings.directory):
-        yield ("rollback",), f"go back to revision {revision}{undone}"
+    return led_back_to(session.settings.directory)
 
 
 def _unmended(report: JobReport) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -21,6 +21,7 @@ import click
 import msgspec
 
 from ordito.cli.exit_codes import ExitCode
+from ordito.cli.places import AT_SERVER
 from ordito.results.pages import page_data
 
 FOLDER = Path(__file__).parent / "manual"
@@ -62,6 +63,10 @@ TAKEN_BACK = (ExitCode.ROLLED_BACK, ExitCode.ROLLBACK_INCOMPLETE)
 def exits_of(command: click.Command, manual: Manual) -> Mapping[ExitCode, str]:
     """The exit codes of a verb, with their meanings."""
     codes = {*EVERY_VERB, *(ExitCode(code) for code in manual.exits)}
+    if getattr(command, "page", "") in AT_SERVER:
+        codes.add(ExitCode.NO_SERVER)
+    if any(option.name == "wait_approval" for option in command.params):
+        codes.add(ExitCode.NOT_APPROVED)
     for option in command.params:
         codes.update(BY_OPTION.get(option.name or "", ()))
         if option.name == "on_failure" and "rollback" in str(option.metavar):
@@ -125,6 +130,15 @@ MEANINGS: Mapping[ExitCode, Meaning] = {
         "The job failed, and not everything that it had done could be rolled back.",
         "`ordito jobs show` lists what remains, `ordito diff` what is different. Repair it by hand if needed,"
         " then `ordito deploy` or `ordito rollback`.",
+    ),
+    ExitCode.NOT_APPROVED: Meaning(
+        "With a server: what was asked for is accepted, and waits for an approval.",
+        "Somebody else approves it with `ordito plans approve`; then `ordito plans apply` begins it.",
+    ),
+    ExitCode.NO_SERVER: Meaning(
+        "With a server: it is not reached, or nobody is signed in there.",
+        "The message says which of the two. `ordito login URL` signs in; a program has its token in `ORDITO_TOKEN`."
+        " Nothing was changed, unless the message says what goes on there.",
     ),
     ExitCode.USAGE: Meaning(
         "The command line is wrong, or an answer was needed and nobody could be asked.",

@@ -18,7 +18,7 @@ ARGUMENTS = "ordito.arguments"
 INPUTS = "ordito.inputs"
 
 
-def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
     """Remember an option that was given; one after the verb comes later and wins."""
     name = parameter.name or ""
     if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
@@ -36,10 +36,16 @@ def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Opt
     """
 
     def option(*names: str, **attributes: Any) -> click.Option:
-        return click.Option(names, **{"callback": _keep, "expose_value": False, **attributes})
+        return click.Option(names, **{"callback": keep, "expose_value": False, **attributes})
 
     return [
-        option("-e", "--ensemble", metavar="DIR", help="The ensemble's directory (default: the current one)."),
+        option(
+            "-e",
+            "--ensemble",
+            metavar="DIR",
+            help="The ensemble's directory (default: the current one); with a server [PROJECT/]NAME.",
+        ),
+        option("--server", metavar="URL|NAME", help='The server to ask; "" to work on this machine.'),
         option(
             "--env", "environment", metavar="NAME", help='The environment of ensemble.yaml to work in; "" for none.'
         ),

@@ -14,6 +14,7 @@ from ordito.app.requests import DeployRequest, DescriptionRequest, GivenInputs, 
 from ordito.base.options import NO, Argument, Declared, Option, declared
 from ordito.base.portion import Portion, portion_of
 from ordito.cli.durations import seconds_of
+from ordito.cli.options import keep
 from ordito.cli.session import Session
 from ordito.cli.settings import PROGRAM
 from ordito.work.options import USUAL, JobOptions
@@ -288,10 +289,25 @@ def job_options(wording: Wording = ON_FAILURE) -> Decorator:
             given = {"on_failure": USUAL, **_given(JobOptions, others, (), GivenInputs())}
             return function(session, options=JobOptions(**given), **others)  # type: ignore[arg-type]
 
-        params = _parameters(JobOptions, {**wording, "commits": IN_GIT}, ())
+        params = [*_parameters(JobOptions, {**wording, "commits": IN_GIT}, ()), *_at_server()]
         return wait_lock_option(_with_params(with_options, params))
 
     return decorate
+
+
+def _at_server() -> list[click.Parameter]:
+    """The options that only a server knows; they are kept with the settings."""
+    kept: dict[str, Any] = {"expose_value": False, "callback": keep}
+    return [
+        click.Option(["--detach"], is_flag=True, help="At a server: end once the plan is queued.", **kept),
+        click.Option(
+            ["--wait-approval"],
+            type=Duration(),
+            metavar="DURATION",
+            help="At a server: wait so long for others who approve; else the exit code is 9.",
+            **kept,
+        ),
+    ]
 
 
 def commit_option(default: str = IN_GIT) -> Decorator:

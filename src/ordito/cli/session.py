@@ -64,7 +64,11 @@ class Session:
             diagnostics_view.render(found, self.err)
 
     def ask(self, look: UseCase[A, R], asked: A) -> R:
-        """The answer for the ensemble of this command."""
+        """The answer for the ensemble of this command, here or at the server that is named."""
+        if self.settings.wanted_server:
+            from ordito.cli.remote import ensemble_of
+
+            return ensemble_of(self.settings).ask(look, asked)
         return look.answer(self.settings.directory, asked)
 
     def show(self, found: Shown, write: Callable[[Shown, Channel], None] | None = None) -> None:

@@ -19,6 +19,9 @@ PROGRAM = os.environ.get("ORDITO_PROGRAM") or "ordito"
 ENVIRONMENT_VARIABLE = "ORDITO_ENV"
 """The variable that names the environment to work in, if no option does."""
 
+SERVER_VARIABLE = "ORDITO_SERVER"
+"""The variable that names the server to ask, if no option does."""
+
 
 class Format(StrEnum):
     """How a result is written. Every verb has the first three; only some verbs have the others."""
@@ -47,7 +50,8 @@ COMMON_FORMATS = (Format.TEXT, Format.JSON, Format.YAML)
 
 
 class GlobalSettings(msgspec.Struct, frozen=True):
-    """The global options; ``ensemble`` is the given directory, "" for none; ``environment`` is the environment's name,
+    """The global options; ``ensemble`` is the given directory, or with a server the name of an ensemble there, "" for
+    none; ``environment`` is the environment's name,
     None if none was given; ``hosts`` the inventory's path in the same way. ``arguments`` are those of the whole command
     line."""
 
@@ -56,6 +60,15 @@ class GlobalSettings(msgspec.Struct, frozen=True):
 
     environment: str | None = None
     """The environment's name, None if none was given."""
+
+    server: str | None = None
+    """The URL or the name of a server, None if none was given."""
+
+    detach: bool = False
+    """With a server: whether the command ends once its plan is queued."""
+
+    wait_approval: float = 0.0
+    """With a server: how many seconds to wait for approvals of others."""
 
     hosts: str | None = None
     """The inventory's path, None if none was given."""
@@ -82,14 +95,21 @@ class GlobalSettings(msgspec.Struct, frozen=True):
             return self.environment
         return os.environ.get(ENVIRONMENT_VARIABLE) or None
 
+    @property
+    def wanted_server(self) -> str:
+        """The server to ask, "" to work on this machine."""
+        return self.server if self.server is not None else os.environ.get(SERVER_VARIABLE, "")
+
+    @property
+    def chosen(self) -> list[str]:
+        """The words that name the same ensemble in a command line."""
+        given = (("--server", self.server), ("-e", self.ensemble or None), ("--env", self.environment))
+        named = [word for option, value in given if value is not None for word in (option, value)]
+        return [*named, "--hosts", self.hosts] if self.hosts is not None else named
+
     def command(self, *words: str) -> str:
         """A command line about the same ensemble, as it is typed."""
-        chosen = ["-e", self.ensemble] if self.ensemble else []
-        if self.environment is not None:
-            chosen += ["--env", self.environment]
-        if self.hosts is not None:
-            chosen += ["--hosts", self.hosts]
-        return f"{PROGRAM} {shlex.join([*chosen, *words])}"
+        return f"{PROGRAM} {shlex.join([*self.chosen, *words])}"
 
     def plain_command(self, *words: str) -> str:
         """A command line that is not about an ensemble."""
@@ -103,11 +123,7 @@ class GlobalSettings(msgspec.Struct, frozen=True):
     def completed(self, text: str) -> str:
         """A text whose commands, written as `ordito VERB ...`, get the options for the same ensemble. Other rooms write
         commands into their messages in this way, without knowing the command line."""
-        chosen = f"-e {shlex.quote(self.ensemble)} " if self.ensemble else ""
-        if self.environment is not None:
-            chosen += f"--env {shlex.quote(self.environment)} "
-        if self.hosts is not None:
-            chosen += f"--hosts {shlex.quote(self.hosts)} "
+        chosen = "".join(f"{shlex.quote(word)} " for word in self.chosen)
         return COMMAND.sub(lambda _: f"`{PROGRAM} {chosen}", text)
 
 

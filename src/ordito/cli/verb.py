@@ -40,7 +40,7 @@ def verb(
         @click.pass_context
         def run(context: click.Context, /, **arguments: Any) -> ExitCode:
             # What explains failures knows the rooms below, which help and a wrong command line do not need.
-            from ordito.cli.failures import EXPECTED, interrupted, present
+            from ordito.cli.failures import EXPECTED, check_place, interrupted, present
             from ordito.cli.waiting_notices import handle_afterwards
 
             inputs = inputs_of(context)
@@ -53,6 +53,7 @@ def verb(
                 raise click.UsageError(f"{name} writes {', '.join(formats)}, not {settings.output}", context)
             session = Session(settings, page)
             try:
+                check_place(settings, page)
                 code = function(session, **arguments)
             except EXPECTED as error:
                 code = present(error, session)

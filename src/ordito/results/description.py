@@ -61,6 +61,9 @@ class DescribedInstance(Result, frozen=True, kw_only=True):
     next: tuple[str, ...]
     """Commands that make sense, without `ordito`."""
 
+    purposes: tuple[str, ...] = ()
+    """What each of these commands does."""
+
     is_away: bool | UnsetType = UNSET
     """True if it keeps data and was found to be absent."""
 
@@ -123,6 +126,9 @@ class DescribedNode(Result, frozen=True, kw_only=True):
     next: tuple[str, ...]
     """Commands that make sense, without `ordito`."""
 
+    purposes: tuple[str, ...] = ()
+    """What each of these commands does."""
+
 
 DescriptionData = DescribedInstance | DescribedNode
 
@@ -155,6 +161,7 @@ def instance_data(found: InstanceDescription) -> DescribedInstance:
         operations=found.operated,
         events=found.events,
         next=tuple(" ".join(step.words) for step in found.next),
+        purposes=tuple(step.purpose for step in found.next),
         is_away=found.is_away or UNSET,
         times=_untold_times(found) or UNSET,
     )
@@ -192,6 +199,7 @@ def node_data(found: NodeDescription) -> DescribedNode:
         },
         events=found.events,
         next=tuple(" ".join(step.words) for step in found.next),
+        purposes=tuple(step.purpose for step in found.next),
     )
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ordito.app.doctor.finding import DoctorFinding
-from ordito.base.diagnostics import Severity
+from ordito.base.diagnostics import Diagnostic, Related, Severity
+from ordito.base.span import SourceText, Span
 from ordito.results.answer import ResultData
 
 if TYPE_CHECKING:
     from ordito.app.doctor.finding import Diagnosis
-    from ordito.base.diagnostics import Diagnostic
-    from ordito.base.span import Span
 
 
 class RelatedPlace(msgspec.Struct, frozen=True):
@@ -47,6 +46,20 @@ def finding_data(found: Diagnostic) -> FindingData:
     """A finding."""
     related = tuple(RelatedPlace(one.message, *_place(one.span)) for one in found.related)
     return FindingData(found.code, str(found.severity), found.message, *_place(found.span), found.hint, related)
+
+
+def diagnostic_of(found: FindingData) -> Diagnostic:
+    """A finding of which only the data has come here: its place is known, and no text of the file."""
+    span = _span(found)
+    related = tuple(Related(one.message, place) for one in found.related if (place := _span(one)) is not None)
+    return Diagnostic(Severity(found.severity), found.code, found.message, span, found.hint, related)
+
+
+def _span(found: FindingData | RelatedPlace) -> Span | None:
+    if found.file is None or found.line is None or found.column is None:
+        return None
+    end_line, end_column = found.end_line or found.line, found.end_column or found.column
+    return Span(SourceText(found.file, ""), found.line, found.column, end_line, end_column)
 
 
 def total(found: Iterable[Diagnostic | FindingData]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.planning.preview import Totals
-from ordito.results.answer import Result
+from ordito.results.answer import Result, ResultData
 from ordito.results.failure import Failure
 from ordito.results.findings import FindingData
 
@@ -125,3 +125,9 @@ class PlanReport(Result, frozen=True):
     job: str
     report: Mapping[str, object]
     """The report of the job, as it is kept."""
+
+
+class AskedPlansData(ResultData, frozen=True, tag="ordito.plans-list/1"):
+    """Plans on a server, the newest first."""
+
+    plans: tuple[AskedPlan, ...]

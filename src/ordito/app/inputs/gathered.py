@@ -97,6 +97,22 @@ def read_given(given: GivenInputs, diagnostics: Diagnostics) -> dict[str, object
     return values
 
 
+def sendable(given: GivenInputs, diagnostics: Diagnostics) -> tuple[dict[str, object], dict[str, str]]:
+    """The values of one command for another machine: plain data, and texts as on a command line. What a file writes
+    without quotes is a text too, since only its type says what it means."""
+    values: dict[str, object] = dict(given.values)
+    texts: dict[str, str] = {}
+    for name, node in read_given(GivenInputs(given.files), diagnostics).items():
+        if isinstance(node, Scalar) and node.plain and not is_null(node):
+            texts[name] = node.text
+            values.pop(name, None)
+        elif isinstance(node, Scalar | Sequence | MappingNode):
+            values[name] = plain(node)
+            texts.pop(name, None)
+    values = {name: value for name, value in values.items() if name not in given.texts}
+    return values, {**texts, **given.texts}
+
+
 def _read_file(path: str, diagnostics: Diagnostics) -> Mapping[str, object]:
     before = len(diagnostics)
     document = load_file(path, diagnostics)

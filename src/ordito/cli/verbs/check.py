@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -18,8 +19,10 @@ from ordito.cli.text_width import one_line, pad, printable, width
 from ordito.instances.status import WORSE
 
 if TYPE_CHECKING:
+    from ordito.app.drift import DriftResult
     from ordito.app.workflow_run import WorkflowRequest
     from ordito.cli.channel import Channel
+    from ordito.cli.progress.ledger import Ledger
     from ordito.results.drift import CheckedData, DriftData
 
 
@@ -38,17 +41,26 @@ detailed_option = click.option("--detailed-exitcode", is_flag=True, help="Exit w
 
 def _look(session: Session, request: WorkflowRequest, *, detailed_exitcode: bool) -> ExitCode:
     """Run the checks, and show what was found."""
+    if session.settings.wanted_server:
+        from ordito.cli.remote_checks import look_there
+
+        return look_there(session, request, partial(_end, session, request, detailed_exitcode=detailed_exitcode))
     from ordito.app.drift import look
     from ordito.cli.conversation import LookingConversation
+
+    conversation = LookingConversation(session)
+    return _end(session, request, look(request, conversation), conversation.ledger, detailed_exitcode=detailed_exitcode)
+
+
+def _end(
+    session: Session, request: WorkflowRequest, result: DriftResult, ledger: Ledger, *, detailed_exitcode: bool
+) -> ExitCode:
     from ordito.cli.job_view import exit_code, write_report
     from ordito.results.drift import drift_data
 
-    conversation = LookingConversation(session)
-    result = look(request, conversation)
-    complaints = conversation.ledger.complaints
     if result.report is not None:
-        write_report(result.report, conversation.ledger, session)
-    found = drift_data(request.wanted.workflow, result, complaints)
+        write_report(result.report, ledger, session)
+    found = drift_data(request.wanted.workflow, result, ledger.complaints)
     session.show(found, write_drift)
     unwell = ExitCode.CHANGES if detailed_exitcode and not found.well else ExitCode.DONE
     if result.report is None:

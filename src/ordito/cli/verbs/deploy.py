@@ -130,7 +130,9 @@ def finish_rollback(result: WorkflowResult, conversation: CliConversation, sessi
         return ExitCode.DONE
     write_report(report, conversation.ledger, session)
     code = exit_code(report)
-    left = leftovers(session.settings.directory) if code is ExitCode.DONE else ()
+    # What is different at a server is seen there.
+    is_here = not session.settings.wanted_server
+    left = leftovers(session.settings.directory) if code is ExitCode.DONE and is_here else ()
     show_end(report, session, different=left or UNSET)
     if left:
         session.warn("not everything is as it was then:")
@@ -156,7 +158,7 @@ def finish_undeploy(result: WorkflowResult, conversation: CliConversation, sessi
     from ordito.results.jobs import NoJobData
 
     report = result.report
-    staying = result.proposal.plan.summary.kept if result.proposal is not None else ()
+    staying = result.proposal.plan.summary.kept if result.proposal is not None else result.kept
     if report is None:
         kept = result.proposal.orphans if result.proposal is not None else ()
         reason = "the service that was deployed has no instances" if kept else "nothing is deployed"

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from ordito.app.requests import HealRequest
 from ordito.base.text import listed
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.job_verb import job_verb
+from ordito.cli.job_verb import carry_out, finisher, job_verb
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad, width
 
@@ -55,6 +55,9 @@ def heal_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
     What was replaced is checked. What keeps data is removed only if --allow-data-loss names it.
     INSTANCE may also be a node with one instance. Several are healed one after the other, each in its own job."""
+    assert isinstance(request.wanted, HealRequest)
+    if session.settings.wanted_server:
+        return _heal_there(session, request, request.wanted)
     from ordito.app.errors import Refused
     from ordito.app.proposals.heal import NOTHING_HEALS, REQUIRED_FIRST, healings
     from ordito.app.workflow_run import run_workflow
@@ -62,7 +65,6 @@ def heal_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
     ended: list[WorkflowResult] = []
     worst = ExitCode.DONE
-    assert isinstance(request.wanted, HealRequest)
     every = healings(request.directory, request.wanted, request.environment, request.hosts)
     for one in every:
         conversation = CliConversation(session)
@@ -82,6 +84,18 @@ def heal_command(session: Session, request: WorkflowRequest) -> ExitCode:
         if code not in (ExitCode.DONE, ExitCode.JOB_FAILED, ExitCode.UNREACHABLE):
             break  # The command was to end.
     _say(ended, session)
+    return worst
+
+
+def _heal_there(session: Session, request: WorkflowRequest, wanted: HealRequest) -> ExitCode:
+    """The same at a server: a plan for each instance, one after the other."""
+    worst = ExitCode.DONE
+    for name in wanted.names:
+        one = msgspec.structs.replace(request, wanted=msgspec.structs.replace(wanted, names=(name,)))
+        code = carry_out(session, one, finisher("check"))
+        worst = worst if code is ExitCode.DONE else code
+        if code not in (ExitCode.DONE, ExitCode.JOB_FAILED, ExitCode.UNREACHABLE):
+            break  # The command was to end, or somebody has to approve.
     return worst
 
 

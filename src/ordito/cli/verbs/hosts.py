@@ -35,11 +35,14 @@ def list_command(session: Session, names: tuple[str, ...]) -> ExitCode:
 
     No host is contacted; `ordito hosts check` does that. Without NAME all of them are listed."""
     from ordito.app.hosts import HostsRequest, list_hosts, told
-    from ordito.results.hosts import host_list_data
+    from ordito.results.hosts import HOSTS, HostsAsked, host_list_data
 
     settings = session.settings
-    request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
-    found = host_list_data(list_hosts(request))
+    if settings.hosts is None:
+        found = session.ask(HOSTS, HostsAsked(names, settings.wanted_environment))
+    else:
+        request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
+        found = host_list_data(list_hosts(request))
     session.show(found, lambda shown, channel: write_columns(LISTED, [_row(host) for host in shown.hosts], channel))
     lost = [host for host in found.hosts if host.state == "lost"]
     for host in lost:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import click
 import msgspec
 from msgspec import UNSET
 
-from ordito.app.errors import Declined, NobodyToAsk
+from ordito.app.errors import Declined, NobodyToAsk, Refused
 from ordito.app.requests import RetryRequest
 from ordito.base.text import listed
 from ordito.cli.channel import Channel, write_columns
@@ -33,6 +34,7 @@ from ordito.work.plan import HOOK, UNDO
 
 if TYPE_CHECKING:
     from ordito.app.follow import JobEventLines
+    from ordito.app.job.jobs import JobOutput
     from ordito.app.workflow_run import WorkflowResult
     from ordito.cli.conversation import CliConversation
     from ordito.ensemble.job_format import ConfigChange
@@ -148,7 +150,10 @@ def logs_command(session: Session, job: str | None, step: str) -> ExitCode:
     that printed it, as in web_1.Standard.create; with --step, only the output of that step is shown, unchanged."""
     from ordito.app.job.jobs import JobRequest, job_log
 
-    found = job_log(JobRequest(session.settings.directory, job or "", step))
+    if session.settings.wanted_server:
+        found = _log_there(session, job or "", step)
+    else:
+        found = job_log(JobRequest(session.settings.directory, job or "", step))
     if not found.is_kept:
         session.warn(f"what job {found.job} printed is not kept here: only that of the newest jobs is, where they ran")
     if not session.writes_text:
@@ -167,6 +172,24 @@ def logs_command(session: Session, job: str | None, step: str) -> ExitCode:
     return ExitCode.DONE
 
 
+def _log_there(session: Session, job: str, step: str) -> JobOutput:
+    """What the operations of a job printed, at the server."""
+    from ordito.app.job.jobs import JobOutput
+    from ordito.cli.remote import ensemble_of
+    from ordito.client.errors import ServerError
+    from ordito.client.jobs import job_named, log_pieces
+    from ordito.ensemble.logs import by_lines
+
+    ensemble = ensemble_of(session.settings)
+    name = job_named(ensemble, job).id
+    try:
+        return JobOutput(name, by_lines(list(log_pieces(ensemble, name, step))), True)
+    except ServerError as error:
+        if error.failure.code != "forgotten":
+            raise
+        return JobOutput(name, iter(()), False)
+
+
 @verb("events", named="jobs events")
 @click.argument("job", required=False)
 @click.option("--follow", "-f", is_flag=True, help="Go on while the job runs, until it has ended.")
@@ -181,7 +204,10 @@ def events_command(session: Session, job: str | None, *, follow: bool) -> ExitCo
 
     if follow and session.settings.output is not Format.TEXT:
         raise click.UsageError("-o writes one result, when all is known: with --follow use --json")
-    found = job_events(EventsRequest(session.settings.directory, job or "", follow))
+    if session.settings.wanted_server:
+        found = _events_there(session, job or "", follow=follow)
+    else:
+        found = job_events(EventsRequest(session.settings.directory, job or "", follow))
     try:
         _tell(found, session)
     except KeyboardInterrupt:
@@ -191,6 +217,22 @@ def events_command(session: Session, job: str | None, *, follow: bool) -> ExitCo
     if found.open is not None and found.open.outcome == INTERRUPTED:
         session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it was interrupted"))
     return ExitCode.DONE
+
+
+def _events_there(session: Session, job: str, *, follow: bool) -> JobEventLines:
+    """The events of a job at the server."""
+    from ordito.app.follow import JobEventLines
+    from ordito.app.job.jobs import OpenJob
+    from ordito.cli.remote import ensemble_of
+    from ordito.client.jobs import event_lines, following_lines, is_interrupted, job_named
+
+    ensemble = ensemble_of(session.settings)
+    found = job_named(ensemble, job)
+    is_over = partial(is_interrupted, ensemble, found.id)
+    is_followed = follow and found.open is not None
+    lines = following_lines(ensemble, found.id, is_over) if is_followed else event_lines(ensemble, found.id)
+    known = msgspec.convert(found.open, OpenJob, from_attributes=True) if found.open is not None else None
+    return JobEventLines(found.id, lines, known)
 
 
 def _tell(found: JobEventLines, session: Session) -> None:
@@ -237,10 +279,13 @@ def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: f
     JOB is its id or the beginning of it; without it, the unfinished job is meant. Running steps finish and no others
     start; with --now the running steps are ended too. A job whose process is gone is closed: what has not begun is left
     out, what was running is ended if it still runs, and the report says what is in doubt."""
+    if session.settings.wanted_server:
+        _refuse_commit(commit)
+        return _cancel_there(session, job or "", now=now)
     from ordito.app.job.cancel import CancelRequest, cancel
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import write_report
-    from ordito.results.jobs import CancellingData, NoJobData, job_end_data
+    from ordito.results.jobs import NoJobData, job_end_data
 
     conversation = CliConversation(session)
     request = CancelRequest(session.settings.directory, job or "", now, wait_lock, commit)
@@ -256,11 +301,39 @@ def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: f
         session.note("Nothing to cancel: no job is running, and none was interrupted.")
         session.show(NoJobData())
         return ExitCode.DONE
+    return _told_to_end(session, result.job, now=now)
+
+
+def _told_to_end(session: Session, job: str, *, now: bool) -> ExitCode:
+    from ordito.results.jobs import CancellingData
+
     what = "its running steps are being ended" if now else "running steps finish, no others start"
-    session.note(f"Job {result.job} was told to end: {what}.")
-    session.show(CancellingData(result.job, "cancelling"))
-    session.next(NextCommand(session.settings.command("jobs", "show", result.job), "see how it ended"))
+    session.note(f"Job {job} was told to end: {what}.")
+    session.show(CancellingData(job, "cancelling"))
+    session.next(NextCommand(session.settings.command("jobs", "show", job), "see how it ended"))
     return ExitCode.DONE
+
+
+def _refuse_commit(commit: str) -> None:
+    if commit:
+        hint = "leave it out: the ensemble says whether its files are committed"
+        raise Refused("local-only", "--commit and --no-commit are not for servers", hint)
+
+
+def _cancel_there(session: Session, job: str, *, now: bool) -> ExitCode:
+    from ordito.cli.remote import ensemble_of
+    from ordito.client.jobs import job_named
+    from ordito.client.plans import cancel_job
+    from ordito.results.jobs import NoJobData
+
+    ensemble = ensemble_of(session.settings)
+    found = job_named(ensemble, job)
+    if not job and found.open is None:
+        session.note("Nothing to cancel: no job is running, and none was interrupted.")
+        session.show(NoJobData())
+        return ExitCode.DONE
+    name, _ = cancel_job(ensemble, found.id, now=now)
+    return _told_to_end(session, name, now=now)
 
 
 @verb("resume", named="jobs resume")
@@ -273,6 +346,9 @@ def resume_command(session: Session, wait_lock: float, commit: str) -> ExitCode:
     Then the check of its instance says whether it is done; without an answer it runs again.
 
     Afterwards, or if no job was interrupted, the notices that arrived meanwhile (`ordito notify`) are handled."""
+    if session.settings.wanted_server:
+        _refuse_commit(commit)
+        return _resume_there(session)
     from ordito.app.job.run import ResumeRequest, resume
     from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import end_job
@@ -280,6 +356,33 @@ def resume_command(session: Session, wait_lock: float, commit: str) -> ExitCode:
     conversation = CliConversation(session)
     report = resume(ResumeRequest(session.settings.directory, wait_lock, commit), conversation).report
     return end_job(report, conversation.ledger, session, nothing="Nothing to resume: no job was interrupted.")
+
+
+def _resume_there(session: Session) -> ExitCode:
+    """The same at a server: the job goes on there, and is followed."""
+    from ordito.cli.conversation import CliConversation
+    from ordito.cli.remote import ensemble_of
+    from ordito.cli.remote_jobs import follow_job
+    from ordito.client.jobs import is_interrupted, job_named
+    from ordito.client.plans import resume_job
+    from ordito.results.jobs import NoJobData
+
+    ensemble = ensemble_of(session.settings)
+    found = job_named(ensemble, "")
+    if found.open is None:
+        session.note("Nothing to resume: no job was interrupted.")
+        session.show(NoJobData())
+        return ExitCode.DONE
+    job = resume_job(ensemble, found.id)
+    conversation = CliConversation(session)
+    ended = follow_job(ensemble, job, conversation, partial(is_interrupted, ensemble, job))
+    if ended is None:
+        session.next(NextCommand(session.settings.command("jobs", "show", job), "see how it ended"))
+        return ExitCode.JOB_FAILED
+    session.note(f"Job {ended.job} ({ended.workflow}) {_ended(ended)}")
+    session.show(NoJobData(job=ended.job, workflow=ended.workflow, status=ended.status))
+    codes = {"ok": ExitCode.DONE, "degraded": ExitCode.DONE, "cancelled": ExitCode.INTERRUPTED}
+    return codes.get(ended.status, ExitCode.JOB_FAILED)
 
 
 @verb("retry", named="jobs retry")

@@ -95,10 +95,16 @@ FINE = frozenset({"ok", "degraded", "pending"})
 def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
     from ordito.app.watch import watch
     from ordito.cli.status_view import follow
-    from ordito.results.status import status_data
+    from ordito.results.status import StatusAsked, status_data
 
     try:
-        follow(map(status_data, watch(request)), session, fold=fold)
+        if session.settings.wanted_server:
+            from ordito.cli.remote import ensemble_of
+            from ordito.client.watching import watch as watch_there
+
+            follow(watch_there(ensemble_of(session.settings), StatusAsked(request.all)), session, fold=fold)
+        else:
+            follow(map(status_data, watch(request)), session, fold=fold)
     except KeyboardInterrupt:
         # It is the usual end of watching, not an interruption of anything.
         if session.out.is_animated:
@@ -114,14 +120,13 @@ def describe_command(session: Session, name: str) -> ExitCode:
     These are its properties and attributes, the reasons for its status, what was done to it, and what can be done next.
 
     An instance is named by its id (web_1), a node by its name (web); node:NAME and instance:ID say which is meant."""
-    from ordito.app.describe import DescribeRequest, InstanceDescription, describe
     from ordito.cli.description_view import write_description
-    from ordito.results.description import instance_data, node_data
+    from ordito.results.description import DESCRIBE, DescribeAsked
 
-    found = describe(DescribeRequest(session.settings.directory, name))
-    data = instance_data(found) if isinstance(found, InstanceDescription) else node_data(found)
-    session.show(data, write_description)
-    session.next(*(NextCommand(session.settings.command(*step.words), step.purpose) for step in found.next))
+    found = session.ask(DESCRIBE, DescribeAsked(name))
+    session.show(found, write_description)
+    proposed = zip(found.next, found.purposes, strict=True)
+    session.next(*(NextCommand(session.settings.command(*words.split()), purpose) for words, purpose in proposed))
     return ExitCode.DONE
 
 

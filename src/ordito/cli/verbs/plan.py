@@ -74,6 +74,10 @@ def _check_out(out: str) -> None:
 
 
 def _plan(session: Session, request: Request, view: str, out: str) -> ExitCode:
+    if session.settings.wanted_server:
+        from ordito.cli.remote_jobs import plan_there
+
+        return plan_there(session, request, partial(_write, view), out)
     from ordito.app.plan import PlanRequest, plan
     from ordito.results.plan import plan_data
 

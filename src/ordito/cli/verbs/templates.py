@@ -239,12 +239,20 @@ def spec_command(session: Session) -> ExitCode:
 
     Secrets are not shown. Nothing is changed."""
     from ordito.app.show_spec import SpecRequest, show_spec
-    from ordito.results.services import spec_data
+    from ordito.results.findings import diagnostic_of
+    from ordito.results.services import SPEC, SpecAsked, spec_data
 
-    found = show_spec(SpecRequest(session.settings.directory, session.settings.wanted_environment))
-    session.diagnostics(found.found)
-    session.show(spec_data(found), _write_spec)
-    failed = any(d.severity is Severity.ERROR for d in found.found)
+    settings = session.settings
+    if settings.wanted_server:
+        shown = session.ask(SPEC, SpecAsked(settings.wanted_environment))
+        diagnostics = tuple(map(diagnostic_of, shown.diagnostics))
+    else:
+        # Here the text of the files is at hand, and is shown with what is found in them.
+        found = show_spec(SpecRequest(settings.directory, settings.wanted_environment))
+        shown, diagnostics = spec_data(found), found.found
+    session.diagnostics(diagnostics)
+    session.show(shown, _write_spec)
+    failed = any(d.severity is Severity.ERROR for d in diagnostics)
     return ExitCode.REFUSED if failed else ExitCode.DONE
 
 

@@ -30,6 +30,13 @@ MOST_INPUTS = 1_000
 
 Inputs = Annotated[dict[str, Any], msgspec.Meta(max_length=MOST_INPUTS)]
 
+InputTexts = Annotated[
+    dict[str, str],
+    msgspec.Meta(
+        max_length=MOST_INPUTS, description="Values as on a command line: the type of an input says what they mean."
+    ),
+]
+
 
 class _Asked(Fields, frozen=True):
     """What is asked for."""
@@ -78,6 +85,7 @@ def _struct(name: str, kind: type[Request]) -> type[_Asked]:
         fields.append((_name(field), typed) if is_required else (_name(field), typed, _default(field)))
     if "inputs" in kind.__struct_fields__:
         fields.append(("inputs", Inputs, msgspec.field(default_factory=dict)))
+        fields.append(("input_texts", InputTexts, msgspec.field(default_factory=dict)))
     if issubclass(kind, DescriptionRequest):
         fields.append(("package", Text, ""))
     return msgspec.defstruct(  # type: ignore[return-value]
@@ -166,7 +174,8 @@ def request_of(asked: Any, environment: str | None) -> AskedRequest:
         _check(msgspec.convert(msgspec.to_builtins(found), kind))
     except (msgspec.ValidationError, ValueError) as error:
         raise ApiProblem("malformed", f"this cannot be asked of {name}: {error}") from None
-    return AskedRequest(name, msgspec.to_builtins(found), dict(getattr(asked, "inputs", {})), environment)
+    inputs, texts = dict(getattr(asked, "inputs", {})), dict(getattr(asked, "input_texts", {}))
+    return AskedRequest(name, msgspec.to_builtins(found), inputs, environment, texts)
 
 
 def _grouped(kind: type[msgspec.Struct], asked: Any, without: Collection[str]) -> dict[str, object]:

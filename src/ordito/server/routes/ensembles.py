@@ -45,7 +45,7 @@ def _look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") -
         if named and getattr(asked, named):
             raise ApiProblem("malformed", f'the query has "{named}", which the path says already', "leave it out")
         if named:
-            asked = msgspec.structs.replace(asked, **{named: call.path[named]})
+            asked = msgspec.structs.replace(asked, **{named: _meant(use_case, call.path[named])})
         if printed and not call.may(Permission.LOGS, call.project, call.ensemble):
             asked = msgspec.structs.replace(asked, **{printed: False})
         reads = await _reads(call)
@@ -53,6 +53,14 @@ def _look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") -
         return Reply(found.body, headers={"ETag": found.etag})
 
     return handler
+
+
+LATEST = "latest"
+"""Stands in a path for the latest job."""
+
+
+def _meant(use_case: UseCase[Any, Any], name: str) -> str:
+    return "" if use_case is JOB and name == LATEST else name
 
 
 class _DescribeQuery(DescribeAsked, frozen=True):
@@ -102,7 +110,8 @@ async def _log(call: ApiCall) -> Reply:
     fields: LogFields = call.query
     directory = (await _reads(call))[0]
     # Who asks for a job that is not known, or whose output is not kept, is told so as ever.
-    found = await call.services.answers.ask(JOB.name, directory, JobAsked(call.path["job"], 0))
+    asked = JobAsked(_meant(JOB, call.path["job"]), 0)
+    found = await call.services.answers.ask(JOB.name, directory, asked)
     job = _job_id(found.body)
     layout = Layout(Path(directory))
     path = layout.log(job)
@@ -182,7 +191,7 @@ TABLE = (
     _look_route("/spec/evaluated", SPEC, "What the user's part of the ensemble comes to.", keeps=False,
                 access=Permission.PLAN),
     _look_route("/jobs", JOBS, "The jobs, the latest first."),
-    _look_route("/jobs/{job}", JOB, "A job: its record, or its progress.", named="job",
+    _look_route("/jobs/{job}", JOB, "A job, or the `latest`: its record, or its progress.", named="job",
                 problems=("unknown-job", "ambiguous-job", "no-record")),
     _route("GET", ENSEMBLE + "/jobs/{job}/log", Permission.LOGS, "What the operations of a job printed.", _log,
            query=LogFields, answers=(LogData,), verb="jobs logs",

@@ -160,7 +160,7 @@ class NewPassword(Fields, frozen=True):
 
 async def _set_password(call: ApiCall) -> Reply:
     given: NewPassword = call.body
-    _only_user(call)
+    only_user(call)
     user = call.principal.name
     pause = call.services.attempts.pause(user, call.address)
     if pause:
@@ -187,7 +187,8 @@ async def _set_password(call: ApiCall) -> Reply:
     return await call.change("password.set", change, about=user)
 
 
-def _only_user(call: ApiCall) -> None:
+def only_user(call: ApiCall) -> None:
+    """Refuse service accounts and narrowed tokens. Raises ``ApiProblem``."""
     if call.principal.kind != USER or call.principal.role or call.principal.projects:
         raise ApiProblem("forbidden", "only a user can do this, not a service account or a narrowed token", "sign in")
 
@@ -257,7 +258,7 @@ async def _tokens(call: ApiCall) -> Reply:
 
 
 async def _make_token(call: ApiCall) -> Reply:
-    _only_user(call)
+    only_user(call)
     given: NewTokenFields = call.body
 
     def make(connection: Connection) -> Reply:

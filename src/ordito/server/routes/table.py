@@ -10,6 +10,7 @@ from ordito.server.routes import (
     jobs,
     known_ensembles,
     live,
+    logins,
     packages,
     plans,
     projects,
@@ -25,6 +26,7 @@ from ordito.server.routes import (
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
     *identity.TABLE,
+    *logins.TABLE,
     *users.TABLE,
     *projects.TABLE,
     *packages.TABLE,

@@ -1,0 +1,52 @@
+"""Where each verb works once a server is named: there, on this machine as ever, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+BEGINNING = frozenset(
+    {
+        *("plan", "deploy", "upgrade", "scale", "rollback", "undeploy", "run", "workflow run"),
+        *("stop", "start", "restart", "check", "discover", "heal", "jobs retry", "jobs skip"),
+    }
+)
+"""The verbs that begin a job there, or plan one."""
+
+AT_SERVER = frozenset(
+    {
+        *("status", "describe", "revisions", "spec", "hosts list"),
+        *("jobs list", "jobs show", "workflow list", "workflow show", "policy list", "policy show"),
+        *("login", "logout", "whoami", "audit", "projects list", "projects create", "projects members"),
+        *("projects remove", "ensembles list", "ensembles show", "ensembles create", "ensembles remove"),
+        *("users list", "users create", "users change", "users reset", "users remove", "groups list", "groups set"),
+        *("groups remove", "accounts list", "accounts create", "accounts remove", "tokens list", "tokens create"),
+        *("tokens remove", "plans list", "plans show", "plans approve", "plans reject", "plans apply"),
+        *("plans discard", "jobs logs", "jobs events", "jobs cancel", "jobs resume"),
+        *BEGINNING,
+    }
+)
+"""The verbs that ask the server."""
+
+ON_THIS_MACHINE = frozenset(
+    {
+        *("init", "doctor", "completion", "validate", "fmt", "explain", "graph", "schema", "compile"),
+        *("package", "unpackage", "serve", "blocks list", "blocks show", "blocks test", "lifecycle import"),
+    }
+)
+"""The verbs that work on files and programs of this machine whatever server is named."""
+
+_FILES = "it works on the files of the ensemble, which are on the server's machine"
+_KEY = "it needs the ensemble's key, which is on the server's machine alone"
+
+LOCAL_ONLY: Mapping[str, str] = {
+    "secrets get": _KEY,
+    **dict.fromkeys(
+        (
+            *("diff", "notify", "output", "forget", "jobs replay"),
+            *("jobs unlock", "hosts check", "hosts release", "secrets set", "secrets list", "secrets rm"),
+            *("state show", "state mv", "state rm", "state adopt", "state renew", "state export"),
+        ),
+        _FILES,
+    ),
+}
+"""The verbs that are refused where a server is named, and why."""

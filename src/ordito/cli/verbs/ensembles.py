@@ -1,0 +1,127 @@
+"""`ordito ensembles`: the ensembles of a server."""
+
+from __future__ import annotations
+
+import click
+
+from ordito.cli.channel import Channel, write_columns
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import ENSEMBLES_VERBS, VerbGroup
+from ordito.cli.remote import ensemble_named
+from ordito.cli.served import done, in_path, server_of
+from ordito.cli.session import Session
+from ordito.cli.text_width import printable
+from ordito.cli.verb import verb
+from ordito.results.served import EnsembleLine, EnsemblesData, EnsembleShownData
+
+ensembles_command = VerbGroup("ensembles", ENSEMBLES_VERBS, {}, "The ensembles of a server.")
+
+
+@verb("list", named="ensembles list")
+@click.argument("project", default="", metavar="[PROJECT]")
+def list_command(session: Session, project: str) -> ExitCode:
+    """List the ensembles of the server that you may see, or those of one project."""
+    path = f"/projects/{in_path(project)}/ensembles" if project else "/ensembles"
+    session.show(EnsemblesData(tuple(server_of(session).all(path, EnsembleLine))), _write_ensembles)
+    return ExitCode.DONE
+
+
+def _write_ensembles(found: EnsemblesData, channel: Channel) -> None:
+    rows = [
+        (f"{one.project}/{one.name}", _service_of(one), _status_of(one), _attention_of(one), _state_of(one))
+        for one in found.ensembles
+    ]
+    write_columns(("ENSEMBLE", "SERVICE", "STATUS", "NEEDS ATTENTION", "NOW"), rows, channel)
+
+
+def _service_of(one: EnsembleLine) -> str:
+    return ", ".join(one.package_labels) or (one.summary.service if one.summary is not None else "") or "-"
+
+
+def _status_of(one: EnsembleLine) -> str:
+    return one.summary.status if one.summary is not None else "-"
+
+
+def _attention_of(one: EnsembleLine) -> str:
+    return ", ".join(one.summary.attention) if one.summary is not None and one.summary.attention else "-"
+
+
+def _state_of(one: EnsembleLine) -> str:
+    return one.holder or ("idle" if one.exists else "not there")
+
+
+@verb("show", named="ensembles show")
+@click.argument("name", metavar="[PROJECT/]ENSEMBLE")
+def show_command(session: Session, name: str) -> ExitCode:
+    """Show what the server knows of an ensemble; `ordito status` shows what exists in it."""
+    found = server_of(session).get(_path_of(name), EnsembleLine)
+    session.show(EnsembleShownData(found), _write_ensemble)
+    return ExitCode.DONE
+
+
+def _path_of(name: str) -> str:
+    project, ensemble = ensemble_named(name)
+    return f"/projects/{in_path(project)}/ensembles/{in_path(ensemble)}"
+
+
+def _write_ensemble(found: EnsembleShownData, channel: Channel) -> None:
+    one = found.ensemble
+    channel.line(channel.paint("strong", printable(f"{one.project}/{one.name}")))
+    rows = (
+        ("service", _service_of(one)),
+        ("package", one.package or ""),
+        ("status", _status_of(one)),
+        ("attention", _attention_of(one)),
+        ("now", _state_of(one)),
+        ("labels", ", ".join(f"{name}={value}" for name, value in one.labels.items())),
+        ("problem", one.problem),
+        ("known since", one.created),
+        ("you may", ", ".join(one.allowed)),
+    )
+    for name, text in rows:
+        if text:
+            channel.line(printable(f"  {name:<12} {text}"))
+
+
+@verb("create", named="ensembles create")
+@click.argument("name", metavar="[PROJECT/]ENSEMBLE")
+@click.argument("path", default="")
+@click.option("--package", metavar="SERVICE|DIGEST|NAME:VERSION", default="", help="Make it of this service.")
+@click.option("--label", "labels", metavar="NAME=VALUE", multiple=True, help="Give it a label; may be repeated.")
+def create_command(session: Session, name: str, path: str, package: str, labels: tuple[str, ...]) -> ExitCode:
+    """Make an ensemble of a service, which `ordito deploy` then deploys; or add one that exists already.
+
+    A folder or an archive that --package names is sent to the server. PATH is the directory of an ensemble that exists
+    on the server's machine; it is for administrators."""
+    if bool(path) == bool(package):
+        raise click.UsageError("give --package, or the PATH of an ensemble that exists on the server's machine")
+    from ordito.client.looks import RemoteEnsemble
+    from ordito.client.packages import made_of
+
+    ensemble = RemoteEnsemble(server_of(session), *ensemble_named(name))
+    body: dict[str, object] = {"name": ensemble.name, "labels": dict(map(_label, labels))}
+    if path:
+        body["path"] = path
+    else:
+        body["package"] = made_of(ensemble, package)
+    ensemble.connection.do("POST", f"/projects/{in_path(ensemble.project)}/ensembles", EnsembleLine, body)
+    return done(session, "created", ensemble.shown)
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise click.UsageError(f'"{text}" is not of the form NAME=VALUE')
+    return name, value
+
+
+@verb("remove", named="ensembles remove")
+@click.argument("name", metavar="[PROJECT/]ENSEMBLE")
+@click.option("--forget", type=click.IntRange(min=0), metavar="N", help="The number of instances that still exist.")
+def remove_command(session: Session, name: str, forget: int | None) -> ExitCode:
+    """Remove an ensemble of which nothing exists.
+
+    With --forget the server lets go of one whose N instances exist: none of them is undeployed, and a directory that
+    was added stays as it is."""
+    server_of(session).ask("DELETE", _path_of(name), query={"forget": forget} if forget else {})
+    return done(session, "removed", "/".join(ensemble_named(name)))

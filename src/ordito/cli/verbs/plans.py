@@ -1,0 +1,175 @@
+"""`ordito plans`: what was asked of a server, from the request to its job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from ordito.cli.channel import Channel, write_columns
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import PLANS_VERBS, VerbGroup
+from ordito.cli.options import keep
+from ordito.cli.progress.report import NextCommand
+from ordito.cli.remote import connection_of, ensemble_of
+from ordito.cli.request_options import Duration
+from ordito.cli.session import Session
+from ordito.cli.text_width import printable
+from ordito.cli.verb import verb
+from ordito.planning.preview import Totals
+from ordito.results.server_plans import AskedPlan, AskedPlansData, WantedApprovals
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+plans_command = VerbGroup("plans", PLANS_VERBS, {}, "What was asked of a server, from the request to its job.")
+
+
+@verb("list", named="plans list")
+@click.option("--state", default="open", show_default=True, help="Only those in this state, open, or all.")
+@click.option("--mine", is_flag=True, help="What waits for you, in all ensembles: to be approved, or to go on.")
+def list_command(session: Session, state: str, *, mine: bool) -> ExitCode:
+    """List the plans of an ensemble, the newest first."""
+    if mine:
+        found = tuple(connection_of(session.settings, session.verb).all("/inbox", AskedPlan))
+    else:
+        from ordito.client.plans import plans_of
+
+        found = tuple(plans_of(ensemble_of(session.settings, session.verb), "" if state == "all" else state))
+    session.show(AskedPlansData(found), _write_list)
+    return ExitCode.DONE
+
+
+def _write_list(found: AskedPlansData, channel: Channel) -> None:
+    rows = [
+        (one.id, f"{one.project}/{one.ensemble}", one.workflow, one.state, one.by.name, one.created, one.comment)
+        for one in found.plans
+    ]
+    write_columns(("PLAN", "ENSEMBLE", "WORKFLOW", "STATE", "BY", "ASKED", ""), rows, channel)
+
+
+@verb("show", named="plans show")
+@click.argument("plan")
+@click.option("--steps", is_flag=True, help="Show what it does too, as `ordito plan` does.")
+def show_command(session: Session, plan: str, *, steps: bool) -> ExitCode:
+    """Show a plan: how far it has come, who has asked, which approvals it needs and has, its risks, its job."""
+    from ordito.client.plans import plan_named, shown_plan
+    from ordito.results.plan import PlanData
+
+    ensemble = ensemble_of(session.settings, session.verb)
+    found = plan_named(ensemble, plan)
+    session.show(found, _write)
+    if steps and session.writes_text:
+        from ordito.cli.plan_view import write_plan
+
+        shown = shown_plan(ensemble, found)
+        if isinstance(shown, PlanData):
+            write_plan(shown, session.out)
+    command = session.settings.command
+    ways = {"approve": "approve exactly this plan", "apply": "carry it out", "discard": "leave it"}
+    session.next(*(NextCommand(command("plans", way, found.id), purpose) for way, purpose in ways.items()
+                   if way in found.allowed))  # fmt: skip
+    return ExitCode.DONE
+
+
+def _write(found: AskedPlan, channel: Channel) -> None:
+    channel.line(channel.paint("strong", f"Plan {found.id}"))
+    queue = found.queue
+    rows = (
+        ("ensemble", f"{found.project}/{found.ensemble}"),
+        ("workflow", found.workflow),
+        ("state", found.state),
+        ("asked", f"{found.created} by {found.by.kind} {found.by.name}"),
+        ("comment", found.comment),
+        ("changes", _changes(found.totals)),
+        ("risks", ", ".join(found.risks)),
+        ("fresh", found.fresh),
+        ("needs", "; ".join(map(_needed, found.approvals.wanted))),
+        ("decided", "; ".join(f"{one.who}: {one.decision} {one.comment}".rstrip() for one in found.approvals.given)),
+        ("queue", f"place {queue.place}, {queue.frozen or queue.holder or 'next'}" if queue is not None else ""),
+        ("applied by", found.applied_by),
+        ("job", f"{found.job} {found.job_status}".rstrip() if found.job else ""),
+        ("problem", found.problem.failure.message if found.problem is not None else ""),
+    )
+    for name, text in rows:
+        if text:
+            channel.line(printable(f"  {name:<11} {text}"))
+
+
+def _changes(totals: Totals | None) -> str:
+    if totals is None:
+        return ""
+    return f"{totals.made} to create, {totals.changed} to change, {totals.removed} to remove"
+
+
+def _needed(one: WantedApprovals) -> str:
+    who = " or ".join((*one.roles, *one.groups)) or "anybody who may approve"
+    return f"{one.count} of {who} ({one.given} given)"
+
+
+def _deciding(decision: str, session: Session, plan: str, comment: str) -> ExitCode:
+    from ordito.client.plans import decide, plan_named
+
+    ensemble = ensemble_of(session.settings, session.verb)
+    found = decide(ensemble, plan_named(ensemble, plan), decision, comment)
+    session.note(f"Plan {found.id} is {found.state}.")
+    session.show(found)
+    return ExitCode.DONE
+
+
+def _comment(function: F) -> F:
+    return click.option("--comment", metavar="TEXT", default="", help="Why, for everybody who looks at it.")(function)
+
+
+@verb("approve", named="plans approve")
+@click.argument("plan")
+@_comment
+def approve_command(session: Session, plan: str, comment: str) -> ExitCode:
+    """Approve exactly the plan that is there now. It goes on once all approvals that it needs are given."""
+    return _deciding("approve", session, plan, comment)
+
+
+@verb("reject", named="plans reject")
+@click.argument("plan")
+@_comment
+def reject_command(session: Session, plan: str, comment: str) -> ExitCode:
+    """Reject a plan: it is not carried out."""
+    return _deciding("reject", session, plan, comment)
+
+
+@verb("apply", named="plans apply")
+@click.argument("plan")
+@click.option("--detach", is_flag=True, expose_value=False, callback=keep, help="End once the plan is queued.")
+@click.option(
+    "--wait-approval",
+    type=Duration(),
+    metavar="DURATION",
+    expose_value=False,
+    callback=keep,
+    help="Wait so long for others who approve; else the exit code is 9.",
+)
+def apply_command(session: Session, plan: str) -> ExitCode:
+    """Carry a plan out, exactly as it was made, or not at all if what it depends on has changed; and follow its job.
+
+    It needs the permission for its workflow."""
+    from ordito.cli.job_verb import finisher
+    from ordito.cli.remote_jobs import follow_plan
+    from ordito.client.plans import READY, apply_plan, plan_named
+
+    ensemble = ensemble_of(session.settings, session.verb)
+    found = plan_named(ensemble, plan)
+    if found.state == READY:
+        found = apply_plan(ensemble, found)
+    return follow_plan(session, ensemble, found, finisher(found.workflow))
+
+
+@verb("discard", named="plans discard")
+@click.argument("plan")
+def discard_command(session: Session, plan: str) -> ExitCode:
+    """Discard a plan that has not begun: its author, or who may control."""
+    from ordito.client.plans import discard_plan
+
+    found = discard_plan(ensemble_of(session.settings, session.verb), plan)
+    session.note(f"Plan {found.id} is {found.state}.")
+    session.show(found)
+    return ExitCode.DONE

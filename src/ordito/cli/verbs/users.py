@@ -1,0 +1,89 @@
+"""`ordito users`: the users of a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ordito.cli.channel import Channel, write_columns
+from ordito.cli.exit_codes import ExitCode
+from ordito.cli.grammar import USERS_VERBS, VerbGroup
+from ordito.cli.served import done, in_path, server_of
+from ordito.cli.session import Session
+from ordito.cli.verb import verb
+from ordito.results.served import LinkLine, UserLine, UserLinkData, UsersData
+
+if TYPE_CHECKING:
+    from ordito.client.connection import Connection
+
+users_command = VerbGroup("users", USERS_VERBS, {}, "The users of a server.")
+
+
+@verb("list", named="users list")
+def list_command(session: Session) -> ExitCode:
+    """List the users of the server. This is for administrators."""
+    session.show(UsersData(tuple(server_of(session).all("/users", UserLine))), _write_users)
+    return ExitCode.DONE
+
+
+def _write_users(found: UsersData, channel: Channel) -> None:
+    write_columns(("USER", "IS", "SIGNS IN", "SINCE"), list(map(_user_row, found.users)), channel)
+
+
+def _user_row(one: UserLine) -> tuple[str, ...]:
+    roles = [name for name, is_so in (("admin", one.admin), ("auditor", one.auditor)) if is_so]
+    signs_in = "not: disabled" if one.disabled else "with a password" if one.has_password else "with a link"
+    return one.name, ", ".join(roles) or "-", signs_in, one.created
+
+
+@verb("create", named="users create")
+@click.argument("name")
+@click.option("--admin", is_flag=True, help="They administer the server.")
+@click.option("--auditor", is_flag=True, help="They see everything that was done, and change nothing.")
+def create_command(session: Session, name: str, admin: bool, auditor: bool) -> ExitCode:
+    """Make a user, and show the link with which they sign in once, within five minutes.
+
+    `ordito login LINK` does that in a command."""
+    connection = server_of(session)
+    connection.do("POST", "/users", UserLine, {"name": name, "admin": admin, "auditor": auditor})
+    return _show_link(session, connection, name)
+
+
+def _show_link(session: Session, connection: Connection, name: str) -> ExitCode:
+    link = connection.do("POST", f"/users/{in_path(name)}/reset", LinkLine)
+    session.show(UserLinkData(link.user, link.link), lambda one, channel: channel.line(one.link))
+    return ExitCode.DONE
+
+
+@verb("reset", named="users reset")
+@click.argument("name")
+def reset_command(session: Session, name: str) -> ExitCode:
+    """Take the password of a user away, end their sessions, and show a link with which they sign in once, within five
+    minutes."""
+    return _show_link(session, server_of(session), name)
+
+
+@verb("change", named="users change")
+@click.argument("name")
+@click.option("--admin/--no-admin", default=None, help="Whether they administer the server.")
+@click.option("--auditor/--no-auditor", default=None, help="Whether they see everything that was done.")
+@click.option("--disable/--enable", "disabled", default=None, help="Whether they can sign in.")
+def change_command(
+    session: Session, name: str, admin: bool | None, auditor: bool | None, disabled: bool | None
+) -> ExitCode:
+    """Change what a user is, or disable them: their sessions end at once, and their tokens are refused."""
+    given = {"admin": admin, "auditor": auditor, "disabled": disabled}
+    wanted = {field: value for field, value in given.items() if value is not None}
+    if not wanted:
+        raise click.UsageError("say what is to be different, as in --disable")
+    server_of(session).do("PATCH", f"/users/{in_path(name)}", UserLine, wanted)
+    return done(session, "changed", name)
+
+
+@verb("remove", named="users remove")
+@click.argument("name")
+def remove_command(session: Session, name: str) -> ExitCode:
+    """Remove a user with their sessions, tokens and roles. What they did stays in the audit log."""
+    server_of(session).ask("DELETE", f"/users/{in_path(name)}")
+    return done(session, "removed", name)

@@ -1,0 +1,73 @@
+"""The use cases that only look, asked of a server: the same struct comes back as from a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ordito.client.connection import PATIENCE, Connection, in_path
+from ordito.client.errors import unreachable
+from ordito.results.answer import A, R, UseCase
+
+DEFAULT_PROJECT = "default"
+LATEST = "latest"
+"""Names the latest job in a path."""
+
+PATHS: Mapping[str, tuple[str, str, str]] = {
+    "status": ("/status", "", ""),
+    "describe": ("/nodes", "name", ""),
+    "revisions": ("/revisions", "", ""),
+    "jobs list": ("/jobs", "", ""),
+    "jobs show": ("/jobs", "job", LATEST),
+    "workflow list": ("/workflows", "", ""),
+    "workflow show": ("/workflows", "name", ""),
+    "policy list": ("/policies", "name", ""),
+    "hosts list": ("/hosts", "", ""),
+    "spec": ("/spec/evaluated", "", ""),
+}
+"""By the name of the use case: its path below the ensemble, the parameter that the path goes on with, and what stands
+there for an empty one."""
+
+
+class RemoteEnsemble(msgspec.Struct, frozen=True):
+    """An ensemble of a server."""
+
+    connection: Connection
+    project: str
+    name: str
+
+    @property
+    def path(self) -> str:
+        """Where the API has it."""
+        return f"/projects/{in_path(self.project)}/ensembles/{in_path(self.name)}"
+
+    @property
+    def shown(self) -> str:
+        """How people name it."""
+        return f"{self.project}/{self.name}"
+
+    def ask(self, look: UseCase[A, R], asked: A, *, patience: float = PATIENCE) -> R:
+        """The answer to a look. Raises ``ServerError``."""
+        path, named, empty = PATHS[look.name]
+        values = msgspec.structs.asdict(asked)
+        name = values.pop(named, "") or empty
+        path += f"/{in_path(name)}" if name else ""
+        usual = {field.name: field.default for field in msgspec.structs.fields(type(asked))}
+        query = {field: value for field, value in values.items() if value != usual[field]}
+        found = self.connection.get(self.path + path, msgspec.Raw, query, patience=patience)
+        return self._read(look, bytes(found))
+
+    def _read(self, look: UseCase[A, R], body: bytes) -> R:
+        """The first of its results that fits."""
+        wrong = ""
+        for kind in look.results:
+            try:
+                found: Any = msgspec.json.decode(body, type=kind)
+            except msgspec.DecodeError as error:
+                wrong = str(error)
+            else:
+                return found  # type: ignore[no-any-return]
+        hint = "use a version of ordito that fits that of the server"
+        raise unreachable(self.connection.url, f"its answer is not understood ({wrong})", hint)

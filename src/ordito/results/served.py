@@ -1,0 +1,285 @@
+"""What a server says of itself to commands: who is signed in, and the things that only a server has.
+
+Structs of lines are read from what its API answers; names that are not known here are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.results.answer import Result, ResultData
+from ordito.results.ensembles import EnsembleSummary
+
+
+class SignedInData(ResultData, frozen=True, tag="ordito.login/1"):
+    """Somebody was signed in."""
+
+    server: str
+    """The URL of the server."""
+
+    name: str
+    """The name under which it is remembered."""
+
+    user: str
+
+
+class ConfirmedData(ResultData, frozen=True, tag="ordito.login-confirm/1"):
+    """The sign-in of another command was confirmed."""
+
+    server: str
+    command: str
+    """What it calls itself."""
+
+    address: str
+    """Where it comes from."""
+
+
+class SignedOutData(ResultData, frozen=True, tag="ordito.logout/1"):
+    """Somebody was signed out, and the server was forgotten."""
+
+    server: str
+    ended: bool
+    """Whether the token was still valid, and was ended."""
+
+
+class Me(msgspec.Struct, frozen=True):
+    """Who asks, as the server knows them."""
+
+    kind: str
+    name: str
+    project: str
+    by: str
+    server: tuple[str, ...]
+    projects: Mapping[str, tuple[str, ...]]
+
+
+class WhoAmIData(ResultData, frozen=True, tag="ordito.whoami/1"):
+    """Who is signed in, and what that permits."""
+
+    server: str
+    """The URL of the server."""
+
+    kind: str
+    """``user`` or ``account``."""
+
+    name: str
+    project: str
+    """The project of a service account, "" for a user."""
+
+    by: str
+    """The session or token."""
+
+    permissions: tuple[str, ...]
+    """Those on the server itself."""
+
+    projects: Mapping[str, tuple[str, ...]]
+    """Permissions by project, and by project/ensemble where they differ."""
+
+
+class ProjectLine(msgspec.Struct, frozen=True):
+    """A project."""
+
+    name: str
+    description: str
+    created: str
+    allowed: tuple[str, ...]
+    """What who asks may do in it."""
+
+
+class ProjectsData(ResultData, frozen=True, tag="ordito.projects-list/1"):
+    """The projects."""
+
+    projects: tuple[ProjectLine, ...]
+
+
+class MemberLine(msgspec.Struct, frozen=True):
+    """Who has a role in a project."""
+
+    kind: str
+    """``user``, ``group`` or ``account``."""
+
+    who: str
+    role: str
+    ensemble: str = ""
+    """The ensemble, "" for all of the project."""
+
+
+class MembersData(ResultData, frozen=True, tag="ordito.projects-members/1"):
+    """Who has which role in a project."""
+
+    project: str
+    members: tuple[MemberLine, ...]
+
+
+class EnsembleLine(msgspec.Struct, frozen=True):
+    """An ensemble that a server knows."""
+
+    project: str
+    name: str
+    created: str
+    exists: bool
+    """Whether its directory holds an ensemble now."""
+
+    holder: str | None
+    """Who works on it now, null for nobody."""
+
+    allowed: tuple[str, ...]
+    """What who asks may do with it."""
+
+    labels: Mapping[str, str] = {}
+    package: str | None = None
+    """The digest of the package that it is made of, null for none."""
+
+    package_labels: tuple[str, ...] = ()
+    """The labels of that package, as in ``shop:2.4``."""
+
+    summary: EnsembleSummary | None = None
+    """In short how it is; null where that is not known yet, or cannot be found out."""
+
+    problem: str = ""
+    """Why that cannot be found out, "" where it can."""
+
+
+class EnsemblesData(ResultData, frozen=True, tag="ordito.ensembles-list/1"):
+    """The ensembles."""
+
+    ensembles: tuple[EnsembleLine, ...]
+
+
+class EnsembleShownData(ResultData, frozen=True, tag="ordito.ensembles-show/1"):
+    """One ensemble."""
+
+    ensemble: EnsembleLine
+
+
+class UserLine(msgspec.Struct, frozen=True):
+    """A user of the server."""
+
+    name: str
+    admin: bool
+    auditor: bool
+    disabled: bool
+    has_password: bool
+    created: str
+
+
+class UsersData(ResultData, frozen=True, tag="ordito.users-list/1"):
+    """The users."""
+
+    users: tuple[UserLine, ...]
+
+
+class LinkLine(msgspec.Struct, frozen=True):
+    """A link with which a user signs in once."""
+
+    user: str
+    link: str
+
+
+class UserLinkData(ResultData, frozen=True, tag="ordito.users-reset/1"):
+    """A link with which a user signs in once, within five minutes."""
+
+    user: str
+    link: str
+
+
+class GroupLine(msgspec.Struct, frozen=True):
+    """A group of users."""
+
+    name: str
+    members: tuple[str, ...]
+
+
+class GroupsData(ResultData, frozen=True, tag="ordito.groups-list/1"):
+    """The groups."""
+
+    groups: tuple[GroupLine, ...]
+
+
+class TokenLine(msgspec.Struct, frozen=True):
+    """A token, without the token itself."""
+
+    id: str
+    name: str
+    expires: str
+    created: str
+    used: str | None
+    """When it was used last, null for never."""
+
+    role: str
+    """The role to which it is narrowed, "" for none."""
+
+    projects: tuple[str, ...]
+    """The projects to which it is narrowed, none for all."""
+
+
+class TokensData(ResultData, frozen=True, tag="ordito.tokens-list/1"):
+    """Tokens of a user, or of a service account."""
+
+    tokens: tuple[TokenLine, ...]
+
+
+class MadeTokenLine(TokenLine, frozen=True, kw_only=True):
+    """A new token."""
+
+    token: str
+
+
+class MadeTokenData(ResultData, frozen=True, tag="ordito.tokens-create/1"):
+    """A new token. This is the only time that it is shown."""
+
+    id: str
+    name: str
+    expires: str
+    token: str
+
+
+class AccountLine(msgspec.Struct, frozen=True):
+    """A service account: programs act as it, with tokens."""
+
+    name: str
+    created: str
+    tokens: tuple[TokenLine, ...]
+
+
+class AccountsData(ResultData, frozen=True, tag="ordito.accounts-list/1"):
+    """The service accounts of a project."""
+
+    project: str
+    accounts: tuple[AccountLine, ...]
+
+
+class DeedLine(msgspec.Struct, frozen=True):
+    """A row of the audit log."""
+
+    number: int
+    time: str
+    principal: str
+    by: str
+    address: str
+    request: str
+    action: str
+    project: str
+    ensemble: str
+    object: str
+    outcome: str
+    detail: str
+    hash: str
+
+
+class AuditData(ResultData, frozen=True, tag="ordito.audit/1"):
+    """What was done, the newest first."""
+
+    deeds: tuple[DeedLine, ...]
+
+
+class DoneData(Result, frozen=True):
+    """A server has carried out a change of which there is nothing more to say."""
+
+    done: str
+    """What was done, as in `removed`."""
+
+    name: str
+    """What it was done with."""

@@ -1,0 +1,240 @@
+"""Routes for signing a command in: it shows a code, and somebody who is signed in confirms it.
+
+The code is short, since people type it: it lives for ten minutes, whoever tries codes is slowed down, and it gives
+nothing to who does not also have the secret of the sign-in, which only the command has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+import time
+from typing import Annotated
+
+import msgspec
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+
+from ordito.ensemble.job_format import moment
+from ordito.server.call import ApiCall
+from ordito.server.database.tables import LOGINS
+from ordito.server.identity.tokens import OF_USER, hashed, new_secret
+from ordito.server.permissions import Access
+from ordito.server.problems import ApiProblem
+from ordito.server.route import BASE, Fields, Reply, Route
+from ordito.server.routes.identity import NewTokenFields, made_token, only_user
+
+SECONDS = 600.0
+"""How long a code can be confirmed."""
+
+ALPHABET = "BCDFGHJKMNPQRSTVWXZ"
+"""Without vowels, so that no words come out, and without letters that look like others."""
+
+LENGTH = 8
+MOST, MOST_OF_ADDRESS = 1_000, 20
+"""How many sign-ins may wait, in all and from one address."""
+
+LONGEST_WAIT = 30
+PAUSE = 0.5
+SECRET_HEADER = "ordito-login"
+
+
+class NewLogin(Fields, frozen=True):
+    """A command that wants to sign in."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)] = "ordito"
+    """What it is, as in ``ordito on laptop``; its token gets this name."""
+
+
+class MadeLogin(msgspec.Struct, frozen=True):
+    """A sign-in that waits to be confirmed."""
+
+    id: str
+    code: str
+    """What somebody who is signed in types to confirm it."""
+
+    secret: str
+    """Goes into the header ``Ordito-Login`` of who asks for the token. It is shown once."""
+
+    seconds: int
+    """How long it can be confirmed."""
+
+
+class LoginFields(Fields, frozen=True):
+    """How long to wait for the confirmation."""
+
+    wait: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_WAIT)] = 0
+    """Seconds."""
+
+
+class LoginState(msgspec.Struct, frozen=True):
+    """Whether a sign-in is confirmed."""
+
+    user: str
+    """Who has confirmed it, "" for nobody yet."""
+
+    token: str | None
+    """The token, null as long as nobody has confirmed it. It is given once."""
+
+    expires: str
+    """When the token expires, or until when the sign-in can be confirmed."""
+
+
+class CodeFields(Fields, frozen=True):
+    """A code."""
+
+    code: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
+    """As it was shown; capitals and dashes do not count."""
+
+
+class LoginData(msgspec.Struct, frozen=True):
+    """What wants to sign in."""
+
+    id: str
+    name: str
+    address: str
+    """Where it comes from."""
+
+    expires: str
+
+
+async def _begin(call: ApiCall) -> Reply:
+    given: NewLogin = call.body
+
+    def begin(connection: Connection) -> Reply:
+        connection.execute(delete(LOGINS).where(LOGINS.c.expires < call.now))
+        counted = select(func.count()).select_from(LOGINS)
+        here = counted.where(LOGINS.c.address == call.address)
+        if connection.scalar(counted) >= MOST or connection.scalar(here) >= MOST_OF_ADDRESS:  # type: ignore[operator]
+            raise ApiProblem("too-many", "too many sign-ins wait to be confirmed", "confirm one, or wait", again_in=60)
+        made = MadeLogin(secrets.token_hex(8), _new_code(), new_secret(), int(SECONDS))
+        row = {"id": made.id, "code": made.code, "hash": hashed(made.secret), "name": given.name, "user": ""}
+        connection.execute(insert(LOGINS).values(**row, address=call.address, expires=call.now + SECONDS))
+        return Reply(made)
+
+    return await call.change("login.begin", begin, about=given.name)
+
+
+def _new_code() -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+
+
+async def _state(call: ApiCall) -> Reply:
+    wait = call.query.wait
+    until = time.monotonic() + wait
+    while True:
+        row = await call.services.database.read(lambda connection: _own(connection, call))
+        if row.user:
+            return await _give(call)
+        if time.monotonic() >= until or call.services.draining.is_set():
+            return Reply(LoginState("", None, moment(row.expires)))
+        await asyncio.sleep(PAUSE)
+
+
+def _own(connection: Connection, call: ApiCall) -> Row[tuple[str, ...]]:
+    """The sign-in of which who asks has the secret. Raises ``ApiProblem``."""
+    row = connection.execute(select(LOGINS).where(LOGINS.c.id == call.path["id"])).one_or_none()
+    secret = hashed(call.headers.get(SECRET_HEADER, ""))
+    if (
+        not hmac.compare_digest(row.hash if row is not None else b"", secret)
+        or row is None
+        or row.expires < time.time()
+    ):
+        hint = "begin again: `ordito login URL`"
+        raise ApiProblem("unknown-login", "this sign-in is not known, or it is over", hint)
+    return row
+
+
+async def _give(call: ApiCall) -> Reply:
+    """The token of a sign-in that was confirmed; the sign-in ends with it."""
+    row = await call.services.database.read(lambda connection: _own(connection, call))
+
+    def give(connection: Connection) -> Reply:
+        login = _own(connection, call)
+        connection.execute(delete(LOGINS).where(LOGINS.c.id == login.id))
+        token = made_token(connection, NewTokenFields(login.name), OF_USER, "", login.user, call.now)
+        return Reply(LoginState(login.user, token.token, token.expires))
+
+    return await call.change("login.end", give, about=row.name, by=row.user)
+
+
+async def _show(call: ApiCall) -> Reply:
+    only_user(call)
+    user, given = call.principal.name, "".join(c for c in call.query.code.upper() if c.isalnum())
+    attempts, who = call.services.attempts, f"with codes {user}"
+    pause = attempts.pause(who, call.address)
+    if pause:
+        raise ApiProblem("too-many", "too many codes were tried", "wait, then try again", again_in=int(pause + 1))
+    known = (LOGINS.c.code == given) & (LOGINS.c.expires >= call.now) & (LOGINS.c.user == "")
+    asked = select(LOGINS).where(known)
+    row = await call.services.database.read(lambda connection: connection.execute(asked).one_or_none())
+    if row is None:
+        attempts.failed(who, call.address)
+        await call.denied("unknown code of a sign-in")
+        hint = "codes live for ten minutes; `ordito login URL` shows a new one"
+        raise ApiProblem("unknown-login", "no sign-in with this code waits", hint)
+    return Reply(LoginData(row.id, row.name, row.address, moment(row.expires)))
+
+
+async def _confirm(call: ApiCall) -> Reply:
+    only_user(call)
+    name = call.path["id"]
+    code = "".join(c for c in call.body.code.upper() if c.isalnum())
+
+    def confirm(connection: Connection) -> Reply:
+        mine = (LOGINS.c.id == name) & (LOGINS.c.code == code)
+        waits = mine & (LOGINS.c.expires >= call.now) & (LOGINS.c.user == "")
+        if not connection.execute(update(LOGINS).where(waits).values(user=call.principal.name)).rowcount:
+            hint = "codes live for ten minutes; `ordito login URL` shows a new one"
+            raise ApiProblem("unknown-login", "no sign-in with this code waits", hint)
+        return Reply()
+
+    return await call.change("login.confirm", confirm, about=name)
+
+
+TABLE = (
+    Route(
+        method="POST",
+        path=BASE + "/logins",
+        access=Access.ANYBODY,
+        summary="Begin to sign a command in: it shows a code, which somebody confirms.",
+        handler=_begin,
+        body=NewLogin,
+        answers=(MadeLogin,),
+        status=201,
+        verb="login",
+    ),
+    Route(
+        method="GET",
+        path=BASE + "/logins",
+        access=Access.ME,
+        summary="What wants to sign in with a code.",
+        handler=_show,
+        query=CodeFields,
+        answers=(LoginData,),
+        problems=("unknown-login", "forbidden"),
+        verb="login",
+    ),
+    Route(
+        method="GET",
+        path=BASE + "/logins/{id}",
+        access=Access.ANYBODY,
+        summary="The token of a sign-in, once somebody has confirmed it: for who sends its secret in `Ordito-Login`.",
+        handler=_state,
+        query=LoginFields,
+        answers=(LoginState,),
+        problems=("unknown-login",),
+        verb="login",
+    ),
+    Route(
+        method="POST",
+        path=BASE + "/logins/{id}/confirm",
+        access=Access.ME,
+        summary="Confirm a sign-in: a token is made for who confirms it, valid for 90 days.",
+        handler=_confirm,
+        body=CodeFields,
+        status=204,
+        problems=("unknown-login", "forbidden"),
+        verb="login",
+    ),
+)
