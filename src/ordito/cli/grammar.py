@@ -74,6 +74,7 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
     },
     "Serve a team": {
         "serve": VerbEntry("serve", "Serve ensembles to several people, over HTTP."),
+        "server": VerbEntry("server", "Check a server, back it up, and restore it."),
         "login": VerbEntry("signing_in", "Sign in at a server."),
         "whoami": VerbEntry("signing_in", "Show with whose rights commands ask a server."),
         "projects": VerbEntry("projects", "Show and make projects, and give roles in them."),
@@ -164,6 +165,18 @@ SECRETS_VERBS: Mapping[str, VerbEntry] = {
     "get": VerbEntry("secrets", "Show a secret."),
     "list": VerbEntry("secrets", "List the names of all secrets."),
     "rm": VerbEntry("secrets", "Delete secrets."),
+}
+
+SERVER_VERBS: Mapping[str, VerbEntry] = {
+    "status": VerbEntry("server", "Show whether it runs, and what is not well."),
+    "backup": VerbEntry("server", "Back it up with all its ensembles, while it runs."),
+    "restore": VerbEntry("server", "Restore it into an empty directory."),
+    "resume": VerbEntry("server", "Let a restored server go on."),
+    "audit": VerbEntry("server", "Check its audit log."),
+}
+
+SERVER_AUDIT_VERBS: Mapping[str, VerbEntry] = {
+    "verify": VerbEntry("server", "Check whether the audit log is whole."),
 }
 
 PROJECTS_VERBS: Mapping[str, VerbEntry] = {

@@ -10,7 +10,7 @@ import click
 
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.grammar import AUDIT_VERBS, SERVER_VERBS, VerbGroup
+from ordito.cli.grammar import SERVER_AUDIT_VERBS, SERVER_VERBS, VerbGroup
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
@@ -34,7 +34,7 @@ NEEDED = ("alembic", "argon2", "prometheus_client", "sqlalchemy", "starlette", "
 """The modules that the extra `server` brings."""
 
 server_command = VerbGroup("server", SERVER_VERBS, {}, "Check a server, back it up, and restore it, beside it.")
-audit_command = VerbGroup("audit", AUDIT_VERBS, {}, "Check the audit log of a server.")
+audit_command = VerbGroup("audit", SERVER_AUDIT_VERBS, {}, "Check the audit log of a server.")
 
 
 def refuse_without_extra() -> None:
