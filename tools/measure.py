@@ -35,7 +35,6 @@ ALONE: Mapping[str, str] = {
     "results/looks.py": "the table of all that can be asked, beside the results",
     "server/identity/passwords.py": "what is kept of passwords, and what makes one weak, is nothing of HTTP",
     "server/routes/table.py": "the table of all routes, which tools and tests read too",
-    "server/metrics.py": "the figures of the server stand together",
     "cli/main.py": "what it costs to start is paid by every call, so the way in imports nothing else",
     "cli/waiting_notices.py": "the hook after every verb, of which hardly any has something to do for it",
     "app/rollback_leftovers.py": "a use case of its own: whether what runs is what was deployed last",

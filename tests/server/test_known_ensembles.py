@@ -10,7 +10,8 @@ import pytest
 from ordito.cli.main import run
 from tests.server.conftest import CANARY, deployed
 from tests.server.test_packages import PACKAGES, SERVICE_2, send, shop
-from tests.support.serving import Client, Served
+from tests.server.test_permissions import token_of
+from tests.support.serving import Client, Served, until
 
 ENSEMBLES = "projects/default/ensembles"
 
@@ -135,6 +136,21 @@ def test_names_packages_and_paths_are_checked(client: Client) -> None:
     assert client.ask("POST", ENSEMBLES, {"name": "../x", "package": "shop:2.4"}).data["code"] == "malformed"
 
 
+def test_what_may_be_seen_is_found(client: Client) -> None:
+    found = until(lambda: client.get("search", q="SHOP"), lambda answer: bool(answer["complete"]))
+    assert {"project": "default", "name": "shop"} in found["ensembles"]
+    assert "shop:2.4" in [label for one in found["packages"] for label in one["labels"]]
+    web = until(lambda: client.get("search", q="web_"), lambda answer: bool(answer["complete"]))
+    assert ("shop", "web_1", "Said") in [(one["ensemble"], one["instance"], one["type"]) for one in web["instances"]]
+    [job] = client.get(f"{ENSEMBLES}/shop/jobs")["jobs"]
+    by_id = client.get("search", q=job["id"][:6])["jobs"]
+    assert (job["id"], "deploy") in [(one["job"], one["workflow"]) for one in by_id]
+    client.do("POST", "users", {"name": "stranger"})
+    nothing = client.with_token(token_of(client, "stranger")).get("search", q="shop")
+    assert nothing == {"ensembles": [], "instances": [], "jobs": [], "packages": [], "complete": True}
+    assert client.ask("GET", "search").data["code"] == "malformed"
+
+
 def test_the_same_again_with_a_key_makes_one(client: Client) -> None:
     key, asked = {"Idempotency-Key": "make-1"}, {"name": "once", "package": "shop:2.4"}
     first = client.ask("POST", ENSEMBLES, asked, key)
@@ -146,11 +162,13 @@ def test_the_same_again_with_a_key_makes_one(client: Client) -> None:
 def test_many_ensembles_are_listed_at_once(client: Client, server: Served) -> None:
     for number in range(12):
         client.do("POST", ENSEMBLES, {"name": f"many-{number}", "package": "shop:2.4"})
-    while any(one["summary"] is None for one in client.get(ENSEMBLES, q="many-")["items"]):
-        pass
-    assert len(client.get(ENSEMBLES, q="many-")["items"]) == 12
-    # A damaged one says so, and the others are listed all the same.
-    (server.home / "projects/default/ensembles/many-3/ensemble.yaml").write_text("status: [")
-    found = {one["name"]: one for one in client.get(ENSEMBLES, q="many-")["items"]}
+    found = until(lambda: client.get(ENSEMBLES, q="many-")["items"], lambda items: all(one["summary"] for one in items))
     assert len(found) == 12
-    assert found["many-4"]["summary"] is not None
+    # A damaged one says so, and the others are listed all the same.
+    damaged = server.home / "projects/default/ensembles/many-3"
+    (damaged / "ensemble.yaml").write_text("status: [")
+    (damaged / ".ordito/journal.db").write_bytes(b"no database" * 1_000)
+    by_name = {one["name"]: one for one in client.get(ENSEMBLES, q="many-")["items"]}
+    assert len(by_name) == 12
+    assert by_name["many-3"]["problem"]
+    assert by_name["many-4"]["summary"] is not None

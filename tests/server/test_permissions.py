@@ -21,7 +21,7 @@ from tests.support.serving import Client, Served
 
 MINE, OTHER = "mine", "other"
 SAMPLES = {"ensemble": "nothing", "user": "nobody-there", "group": "none", "account": "none", "id": "none"}
-SAMPLES |= {"name": "web", "job": "A", "code": "locked"}
+SAMPLES |= {"name": "web", "job": "A", "code": "locked", "delivery": "none"}
 SAMPLES |= {"digest": "none:1", "label": "none:1", "path": "none"}
 
 
@@ -202,6 +202,24 @@ def test_topics_are_followed_by_whom_the_table_says(server: Served, everybody: l
                 expected = expected if Permission.READ in permissions else 404
                 found = Client(server.url, who.token).ask("GET", "events", topic=topic.format(project))
                 assert found.status == (expected if who.is_known else 401), (who.name, topic, found)
+
+
+def test_overall_topics_tell_of_what_may_be_seen(server: Served, everybody: list[Somebody]) -> None:
+    """``ensembles`` and ``inbox`` can be followed by all; they tell of plans of ensembles that one may read."""
+    owner = next(one for one in everybody if one.name == "owner")
+    who_may = {one.name: Permission.READ in one.permissions for one in everybody if one.is_known}
+    clients = {one.name: Client(server.url, one.token) for one in everybody if one.is_known}
+    cursors = {}
+    for name, client in clients.items():
+        page = client.get("events", topic=["ensembles", "inbox"])
+        assert page["items"] == []
+        cursors[name] = page["next"]
+    body = {"request": {"workflow": "restart", "all": True}}
+    clients[owner.name].do("POST", f"projects/{MINE}/ensembles/shop/plans", body)
+    for name, client in clients.items():
+        news = client.get("events", topic=["ensembles", "inbox"], after=cursors[name])["items"]
+        assert bool(news) == who_may[name], name
+        assert {event["project"] for event in news} <= {MINE}
 
 
 def test_a_refusal_is_written_down(server: Served, everybody: list[Somebody]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import signal
 import sqlite3
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import urllib3
 
 from ordito.app.requests import REQUESTS
 from ordito.base.options import Argument, declared
@@ -20,6 +23,7 @@ from ordito.server.plans.states import MOVES, OPEN, WORKFLOW_PERMISSIONS, PlanSt
 from tests.cli.program import until
 from tests.server.test_permissions import token_of
 from tests.support.serving import Client, Served, children_of
+from tests.support.thorough import THOROUGH, examples
 
 SHOP = "projects/default/ensembles/shop"
 WAIT = {"Prefer": "wait=30"}
@@ -452,10 +456,6 @@ def test_a_runner_that_is_ended_is_resumed(server: Served, shop: Shop, sign: sig
 
 def test_each_accepted_plan_has_one_job_whatever_is_killed(tmp_path: Path, shop: Shop) -> None:
     """Server, fork server and runner are killed at any moment, over and over."""
-    import random
-
-    from tests.support.thorough import examples
-
     chance, token, accepted = random.Random(11), "", []
     for _ in range(examples(4)):
         with Served(tmp_path / "home", shop.directory) as server:
@@ -479,6 +479,36 @@ def test_each_accepted_plan_has_one_job_whatever_is_killed(tmp_path: Path, shop:
         assert [head["origin"] for head in heads] == [plan["id"] for plan in accepted]
         assert admin.get("audit/head")["broken"] == 0
     assert len(shop.jobs) == 1 + len(accepted)
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_plan_has_one_job_if_the_server_is_killed_at_any_change(tmp_path: Path, shop: Shop, moment: str) -> None:
+    """Before and after each commit, from the request to the end of the job; who got no answer asks again."""
+    with Served(tmp_path / "home", shop.directory) as server:
+        token = server.admin().token
+    jobs, number, was_killed = len(shop.jobs), 0, True
+    step = 1 if THOROUGH else 3
+    while was_killed:
+        number += step
+        key = {"Idempotency-Key": f"{moment} {number}"}
+        body = {"request": {"workflow": "run", "operation": "start"}, "apply": "auto"}
+        # The first changes are those of starting.
+        program = ("tests.support.killed_server", str(2 + number), moment)
+        accepted = None
+        with Served(tmp_path / "home", shop.directory, program=program) as server:
+            with contextlib.suppress(urllib3.exceptions.HTTPError):
+                accepted = Client(server.url, token).do("POST", f"{SHOP}/plans", body, key)
+                reaches(Client(server.url, token), accepted, "applied")
+            was_killed = server.process.poll() is not None
+        with Served(tmp_path / "home", shop.directory) as server:
+            client = Client(server.url, token)
+            again = client.do("POST", f"{SHOP}/plans", body, key)
+            assert accepted is None or accepted["id"] == again["id"]
+            assert reaches(client, again, "applied")["job_status"] == "ok"
+            assert client.get("audit/head")["broken"] == 0
+        jobs += 1
+        assert len(shop.jobs) == jobs, (number, moment)
+    assert number > 5
 
 
 def events_of(server: Served) -> int:

@@ -64,6 +64,10 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         (place / "shop" / name).write_bytes((place / name).read_bytes())
     (place / "shop" / "link.txt").symlink_to(place / "private.txt")
     (place / "shop" / "outside").symlink_to(place)
+    # What it keeps for itself is read by no document either.
+    (place / "shop" / ".ordito" / "key").write_text(PRIVATE)
+    (place / "shop" / ".ordito" / "secrets.txt").write_text(f"a: {PRIVATE}\n")
+    (place / "shop" / "key.txt").symlink_to(place / "shop" / ".ordito" / "key")
     # A working tree around it is no reason to read what is in it.
     (place / ".git").mkdir()
     before = dict(os.environ)
@@ -93,6 +97,10 @@ OUTSIDE = [
     "{ file: link.txt }",
     "{ file: outside/private.txt }",
     "{ file: /proc/self/environ }",
+    "{ file: .ordito/key }",
+    "{ file: own/../.ordito/key }",
+    "{ file: key.txt }",
+    "{ +.ordito/secrets.txt: }",
     "{ file: ../private.txt, default: none }",
     "{ file: ../private.yaml, format: yaml }",
     "{ env: SECRET }",

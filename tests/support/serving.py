@@ -7,9 +7,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Mapping
+import time
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -98,14 +99,19 @@ class Served:
     """A server that runs."""
 
     def __init__(
-        self, home: Path, *ensembles: Path, settings: str = MANY_REQUESTS, listen: str = "127.0.0.1:0"
+        self,
+        home: Path,
+        *ensembles: Path,
+        settings: str = MANY_REQUESTS,
+        listen: str = "127.0.0.1:0",
+        program: tuple[str, ...] = ("ordito.server",),
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         if settings:
             (home / "server.yaml").write_text(settings)
         self.home = home
         words = [word for path in ensembles for word in ("--ensemble", str(path))]
-        command = [sys.executable, "-m", "ordito.server", str(home), "--listen", listen, *words]
+        command = [sys.executable, "-m", *program, str(home), "--listen", listen, *words]
         self.log = home / "server.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
@@ -148,6 +154,17 @@ class Served:
             self.stop()
         assert self.process.stdout is not None
         self.process.stdout.close()
+
+
+T = TypeVar("T")
+
+
+def until(ask: Callable[[], T], fits: Callable[[T], bool]) -> T:
+    """The first answer that fits; asks again and again, as a client would, for a minute at most."""
+    end = time.monotonic() + SECONDS
+    while not fits(found := ask()):
+        assert time.monotonic() < end, found
+    return found
 
 
 def children_of(process: int) -> list[int]:

@@ -44,6 +44,8 @@ TITLES = {
     "packages": "Packages",
     "known_ensembles": "Ensembles",
     "ensembles": "What is in an ensemble",
+    "given": "What an ensemble is given",
+    "search": "Searching",
     "live": "Events",
 }
 

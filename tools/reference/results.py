@@ -60,8 +60,17 @@ UNTAGGED: Mapping[str, str] = {
     "DescribedNode": "Describing a node",
     "DoneData": "Changes at a server",
     "Done": "Changes of an ensemble on a server",
+    "ServicePlace": "Where a service lies",
     "AskedPlan": "A plan of a server",
     "PlanReport": "The end of the job of a plan of a server",
+    "EnsembleNames": "What can be searched for on a server",
+    "GivenText": "What is given to an ensemble as text",
+    "CheckedText": "Checking such a text",
+    "SecretNames": "Names of secrets on a server",
+    "SecretKept": "Keeping a secret on a server",
+    "OutputsData": "Outputs on a server",
+    "NoticeStored": "Telling a server of something",
+    "NoticesData": "Notices on a server",
 }
 """Titles of results whose format is named after the command, as in `ordito.deploy/1`."""
 

@@ -9,9 +9,10 @@ from urllib.parse import quote
 
 from ordito.base.change_ids import is_change_id, job_of
 from ordito.ensemble.errors import explained
+from ordito.source.reach import OWN
 
 MANIFEST = "ensemble.yaml"
-PRIVATE = ".ordito"
+PRIVATE = OWN
 SHARED_PARTS = 64
 """How many files hold the instances of nodes that have few instances."""
 

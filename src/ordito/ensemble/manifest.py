@@ -106,6 +106,11 @@ def join(parts: ManifestParts) -> bytes:
     return parts.user + ending + parts.machine
 
 
+def holds_marker(user: bytes) -> bool:
+    """Whether a user's part has a line that separates or ends the machine's part, which it must not."""
+    return _MARKER_LINE.search(user) is not None or END.rstrip() in user
+
+
 def write_user_part(layout: Layout, user: bytes) -> None:
     """Replace the text above the marker line. Raises ``EnsembleError``."""
     found = read_manifest(layout) or ManifestParts()

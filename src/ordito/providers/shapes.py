@@ -18,7 +18,7 @@ from ordito.base.sensitive import Sensitive, is_sensitive
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.source.nodes import Sequence as SequenceNode
-from ordito.source.reach import OUTSIDE, is_reachable
+from ordito.source.reach import OUTSIDE, is_given
 from ordito.source.scalars import BOOLEANS, core_value, integer
 
 SIZE, TIME, FREQUENCY = "scalar-unit.size", "scalar-unit.time", "scalar-unit.frequency"
@@ -352,6 +352,6 @@ class InventorySection(msgspec.Struct, frozen=True):
     def path(self, text: str) -> str:
         """The absolute path of a file that the section names. Raises ``NoValue`` if it may not be read here."""
         found = self.folder / Path(text).expanduser()
-        if not is_reachable(found):
+        if not is_given(found):
             raise NoValue(f'the file "{text}" cannot be used: {OUTSIDE}')
         return str(found)

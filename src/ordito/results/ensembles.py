@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
+import msgspec
+
+from ordito.app.given_files import make_ensemble
+from ordito.app.inputs.user_part import read_user_part
 from ordito.app.job.jobs import INTERRUPTED
-from ordito.app.new_ensemble import make_ensemble
+from ordito.app.place import place_of
 from ordito.app.status import StatusRequest, StatusResult, status
+from ordito.base.diagnostics import Diagnostics
+from ordito.ensemble.job_history import job_lines
+from ordito.ensemble.pins import given_service
 from ordito.ensemble.status import LastJob
 from ordito.instances.status import DEGRADED, ERROR, OK, UNKNOWN
 from ordito.results.answer import Asked, Result, ResultData, UseCase
@@ -82,6 +91,46 @@ def _summary(directory: str, _: Asked) -> EnsembleSummary:
     return summary_of(status(StatusRequest(directory)))
 
 
+class InstanceName(msgspec.Struct, frozen=True):
+    """An instance, by what it can be found."""
+
+    id: str
+    node: str
+    type: str
+
+
+class JobName(msgspec.Struct, frozen=True):
+    """A job, by what it can be found."""
+
+    id: str
+    workflow: str
+    outcome: str
+    start: str
+    """When it began, in UTC."""
+
+
+class EnsembleNames(Result, frozen=True):
+    """What can be searched for in an ensemble."""
+
+    instances: tuple[InstanceName, ...]
+    """At most 20,000."""
+
+    jobs: tuple[JobName, ...]
+    """The newest 1,000, the latest first."""
+
+
+MOST_INSTANCES, MOST_JOBS = 20_000, 1_000
+
+
+def _names(directory: str, _: Asked) -> EnsembleNames:
+    found = status(StatusRequest(directory)).instances[:MOST_INSTANCES]
+    jobs = list(job_lines(place_of(directory).layout))[-MOST_JOBS:]
+    return EnsembleNames(
+        tuple(InstanceName(one.instance.id, one.instance.node, one.type) for one in found),
+        tuple(JobName(job.id, job.workflow, job.outcome, job.start) for job in reversed(jobs)),
+    )
+
+
 class EnsembleCreateAsked(Asked, frozen=True):
     """Which ensemble is to be made."""
 
@@ -101,6 +150,26 @@ def _create(directory: str, asked: EnsembleCreateAsked) -> Done:
     return Done()
 
 
+class ServicePlace(Result, frozen=True):
+    """Where the service lies that an ensemble deploys."""
+
+    place: str
+    """Its folder, or the archive, as an absolute path; "" where it lies in the ensemble's own directory."""
+
+
+def _service_place(directory: str, _: Asked) -> ServicePlace:
+    place, diagnostics = place_of(directory), Diagnostics()
+    user = read_user_part(place.layout, place.manifest, diagnostics).with_given(given_service(place.layout))
+    if not user.service:
+        return ServicePlace("")
+    path = Path(os.path.abspath(user.service_path(place.layout, place.shown)))  # noqa: PTH100  (links stay as they are)
+    found = path if path.is_dir() or path.suffix in ARCHIVES else path.parent
+    return ServicePlace("" if found.is_relative_to(Path(directory).absolute()) else str(found))
+
+
+ARCHIVES = frozenset({".csar", ".zip"})
+SERVICE_PLACE = UseCase("ensembles service", Asked, (ServicePlace,), _service_place)
+NAMES = UseCase("ensembles names", Asked, (EnsembleNames,), _names)
 SUMMARY = UseCase("ensembles summary", Asked, (EnsembleSummary,), _summary)
 CREATE = UseCase("ensembles create", EnsembleCreateAsked, (Done,), _create)
 """It writes: it is never asked again by itself."""

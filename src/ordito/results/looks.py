@@ -7,7 +7,19 @@ from typing import Any
 
 from ordito.results.answer import UseCase
 from ordito.results.description import DESCRIBE
-from ordito.results.ensembles import SUMMARY
+from ordito.results.ensembles import NAMES, SUMMARY
+from ordito.results.given import (
+    DIFF,
+    INVENTORY,
+    INVENTORY_CHECK,
+    NOTICES,
+    OUTPUTS,
+    SECRETS,
+    SERVICE_FILE,
+    SPEC_CHECK,
+    SPEC_TEXT,
+    STATE,
+)
 from ordito.results.hosts import HOSTS
 from ordito.results.jobs import JOB, JOBS
 from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_VALIDATE
@@ -19,7 +31,8 @@ from ordito.results.topology import WORKFLOW, WORKFLOWS
 _ALL: tuple[UseCase[Any, Any], ...] = (
     *(STATUS, DESCRIBE, REVISIONS, JOBS, JOB),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
-    SUMMARY,
+    *(SUMMARY, NAMES),
+    *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES, STATE),
     *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_VALIDATE),
 )
 

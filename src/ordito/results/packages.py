@@ -226,17 +226,21 @@ def _files(package: Package) -> Iterator[str]:
 
 
 def _file(directory: str, asked: PackageFileAsked) -> PackageFile:
-    package = _opened(directory, asked.archive, Diagnostics())
-    if not package.tree.is_file(asked.file) or leaves_root(asked.file):
-        near = nearest(asked.file, list(islice(_files(package), MOST_FILES)))
+    return file_in(_opened(directory, asked.archive, Diagnostics()), asked.file, "the package")
+
+
+def file_in(package: Package, file: str, what: str) -> PackageFile:
+    """A file of a service; ``what`` is how messages call it. Raises ``Refused`` if there is none."""
+    if leaves_root(file) or not package.tree.is_file(file):
+        near = nearest(file, list(islice(_files(package), MOST_FILES)))
         hint = f"did you mean {near[0]}?" if near else ""
-        raise Refused("unknown-file", f"the package has no file {asked.file}", hint)
-    with package.tree.open(asked.file) as stream:
+        raise Refused("unknown-file", f"{what} has no file {file}", hint)
+    with package.tree.open(file) as stream:
         content, rest = stream.read(MOST_TEXT + 1), 0
         while piece := stream.read(1 << 20):
             rest += len(piece)
     size = len(content) + rest
-    return PackageFile(asked.file, size, _text(content, size), package.tree.is_executable(asked.file))
+    return PackageFile(file, size, _text(content, size), package.tree.is_executable(file))
 
 
 def _text(content: bytes, size: int) -> str | None:

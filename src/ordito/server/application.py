@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import cache
+from functools import cache, partial
 
 import msgspec
 from starlette.applications import Starlette
@@ -16,11 +17,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ordito.base.suggest import nearest
 from ordito.server.border import SECURITY, answered, refused
 from ordito.server.openapi import document
+from ordito.server.places import keep_reads, service_place, without_reads
 from ordito.server.problems import ApiProblem
 from ordito.server.route import Route
 from ordito.server.routes.table import ROUTES
 from ordito.server.services import Services
 from ordito.server.settings import base_url
+
+_LOG = logging.getLogger(__name__)
 
 
 def application(services: Services) -> ASGIApp:
@@ -72,17 +76,33 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         services.link.start()
+        await _find_services(services)
         await services.outbox.start()
         services.keeper.start()
+        services.sources.start()
         services.supervisor.start()
         yield
         services.draining.set()
         await services.supervisor.stop()
+        services.webhooks.stop()
+        services.sources.stop()
         await services.keeper.stop()
         await services.outbox.stop()
         await services.link.stop(10.0, leaves=bool(services.runners.count))
 
     return running
+
+
+async def _find_services(services: Services) -> None:
+    """Find out where the services lie of ensembles that were added when the server was started."""
+    for project, ensemble, directory in await services.database.read(without_reads):
+        try:
+            place = await service_place(services.queries, directory)
+        except ApiProblem as problem:
+            # It is found out at the next start; until then only its own directory is read.
+            _LOG.warning("%s/%s: %s", project, ensemble, problem.detail)
+            continue
+        await services.database.write(partial(keep_reads, project=project, ensemble=ensemble, place=place))
 
 
 class _Headers:

@@ -35,6 +35,9 @@ _LOG = logging.getLogger(__name__)
 ACCESS = logging.getLogger("ordito.server.access")
 
 PROBLEM = "application/problem+json"
+YAML = "application/yaml"
+MOST_YAML = 1 << 20
+"""The longest answer in bytes that is written as YAML: the server's own process has to do it."""
 
 SECURITY = {
     "X-Content-Type-Options": "nosniff",
@@ -130,7 +133,18 @@ def _response(route: Route, reply: Reply, request: Request) -> Response:
     if tag and tag in (one.strip() for one in request.headers.get("if-none-match", "").split(",")):
         return Response(status_code=304, headers=dict(reply.headers))
     body = reply.data if isinstance(reply.data, bytes) else encoded(reply.data)
-    return Response(body, status, dict(reply.headers), reply.media if body else None)
+    media = reply.media
+    if body and media == JSON and YAML in request.headers.get("accept", "") and len(body) <= MOST_YAML:
+        body, media = _as_yaml(body), YAML
+    return Response(body, status, dict(reply.headers), media if body else None)
+
+
+def _as_yaml(body: bytes) -> bytes:
+    """The same as YAML, for people who look at a single result."""
+    import yaml
+
+    text: str = yaml.safe_dump(msgspec.json.decode(body), allow_unicode=True, sort_keys=False, width=120)
+    return text.encode()
 
 
 def _address(services: Services, request: Request) -> str:

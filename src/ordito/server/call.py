@@ -131,6 +131,11 @@ class ApiCall:
         if given not in ("*", tag_of(present)):
             raise ApiProblem("changed", "it was changed since it was read", "read it again, and change that")
 
+    async def read(self, action: str, about: str) -> None:
+        """Write down that somebody reads what was printed or given out."""
+        deed = self.deed(action, about=about)
+        await self.services.database.write(lambda connection: write_down(connection, deed, self.now))
+
     async def denied(self, detail: str, *, by: str = "") -> None:
         """Write down that this was refused to who asks."""
         deed = self.deed(self.route.name, outcome=DENIED, detail=detail, by=by)

@@ -44,6 +44,11 @@ def package_path(home: Path, digest: str) -> Path:
     return home / FOLDER / digest[:2] / f"{digest}{ENDING}"
 
 
+def seen_from_ensemble(path: Path, directory: str) -> str:
+    """The path of an archive relative to an ensemble's directory, so that messages name no place of the machine."""
+    return os.path.relpath(path, directory)
+
+
 def package_named(connection: Connection, project: str, wanted: str) -> str:
     """The digest of the package of a project that is called so: by its digest, or by a label, ``name:version``. Raises
     ``ApiProblem``."""

@@ -13,14 +13,14 @@ from ordito.results.pages import read_page
 
 STATUSES: Mapping[str, int] = {
     **dict.fromkeys(("malformed", "bad-cursor"), 400),
-    **dict.fromkeys(("signed-out", "bad-credentials", "expired"), 401),
+    **dict.fromkeys(("signed-out", "bad-credentials", "expired", "bad-signature"), 401),
     **dict.fromkeys(("forbidden", "cross-site", "own-plan"), 403),
     **dict.fromkeys(("unknown-page", "no-ensemble", "no-jobs"), 404),
     "no-such-method": 405,
     "forgotten": 410,
     **dict.fromkeys(("locked", "unfinished-job", "in-use", "exists", "in-progress", "last-admin", "last-owner"), 409),
     **dict.fromkeys(("label-taken", "instances-exist"), 409),
-    **dict.fromkeys(("stale-plan", "not-ready", "job-ended", "frozen"), 409),
+    **dict.fromkeys(("stale-plan", "not-ready", "job-ended", "frozen", "limit-reached", "replayed"), 409),
     "changed": 412,
     "too-large": 413,
     "media-type": 415,

@@ -16,13 +16,17 @@ from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
+from ordito.server.outgoing.sources import SourceParts, Sources
+from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
-from ordito.server.settings import ServerSettings
+from ordito.server.schedules.drifts import Drifts
+from ordito.server.schedules.turns import Schedules
+from ordito.server.settings import ServerSettings, base_url
 from ordito.server.supervisor import Supervisor
 
 
@@ -62,6 +66,8 @@ class Services:
         self.attempts = SignInAttempts()
         self.metrics = Metrics(self.queries, self.topics)
         self.supervisor = Supervisor()
+        self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), settings.egress)
+        self.supervisor.add(self.webhooks.round)
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
 
@@ -83,5 +89,11 @@ class Services:
             )
         )
 
+        schedules = Schedules(home, database, self.answers, sealer, self.keeper.wake)
+        self.supervisor.add(schedules.round)
+        self.supervisor.add(Drifts(home, database, self.answers, sealer).round)
+        following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, settings)
+        self.sources = Sources(following, self.keeper.wake)
+        self.supervisor.add(self.sources.round)
         self.port = 0
         """The port on which it listens."""

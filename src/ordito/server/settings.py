@@ -92,7 +92,8 @@ class ServerSettings(_Part, frozen=True):
     that holds ensembles or keys."""
 
     egress: tuple[str, ...] = ()
-    """The hosts from which files that services name are fetched, ``NAME`` or ``NAME:PORT``."""
+    """What the server may reach: the hosts of webhooks, of repositories in git, and of files that services name, each
+    ``NAME`` or ``NAME:PORT``; URLs of repositories on its own machine, as in ``file:///srv/shop.git``."""
 
     jobs: JobSettings = JobSettings()
     limits: Limits = Limits()

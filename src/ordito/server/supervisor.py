@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -16,32 +15,31 @@ Duty = Callable[[], Awaitable[None]]
 
 
 class Supervisor:
-    """Carries out duties, one after the other, in rounds."""
+    """Carries out duties, each in rounds of its own, so that none keeps the others waiting."""
 
     def __init__(self) -> None:
         self._duties: list[Duty] = []
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     def add(self, duty: Duty) -> None:
         """Add something that is done in each round. One that fails is logged, and done again in the next round."""
         self._duties.append(duty)
 
     def start(self) -> None:
-        """Begin with the first round."""
-        self._task = asyncio.create_task(self._rounds())
+        """Begin with the first rounds."""
+        self._tasks = [asyncio.create_task(_rounds(duty)) for duty in self._duties]
 
     async def stop(self) -> None:
         """End, also in the middle of a round."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _rounds(self) -> None:
-        while True:
-            for duty in self._duties:
-                try:
-                    await duty()
-                except Exception:  # noqa: BLE001  one duty that has a fault must not keep the others from being done
-                    _LOG.exception("a fault in what the server does by itself")
-            await asyncio.sleep(PAUSE)
+
+async def _rounds(duty: Duty) -> None:
+    while True:
+        try:
+            await duty()
+        except Exception:  # noqa: BLE001  a fault of one round must not end all further ones
+            _LOG.exception("a fault in what the server does by itself")
+        await asyncio.sleep(PAUSE)

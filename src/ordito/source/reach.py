@@ -21,6 +21,9 @@ from ordito.source.fetch import FetchFailed
 PROGRAM = str(Path(__file__).resolve().parent.parent)
 """The folder of this program, whose profiles and blocks every process may read."""
 
+OWN = ".ordito"
+"""The folder that each ensemble keeps for itself: its journal, its key, what operations have printed."""
+
 OUTSIDE = "it lies outside of the package and of the ensemble's directory, where a server reads nothing"
 
 
@@ -62,6 +65,27 @@ def is_reachable(path: str | Path) -> bool:
     except (OSError, ValueError):
         return False
     return any(real == place or real.startswith(f"{place}/") for place in reach.places)
+
+
+def is_given(path: str | Path) -> bool:
+    """Whether a document may name a file: one that may be read, and that no ensemble keeps for itself."""
+    reach = _PROCESS.reach
+    if reach is None:
+        return True
+    try:
+        real = os.path.realpath(path)
+    except (OSError, ValueError):
+        return False
+    return any(
+        real == place or (real.startswith(f"{place}/") and OWN not in real.removeprefix(place).split("/"))
+        for place in reach.places
+    )
+
+
+def check_given(path: str | Path) -> None:
+    """Raise ``PermissionError`` for a path that no document may name."""
+    if not is_given(path):
+        raise PermissionError(errno.EACCES, OUTSIDE)
 
 
 def check_path(path: str | Path) -> None:

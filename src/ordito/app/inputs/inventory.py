@@ -42,8 +42,8 @@ from ordito.providers.registry import (
 from ordito.providers.shapes import InventorySection, NoValue
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, is_null
-from ordito.source.package import load_file
-from ordito.source.reach import is_reachable
+from ordito.source.package import load_file, load_text
+from ordito.source.reach import is_given
 from ordito.work.providing import Provider, Providers
 from ordito.work.targets import Hands, Unreachable
 
@@ -82,7 +82,7 @@ def find_inventory(
     """
     if wanted:
         path = Path(os.path.abspath(wanted))  # noqa: PTH100  (links stay as they are)
-        if not is_reachable(path) or not path.is_file():
+        if not is_given(path) or not path.is_file():
             raise Refused("no-inventory", f"there is no inventory {wanted}", "give --hosts the path of an inventory")
         return InventoryFile(path, wanted, relative_to(place.layout, wanted), given=True)
     if wanted is None and remembered:
@@ -104,7 +104,7 @@ def inventory_at(place: Place, seen: str, *, given: bool = False) -> InventoryFi
     """The inventory at a path relative to the ensemble; without ``path`` if there is no such file."""
     path = Path(os.path.normpath(place.layout.root / Path(seen).expanduser()))
     shown = str(path) if Path(seen).is_absolute() or seen.startswith("~") else place.path(seen)
-    return InventoryFile(path if is_reachable(path) and path.is_file() else None, shown, seen, given)
+    return InventoryFile(path if is_given(path) and path.is_file() else None, shown, seen, given)
 
 
 def _of_environment(place: Place, environment: Environment, node: Node, diagnostics: Diagnostics) -> InventoryFile:
@@ -190,14 +190,17 @@ NO_INVENTORY = HostInventory()
 OF_PLUGINS = "the section of a plug-in is known when the plug-in is installed beside Ordito"
 
 
-def read_inventory(place: Place, file: InventoryFile, environment: str) -> HostInventory:
+def read_inventory(place: Place, file: InventoryFile, environment: str, text: str | None = None) -> HostInventory:
     """Read an inventory; its errors are reported when its providers are made, together with theirs. ``environment`` is
-    the name of the environment, for templates."""
+    the name of the environment, for templates. A ``text`` stands for what is in the file."""
     if file.path is None:
         return HostInventory()
     diagnostics = Diagnostics()
     inventory = HostInventory(file, diagnostics=diagnostics)
-    document = load_file(file.shown if Path(file.shown).is_file() else str(file.path), diagnostics)
+    if text is not None:
+        document = load_text(file.shown, text, diagnostics)
+    else:
+        document = load_file(file.shown if Path(file.shown).is_file() else str(file.path), diagnostics)
     hide_values(diagnostics)
     root = document.root if document is not None else None
     if root is None or is_null(root):

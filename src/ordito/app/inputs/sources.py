@@ -21,6 +21,7 @@ from ordito.source.new_files import open_regular
 from ordito.source.nodes import NULLS, Node, Scalar, Sequence
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.package import load_text
+from ordito.source.reach import check_given
 
 LITERAL = "literal"
 SOURCES = ("env", "file", "secret")
@@ -264,6 +265,7 @@ class ReadableFiles(msgspec.Struct, frozen=True):
         ensemble's directory. Raises ``Unreadable``."""
         target = self.find(path, base)
         try:
+            check_given(target)
             with open_regular(target) as file:
                 content = file.read(most + 1)
         except FileNotFoundError as error:

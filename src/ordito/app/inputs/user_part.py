@@ -23,7 +23,7 @@ from ordito.app.inputs.sources import ReadableFiles, as_literal
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.span import SourceText
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.git.sharing import asks_for_lock
+from ordito.ensemble.git.sharing import asked_in
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import read_manifest
 from ordito.ensemble.yaml_writer import block, scalar
@@ -92,10 +92,15 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
     """Read the user's part of an ensemble; ``shown`` is the file name for messages. Without one, the result is empty.
     Raises ``EnsembleError`` if the file cannot be read."""
     parts = read_manifest(layout)
-    if parts is None or not parts.user.strip():
+    return parse_user_part(layout, shown, parts.user if parts is not None else b"", diagnostics)
+
+
+def parse_user_part(layout: Layout, shown: str, content: bytes, diagnostics: Diagnostics) -> UserPart:
+    """Read a user's part that need not be written yet. Raises ``EnsembleError`` if it is not UTF-8."""
+    if not content.strip():
         return UserPart()
     try:
-        text = parts.user.decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise EnsembleError(f"{shown} is not encoded as UTF-8", "save it as UTF-8") from error
     if all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines()):
@@ -117,7 +122,7 @@ def read_user_part(layout: Layout, shown: str, diagnostics: Diagnostics) -> User
         diagnostics.error("bad-value", f'"service" is a path, not {service.kind}', service.span)
         service = None
     environments = read_environments(spec, diagnostics)
-    if environments.asks_for_lock and not asks_for_lock(layout):
+    if environments.asks_for_lock and not asked_in(content, shown):
         diagnostics.error(
             "bad-value",
             f'"lock: git" must stand in {shown} itself: it is needed before other files are read',

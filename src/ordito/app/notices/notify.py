@@ -78,16 +78,23 @@ def notify(request: NotifyRequest, onlooker: Onlooker) -> NotifyResult:
     """Store a notice, and handle the waiting ones unless another command does. Raises ``Refused``, ``InvalidDocument``
     and ``EnsembleError``; then it was not stored, or waits."""
     place = ensemble_place(request.directory)
+    number = put_notice(request)
+    handling = handle_waiting(HandlingRequest(request.directory, request.options, request.wait_lock), onlooker)
+    with Inbox(place.layout) as inbox:
+        return NotifyResult(number, handling, inbox.entry(number))
+
+
+def put_notice(request: NotifyRequest) -> int:
+    """Store a notice, and return its number: whoever has the ensemble's lock next handles it. Raises ``Refused``,
+    ``InvalidDocument`` and ``EnsembleError``; then it was not stored."""
+    place = ensemble_place(request.directory)
     now = SystemClock().now()
     with read_ensemble(request.directory) as ensemble:
         used = service_in_use(place, ensemble)
         notice = _checked(request, used, ensemble.snapshot, now)
     with Inbox(place.layout) as inbox:
         notice = msgspec.structs.replace(notice, depth=_depth(inbox, notice))
-        number = inbox.put(notice)
-    handling = handle_waiting(HandlingRequest(request.directory, request.options, request.wait_lock), onlooker)
-    with Inbox(place.layout) as inbox:
-        return NotifyResult(number, handling, inbox.entry(number))
+        return inbox.put(notice)
 
 
 def _checked(request: NotifyRequest, used: ServiceInUse, snapshot: Snapshot, now: float) -> Notice:

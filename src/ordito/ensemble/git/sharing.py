@@ -27,11 +27,15 @@ REFERENCES = "refs/ordito/lock"
 
 def asks_for_lock(layout: Layout) -> bool:
     """Whether the user's part requests the lock that clones share. Raises ``EnsembleError``."""
-    content = user_part(layout)
+    return asked_in(user_part(layout), str(layout.manifest))
+
+
+def asked_in(content: bytes, name: str) -> bool:
+    """The same of a user's part that need not be that of an ensemble; ``name`` is its name in messages."""
     if not _MENTIONED.search(content):
         return False
     try:
-        document = load(content, str(layout.manifest), "repair it")
+        document = load(content, name, "repair it")
     except EnsembleError:
         # Whoever reads it for what it says explains it better, and does nothing then.
         return False

@@ -109,6 +109,8 @@ ENSEMBLES = Table(
     Column("labels", Text, nullable=False, server_default="{}"),
     # The digest of the package that it is made of, "" for none.
     Column("package", Text, nullable=False, server_default=""),
+    # Where the service lies that an ensemble deploys which was added where it lies; NULL until that was found out.
+    Column("reads", Text, nullable=True),
     ForeignKeyConstraint(["project"], ["project.name"]),
 )
 
@@ -258,6 +260,8 @@ SOURCES = Table(
     # Seconds between two looks, 0 for none.
     _time("every"),
     _time("looked"),
+    # When a push, or somebody, has asked for a look the last time.
+    _time("asked"),
     # The last commit of which a plan was made, and why the last look failed.
     _text("revision"),
     _text("problem"),

@@ -92,6 +92,12 @@ def account_principal(connection: Connection, project: str, name: str, **more: o
     return msgspec.structs.replace(Principal(ACCOUNT, name, project, grants=grants), **more)
 
 
+def principal_of(connection: Connection, name: str) -> Principal | None:
+    """The principal with an id, as ``Principal.id`` gives it; None for one that is not known any more."""
+    project, is_account, account = name.partition("/")
+    return account_principal(connection, project, account) if is_account else user_principal(connection, name)
+
+
 def _grants(rows: Iterable[tuple[str, str, str]]) -> Grants:
     found: dict[tuple[str, str], frozenset[Permission]] = {}
     for project, ensemble, role in rows:

@@ -31,10 +31,10 @@ from ordito.results.failure import Failure
 from ordito.results.server_plans import PlanProblem
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, forget_events, tell
-from ordito.server.database.places import all_ensembles, directory_of, reads_of
 from ordito.server.database.tables import ENSEMBLES, PLANS
 from ordito.server.metrics import Metrics
-from ordito.server.packages import package_path
+from ordito.server.packages import package_path, seen_from_ensemble
+from ordito.server.places import all_ensembles, directory_of, reads_of
 from ordito.server.plans.asked import AUTO, EXACT, LATEST
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.freshness import marks_of
@@ -51,6 +51,7 @@ from ordito.server.plans.store import (
     frozen_by,
     is_approved,
     move,
+    old_plans,
     stored_request,
 )
 from ordito.server.problems import ApiProblem
@@ -73,6 +74,9 @@ SOON, NOW_AND_THEN, SELDOM = 0.05, 1.0, 10.0
 
 MOST_RESUMES, RESUMES_WITHIN = 3, 600.0
 """How often a job of an ensemble is resumed within so many seconds."""
+
+PRUNES_EVERY = 3600.0
+"""Seconds after which the files of old plans are removed again."""
 
 WAITS = frozenset({"locked", "unfinished-job"})
 """The codes of refusals after which a plan waits for its turn again."""
@@ -116,6 +120,7 @@ class PlanKeeper:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._resumed: dict[str, list[float]] = {}
         self._given_up: set[str] = set()
+        self._pruned = 0.0
 
     def start(self) -> None:
         """Begin."""
@@ -182,7 +187,7 @@ class PlanKeeper:
             request = stored_request(row, self._parts.sealer)
             reads = await self._reads(row.project, row.ensemble, request.package)
             directory = reads[0]
-            asked = MakeAsked(self._asked(request), is_seen=row.apply != AUTO)
+            asked = MakeAsked(self._asked(request, directory), is_seen=row.apply != AUTO)
             marks = await asyncio.to_thread(marks_of, directory)
             try:
                 found = await self._parts.queries.ask(MAKE.name, directory, msgspec.json.encode(asked), reads)
@@ -240,7 +245,9 @@ class PlanKeeper:
         approved = await self._database.read(partial(_approvers, row=row))
         by = AskedBy(Author(row.kind, row.who).shown, row.id, approved)
         exact = about(row).exact if row.bind == EXACT else None
-        item = PlanItem(reads[0], self._asked(request), by, request.options, exact, was_seen=row.apply != AUTO)
+        item = PlanItem(
+            reads[0], self._asked(request, reads[0]), by, request.options, exact, was_seen=row.apply != AUTO
+        )
         starting = partial(move, plan=row.id, to=PlanState.STARTING, now=time.time(), attempts=row.attempts + 1)
         if await self._database.write(starting):
             # Where no runner comes of it, the plan is started again.
@@ -311,11 +318,11 @@ class PlanKeeper:
         reads = await self._database.read(partial(reads_of, home=self._parts.home, project=project, ensemble=ensemble))
         return (*reads, str(package_path(self._parts.home, package))) if package else reads
 
-    def _asked(self, request: StoredRequest) -> AskedRequest:
-        """A request, with the path of its package."""
+    def _asked(self, request: StoredRequest, directory: str) -> AskedRequest:
+        """A request, with the path of its package, seen from the ensemble's directory as messages name it."""
         if not request.package:
             return request.asked
-        path = str(package_path(self._parts.home, request.package))
+        path = seen_from_ensemble(package_path(self._parts.home, request.package), directory)
         return msgspec.structs.replace(request.asked, fields={**request.asked.fields, "service": path})
 
     async def task_of(self, item: WorkItem, project: str, ensemble: str) -> RunnerTask:
@@ -336,6 +343,11 @@ class PlanKeeper:
         for plan in await self._database.read(partial(expired_plans, now=now)):
             await self._database.write(partial(move, plan=plan, to=PlanState.DISCARDED, now=now))
         await self._database.write(partial(forget_events, now=now))
+        if now - self._pruned > PRUNES_EVERY:
+            self._pruned = now
+            for plan in await self._database.read(partial(old_plans, now=now)):
+                await asyncio.to_thread(self._parts.files.forget, plan)
+                await asyncio.to_thread(self._runners.forget, plan)
         policy = self._parts.jobs.resume
         if policy == NEVER or self._parts.draining.is_set():
             return

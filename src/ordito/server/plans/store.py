@@ -34,6 +34,9 @@ MOST_OF_ENSEMBLE, MOST_OF_AUTHOR = 50, 100
 KEPT_FOR = 7 * 24 * 3600.0
 """Seconds after which a plan that has not begun is discarded."""
 
+FILES_KEPT_FOR = 30 * 24 * 3600.0
+"""Seconds for which the files of plans are kept after these have ended."""
+
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -201,6 +204,12 @@ def expired_plans(connection: Connection, now: float) -> Sequence[str]:
     """The plans that have waited for too long."""
     old = PLANS.c.state.in_((PlanState.READY, PlanState.WAITING, PlanState.QUEUED)) & (PLANS.c.expires < now)
     return connection.execute(select(PLANS.c.id).where(old)).scalars().all()
+
+
+def old_plans(connection: Connection, now: float) -> Sequence[str]:
+    """The plans that ended so long ago that their files are not kept; what was asked and decided stays."""
+    is_over = PLANS.c.state.not_in(OPEN) & PLANS.c.changed.between(now - 2 * FILES_KEPT_FOR, now - FILES_KEPT_FOR)
+    return connection.execute(select(PLANS.c.id).where(is_over)).scalars().all()
 
 
 def stored_request(row: Row[Any], sealer: Fernet) -> StoredRequest:

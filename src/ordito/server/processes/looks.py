@@ -6,12 +6,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordito.results.answer import UseCase
-from ordito.results.ensembles import CREATE
+from ordito.results.ensembles import CREATE, SERVICE_PLACE
+from ordito.results.given import (
+    HOSTS_CHECK,
+    HOSTS_RELEASE,
+    INVENTORY_SET,
+    NOTIFY,
+    REPLAY,
+    SECRET_REMOVE,
+    SECRET_SET,
+    SPEC_SET,
+    UNLOCK,
+)
 from ordito.results.looks import LOOKS
 from ordito.server.processes.making import MAKE
 
-CHANGES: Mapping[str, UseCase[Any, Any]] = {one.name: one for one in (CREATE,)}
+_CHANGES: tuple[UseCase[Any, Any], ...] = (
+    *(CREATE, SPEC_SET, INVENTORY_SET, SECRET_SET, SECRET_REMOVE, NOTIFY),
+    *(REPLAY, UNLOCK, HOSTS_CHECK, HOSTS_RELEASE),
+)
+CHANGES: Mapping[str, UseCase[Any, Any]] = {one.name: one for one in _CHANGES}
 """What writes into an ensemble, by name: it is never done a second time by itself."""
 
-SERVER_LOOKS: Mapping[str, UseCase[Any, Any]] = {**LOOKS, MAKE.name: MAKE, **CHANGES}
+SERVER_LOOKS: Mapping[str, UseCase[Any, Any]] = {
+    **LOOKS,
+    **{one.name: one for one in (MAKE, SERVICE_PLACE)},
+    **CHANGES,
+}
 """All of it, by name."""

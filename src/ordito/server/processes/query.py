@@ -39,7 +39,11 @@ def _answer(query: Query, parameters: bytes) -> bytes:
     look = SERVER_LOOKS[query.look]
     try:
         # Messages name the files of an ensemble as for somebody who works in it, and nothing of this machine.
-        os.chdir(query.directory)
+        try:
+            os.chdir(query.directory)
+        except FileNotFoundError:
+            gone = Failure("no-ensemble", "the directory is not there any more", "put it back, or remove the ensemble")
+            return REFUSAL + msgspec.json.encode(Trouble(gone))
         found = look.answer(".", msgspec.json.decode(parameters, type=look.asked))
         found_json: bytes = found.json
         return RESULT + found_json

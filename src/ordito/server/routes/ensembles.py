@@ -18,8 +18,8 @@ from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
 from ordito.results.topology import WORKFLOW, WORKFLOWS, NamedAsked
 from ordito.server.call import ApiCall
-from ordito.server.database.places import reads_of
 from ordito.server.permissions import Permission
+from ordito.server.places import reads_of
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, FARTHEST, Fields, Handler, Reply, Route
 
@@ -118,6 +118,9 @@ async def _log(call: ApiCall) -> Reply:
     if not path.exists() and not layout.events(job).exists():
         hint = "its record says what it did: `ordito jobs show`"
         raise ApiProblem("forgotten", f"what the operations of job {job} printed is not kept any more", hint)
+    if not fields.after:
+        # Who reads on has been written down already.
+        await call.read("logs.read", job)
     frames = list(frames_from(path, fields.after, fields.limit))
     end = frames[-1].end if frames else fields.after
     pieces = tuple(

@@ -1,24 +1,28 @@
-"""Routes that change a running or interrupted job: cancelling and resuming it."""
+"""Routes about the jobs of all ensembles, and those that change one: cancelling and resuming it."""
 
 from __future__ import annotations
 
 import asyncio
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from sqlalchemy import select
 
 from ordito.app.work_items import ResumeItem
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.ensemble.owner import CANCEL, NOW, ask
+from ordito.results.jobs import JOBS
+from ordito.server.answers import KeptAnswer
 from ordito.server.call import ApiCall
-from ordito.server.database.places import directory_of
-from ordito.server.permissions import Permission
+from ordito.server.database.tables import ENSEMBLES
+from ordito.server.permissions import Access, Permission
+from ordito.server.places import directory_of, reads_of_row
 from ordito.server.problems import ApiProblem
-from ordito.server.route import ENSEMBLE, Fields, Reply, Route
+from ordito.server.route import BASE, ENSEMBLE, Fields, Reply, Route
 
 
 class Cancelling(Fields, frozen=True):
@@ -103,7 +107,82 @@ def _unfinished(layout: Layout) -> str:
     return frame[0].id if frame is not None else ""
 
 
+class JobsFields(Fields, frozen=True):
+    """Which jobs are wanted, the newest first."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1, le=500)] = 50
+    status: str = ""
+    """How they ended, or ``running`` or ``interrupted``."""
+
+    workflow: str = ""
+
+
+class KnownJob(msgspec.Struct, frozen=True):
+    """A job of an ensemble."""
+
+    project: str
+    ensemble: str
+    id: str
+    workflow: str
+    outcome: str
+    start: str
+    seconds: float | None
+    summary: str
+
+
+class KnownJobs(msgspec.Struct, frozen=True):
+    """The newest jobs of all ensembles that one may see."""
+
+    items: tuple[KnownJob, ...]
+    missing: tuple[str, ...]
+    """The ensembles that could not be asked in time, or cannot be read."""
+
+
+class _Line(msgspec.Struct, frozen=True):
+    id: str
+    workflow: str
+    outcome: str
+    start: str
+    seconds: float | None
+    summary: str
+
+
+class _Lines(msgspec.Struct):
+    jobs: tuple[_Line, ...]
+
+
+_LINES = msgspec.json.Decoder(_Lines)
+
+
+async def _jobs(call: ApiCall) -> Reply:
+    fields: JobsFields = call.query
+    services = call.services
+    rows = await services.database.read(lambda connection: connection.execute(select(ENSEMBLES)).all())
+    seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
+    there = await asyncio.to_thread(lambda: [row for row in seen if Layout(Path(row.directory)).exists])
+    reads = [reads_of_row(row, services.home) for row in there]
+    answers = await services.answers.of_many(JOBS.name, reads, PATIENCE)
+    found: list[KnownJob] = []
+    missing = []
+    for row, answer in zip(there, answers, strict=True):
+        if not isinstance(answer, KeptAnswer):
+            missing.append(f"{row.project}/{row.name}")
+            continue
+        lines = [line for line in _LINES.decode(answer.body).jobs if _fits(line, fields)]
+        newest = sorted(lines, key=lambda line: line.id, reverse=True)[: fields.limit]
+        found += [KnownJob(row.project, row.name, **msgspec.structs.asdict(line)) for line in newest]
+    found.sort(key=lambda job: job.start, reverse=True)
+    return Reply(KnownJobs(tuple(found[: fields.limit]), tuple(missing)))
+
+
+def _fits(line: _Line, fields: JobsFields) -> bool:
+    return fields.status in ("", line.outcome) and fields.workflow in ("", line.workflow)
+
+
 _JOB = ENSEMBLE + "/jobs/{job}"
+PATIENCE = 5.0
+"""Seconds to wait for ensembles that have to be asked."""
+
 _PROBLEMS = ("unknown-project", "unknown-ensemble", "unknown-job", "job-ended", "locked", "ensemble")
 
 
@@ -113,6 +192,16 @@ def _route(path: str, summary: str, handler: Any, body: type[Fields], verb: str)
 
 
 TABLE = (
+    Route(
+        method="GET",
+        path=BASE + "/jobs",
+        access=Access.ME,
+        summary="The newest jobs of all ensembles that I see.",
+        handler=_jobs,
+        query=JobsFields,
+        answers=(KnownJobs,),
+        verb="jobs list",
+    ),
     _route("/cancel", "Cancel a job: the running steps finish, or end now.", _cancel, Cancelling, "jobs cancel"),
     _route("/resume", "Go on with an interrupted job.", _resume, Fields, "jobs resume"),
 )

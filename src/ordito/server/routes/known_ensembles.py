@@ -20,14 +20,15 @@ from ordito.ensemble.lock import holder
 from ordito.results.ensembles import CREATE, SUMMARY, EnsembleCreateAsked, EnsembleSummary
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
-from ordito.server.database.places import reads_of
 from ordito.server.database.tables import BINDINGS, ENSEMBLES, LABELS, PLANS
 from ordito.server.names import Name
 from ordito.server.packages import package_named, package_path
 from ordito.server.permissions import Permission
+from ordito.server.places import keep_reads, reads_of, reads_of_row, service_place
 from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, Route
+from ordito.server.schedules.drifts import RememberedDrift, all_drifts
 
 PROJECTS_FOLDER, REMOVED_FOLDER = "projects", "removed"
 PATIENCE = 2.0
@@ -65,6 +66,9 @@ class EnsembleData(msgspec.Struct, frozen=True):
 
     problem: str
     """Why that cannot be found out, "" where it can."""
+
+    drift: RememberedDrift | None
+    """What the last look for drift has found, null where nobody has looked."""
 
 
 class NewEnsemble(Fields, frozen=True):
@@ -128,6 +132,7 @@ class _Seen(msgspec.Struct, frozen=True):
     worker: str | None
     summary: EnsembleSummary | None = None
     problem: str = ""
+    drift: RememberedDrift | None = None
 
 
 def _labels(row: Row[Any]) -> dict[str, str]:
@@ -149,6 +154,7 @@ def _data(call: ApiCall, seen: _Seen) -> EnsembleData:
         package_labels=seen.package_labels,
         summary=seen.summary,
         problem=seen.problem,
+        drift=seen.drift,
     )
 
 
@@ -174,11 +180,13 @@ def _package_labels(connection: Connection) -> dict[tuple[str, str], tuple[str, 
 async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list[_Seen]:
     """What is known of ensembles now; what a look has not said after some ``seconds`` is left open."""
     services = call.services
-    labels = await services.database.read(_package_labels)
+    labels, drifts = await services.database.read(
+        lambda connection: (_package_labels(connection), all_drifts(connection))
+    )
     # Each is looked at on the disk.
     found = await asyncio.to_thread(lambda: [_on_disk(row, labels) for row in rows])
     places = [place for place, one in enumerate(found) if one.exists and not one.problem]
-    reads = [_reads(services.home, found[place].row) for place in places]
+    reads = [reads_of_row(found[place].row, services.home) for place in places]
     answers = await services.answers.of_many(SUMMARY.name, reads, seconds)
     for place, answer in zip(places, answers, strict=True):
         if isinstance(answer, KeptAnswer):
@@ -186,11 +194,8 @@ async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list
             found[place] = msgspec.structs.replace(found[place], summary=summary)
         elif answer is not None:
             found[place] = msgspec.structs.replace(found[place], problem=answer.detail)
-    return found
-
-
-def _reads(home: Path, row: Row[Any]) -> tuple[str, ...]:
-    return (row.directory, str(package_path(home, row.package))) if row.package else (row.directory,)
+    known = ((one, drifts.get((one.row.project, one.row.name))) for one in found)
+    return [msgspec.structs.replace(one, drift=drift) for one, drift in known]
 
 
 async def _list(call: ApiCall) -> Reply:
@@ -277,13 +282,16 @@ async def _take_over(call: ApiCall, given: NewEnsemble) -> Reply:
         hint = "name the directory that has its ensemble.yaml, from / on"
         raise ApiProblem("no-ensemble", f"{given.path} holds no ensemble", hint)
     path = str(Path(given.path))
+    service = await service_place(call.services.queries, path)
 
     def add(connection: Connection) -> Reply:
         _check_free(connection, call.project, given.name)
         used = connection.execute(select(ENSEMBLES).where(ENSEMBLES.c.directory == path)).first()
         if used is not None:
             raise ApiProblem("exists", f"{path} is {used.project}/{used.name} already", "use that one")
-        return _added(call, connection, given, path, "")
+        reply = _added(call, connection, given, path, "")
+        keep_reads(connection, call.project, given.name, service)
+        return reply
 
     return await call.change("ensemble.add", add, about=given.name, detail=given.path)
 

@@ -14,11 +14,11 @@ from starlette.types import Receive, Scope, Send
 
 from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall
-from ordito.server.database.places import directory_of
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import by_credentials
 from ordito.server.live.topics import OVERALL, Feed, Item, Place, Topic, cursor_text, places_in, topic_named
 from ordito.server.permissions import Access, Permission
+from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, Reply, Route
 

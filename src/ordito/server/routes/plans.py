@@ -18,11 +18,11 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
-from ordito.server.database.places import directory_of
 from ordito.server.database.tables import APPROVALS, PLANS
 from ordito.server.identity.principal import USER
 from ordito.server.live.topics import cursor_text
 from ordito.server.permissions import Access, Permission
+from ordito.server.places import directory_of
 from ordito.server.plans.asked import AUTO
 from ordito.server.plans.files import REPORT, SAVED, SHOWN
 from ordito.server.plans.freshness import freshness
@@ -329,6 +329,7 @@ SAVED_MEDIA = "application/octet-stream"
 
 async def _report(call: ApiCall) -> Reply:
     body = await _file_of(call, REPORT)
+    await call.read("report.read", call.path["id"])
     report = msgspec.json.decode(body, type=dict[str, Any])
     return Reply(PlanReport(str(report["job"]), report))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ordito.server.route import Route
 from ordito.server.routes import (
     ensembles,
+    given,
     identity,
     jobs,
     known_ensembles,
@@ -14,8 +15,12 @@ from ordito.server.routes import (
     plans,
     projects,
     rules,
+    schedules,
+    search,
     server,
+    sources,
     users,
+    webhooks,
 )
 
 ROUTES: tuple[Route, ...] = (
@@ -27,8 +32,13 @@ ROUTES: tuple[Route, ...] = (
     *packages.TABLE,
     *known_ensembles.TABLE,
     *ensembles.TABLE,
+    *given.TABLE,
     *plans.TABLE,
     *jobs.TABLE,
     *rules.TABLE,
+    *search.TABLE,
     *live.TABLE,
+    *webhooks.TABLE,
+    *schedules.TABLE,
+    *sources.TABLE,
 )

@@ -176,6 +176,7 @@ def upgrade() -> None:
         sa.Column("secret", sa.LargeBinary(), nullable=False),
         sa.Column("every", sa.Float(), nullable=False),
         sa.Column("looked", sa.Float(), nullable=False),
+        sa.Column("asked", sa.Float(), nullable=False),
         sa.Column("revision", sa.Text(), nullable=False),
         sa.Column("problem", sa.Text(), nullable=False),
         sa.Column("who", sa.Text(), nullable=False),
@@ -196,4 +197,5 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("plan", "who"),
     )
     op.add_column("ensemble", sa.Column("labels", sa.Text(), server_default="{}", nullable=False))
+    op.add_column("ensemble", sa.Column("reads", sa.Text(), nullable=True))
     op.add_column("ensemble", sa.Column("package", sa.Text(), server_default="", nullable=False))

@@ -1,0 +1,1 @@
+"""Schedules: what the server asks for by the clock, and the drift that it remembers."""
