@@ -41,7 +41,7 @@ REPORTERS = {"error", "warning", "note", "unknown", "objection", "report", "refu
 REFUSING = {"Refused", "Failure", "fail_for_programs"}
 FAILING = "session.fail"
 """What the rooms of commands refuse with; the code is what they hand over first."""
-HANDED_ON = {"code", "error.code", "failure.code", "found.code", "refusal.code", "refused.code"}
+HANDED_ON = {"code", "error.code", "failure.code", "found.code", "problem.code", "refusal.code", "refused.code"}
 """Codes that come from such a call elsewhere."""
 CODE = re.compile(r"[a-z]+(-[a-z]+)*")
 COMPUTED = re.compile(r"unknown-(property|attribute|field|artifact|interface|operation|notification)")

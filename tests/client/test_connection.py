@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,3 +136,15 @@ def test_who_is_not_signed_in(
     monkeypatch.setenv("ORDITO_TOKEN", "ordito_u_wrong")
     assert run(["--server", admin.url, "-e", "shop", "-o", "json", "status"]) == 10
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "expired"
+
+
+def test_who_names_no_server_does_not_pay_for_it(shop: Path) -> None:
+    code = (
+        "import sys; from ordito.cli.main import run; assert run(['-q', 'status']) == 0;"
+        "assert run(['-q', 'stop', 'web', '-y', '--no-input']) == 0;"
+        "sys.exit(sum(name.split('.')[0] == 'urllib3' or name == 'ordito.client.connection' for name in sys.modules))"
+    )
+    directory = shop.parent.parent / "unpaid"
+    shutil.copytree(shop.parent, directory)
+    done = subprocess.run([sys.executable, "-c", code], cwd=directory / "shop", capture_output=True, check=False)
+    assert done.returncode == 0, done

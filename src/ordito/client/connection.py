@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import secrets
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -222,10 +222,14 @@ def in_path(name: str) -> str:
 
 def _pool_for(url: str) -> urllib3.PoolManager:
     timeout = urllib3.Timeout(connect=CONNECT, read=READ)
-    parts = urlsplit(url)
-    proxy = urllib.request.getproxies().get(parts.scheme, "")
-    if proxy and not urllib.request.proxy_bypass(parts.hostname or ""):
-        return urllib3.ProxyManager(proxy, retries=False, timeout=timeout)
+    if any(name.lower().endswith("_proxy") for name in os.environ):
+        # It costs as much to import as a third of all the rest.
+        from urllib.request import getproxies, proxy_bypass
+
+        parts = urlsplit(url)
+        proxy = getproxies().get(parts.scheme, "")
+        if proxy and not proxy_bypass(parts.hostname or ""):
+            return urllib3.ProxyManager(proxy, retries=False, timeout=timeout)
     return urllib3.PoolManager(retries=False, timeout=timeout)
 
 
