@@ -86,7 +86,6 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
         "plans": VerbEntry("plans", "Show, approve and apply what was asked of a server."),
         "audit": VerbEntry("audit", "Show what was done at a server."),
         "logout": VerbEntry("signing_in", "Sign out at a server, and forget it."),
-        "server": VerbEntry("server", "Check a server, back it up, and restore it."),
     },
     "Provide what it needs": {
         "hosts": VerbEntry("hosts", "Show the hosts of the inventory, and check them."),
@@ -226,18 +225,6 @@ TOKENS_VERBS: Mapping[str, VerbEntry] = {
     "create": VerbEntry("tokens", "Make a token, which is shown once."),
     "list": VerbEntry("tokens", "List your tokens."),
     "remove": VerbEntry("tokens", "End a token."),
-}
-
-SERVER_VERBS: Mapping[str, VerbEntry] = {
-    "status": VerbEntry("server", "Show whether it runs, and what is not well."),
-    "backup": VerbEntry("server", "Back it up with all its ensembles, while it runs."),
-    "restore": VerbEntry("server", "Restore it into an empty directory."),
-    "resume": VerbEntry("server", "Let a restored server go on."),
-    "audit": VerbEntry("server", "Check its audit log."),
-}
-
-AUDIT_VERBS: Mapping[str, VerbEntry] = {
-    "verify": VerbEntry("server", "Check whether the audit log is whole."),
 }
 
 
