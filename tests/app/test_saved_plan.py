@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordito.app.errors import Refused
-from ordito.app.saved_plan import BEGINNING, PlanBasis, SavedPlan, encoded, is_saved_plan, read_saved_plan
+from ordito.app.plan_basis import PlanBasis
+from ordito.app.saved_plan import BEGINNING, SavedPlan, encoded, is_saved_plan, read_saved_plan
 from ordito.work.plan import Difference, Plan
 from tests.planning.test_random_topologies import topologies
 from tests.support.runs import World

@@ -9,7 +9,8 @@ import msgspec
 import yaml
 
 from ordito.app.inputs.user_part import KNOWN
-from ordito.app.saved_plan import PlanBasis, SavedPlan
+from ordito.app.plan_basis import PlanBasis
+from ordito.app.saved_plan import SavedPlan
 from ordito.ensemble.entity_change import AppliedChange, EntityChange
 from ordito.ensemble.job_format import ConfigChange, HookDone, JobFile, JobHead
 from ordito.ensemble.manifest_rows import (

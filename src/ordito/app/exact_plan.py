@@ -11,22 +11,13 @@ import hashlib
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.plan_basis import ExactPlan, PlanBasis
 from ordito.app.proposal import Grounds, PlanningContext, Proposal, Proposer, proposer
 from ordito.app.requests import Request
-from ordito.app.saved_plan import MOST_NAMED, PlanBasis, Sealing, basis_of, comparable, differences, user_digest
+from ordito.app.saved_plan import MOST_NAMED, Sealing, basis_of, comparable, differences, user_digest
 from ordito.base.sensitive import Sensitive
 from ordito.base.text import listed
 from ordito.planning.risks import risks_of
-
-
-class ExactPlan(msgspec.Struct, frozen=True):
-    """A plan that is to be carried out as it was seen."""
-
-    basis: PlanBasis
-    """What it depends on."""
-
-    digest: str
-    """What it does, see ``plan_digest``."""
 
 
 def plan_digest(proposal: Proposal, known: PlanningContext) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.errors import Refused
 from ordito.app.inputs.gathered import gather_inputs
-from ordito.app.inputs.inventory import HOSTS_FILE, InventoryFile, read_inventory
+from ordito.app.inputs.inventory import InventoryFile, read_inventory
 from ordito.app.inputs.user_part import new_user_part, parse_user_part
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import Place, place_of
@@ -20,7 +20,7 @@ from ordito.app.requests import GivenInputs
 from ordito.app.services.chosen import weighed
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.ensemble.files import read, write_whole
-from ordito.ensemble.layout import Layout
+from ordito.ensemble.layout import HOSTS_FILE, Layout
 from ordito.ensemble.manifest import holds_marker, user_part, write_user_part
 from ordito.ensemble.store import open_ensemble
 

@@ -18,6 +18,7 @@ import msgspec
 from ordito import __version__
 from ordito.app.errors import Refused
 from ordito.app.place import Place, relative_to
+from ordito.app.plan_basis import PlanBasis
 from ordito.app.proposal import Grounds, PlanningContext, Proposal, proposer
 from ordito.app.proposals import run, workflow
 from ordito.app.proposals.description import service_to_keep
@@ -54,40 +55,6 @@ BEGINNING = f'{{"format":"{FORMAT}'.encode()
 _HEAD = re.compile(rb'\{"format":"ordito\.saved-plan/([0-9]{1,6})",\n"digest":"([0-9a-f]{64})",\n')
 
 MOST_NAMED = 12
-
-
-class PlanBasis(msgspec.Struct, frozen=True):
-    """What a plan depends on, mostly as digests."""
-
-    state: str
-    """Of all records of the ensemble, "" for none."""
-
-    job: str
-    """The job that wrote these records."""
-
-    user: str
-    """Of the user's part and everything merged into it."""
-
-    environment: str
-    """The name of the chosen environment."""
-
-    service: str
-    """Of the service's files together."""
-
-    contents: Mapping[str, str]
-    """Of each of these files."""
-
-    inputs: Mapping[str, str]
-    """Of the topology inputs, by name."""
-
-    choices: str
-    """Of what was chosen where the service leaves a choice."""
-
-    hosts: str = ""
-    """The path of the inventory that the command named, relative to the ensemble, "" for none."""
-
-    inventory: str = ""
-    """Of the inventory that was used."""
 
 
 class SavedPlan(msgspec.Struct, frozen=True):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from ordito.client.connection import PATIENCE, Connection, in_path
+from ordito.client.connection import LONG_PATIENCE, PATIENCE, Connection, in_path
 from ordito.client.errors import unreachable
+from ordito.client.events import follow
 from ordito.results.answer import A, R, UseCase
+from ordito.results.status import STATUS, StatusAsked, StatusData
 
 DEFAULT_PROJECT = "default"
 LATEST = "latest"
@@ -71,3 +74,25 @@ class RemoteEnsemble(msgspec.Struct, frozen=True):
                 return found  # type: ignore[no-any-return]
         hint = "use a version of ordito that fits that of the server"
         raise unreachable(self.connection.url, f"its answer is not understood ({wrong})", hint)
+
+
+# Watching an ensemble: its status again, whenever something has changed there.
+
+SHARE = 4
+"""Asking takes at most this fraction (1/SHARE) of the time."""
+
+
+def watch(ensemble: RemoteEnsemble, asked: StatusAsked) -> Iterator[StatusData]:
+    """The present status, and again each time something has changed; it never ends by itself. Raises
+    ``ServerError``."""
+    shown = ensemble.ask(STATUS, asked)
+    yield shown
+    for event in follow(ensemble.connection, f"ensemble:{ensemble.shown}"):
+        if event is None:
+            continue
+        began = time.monotonic()
+        found = ensemble.ask(STATUS, asked, patience=LONG_PATIENCE)
+        if found != shown:
+            shown = found
+            yield shown
+        time.sleep((time.monotonic() - began) * SHARE)

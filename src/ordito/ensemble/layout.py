@@ -12,6 +12,9 @@ from ordito.ensemble.errors import explained
 from ordito.source.reach import OWN
 
 MANIFEST = "ensemble.yaml"
+HOSTS_FILE = "hosts.yaml"
+"""The inventory that an ensemble has by default."""
+
 PRIVATE = OWN
 SHARED_PARTS = 64
 """How many files hold the instances of nodes that have few instances."""

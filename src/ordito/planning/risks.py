@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from ordito.instances.records import Snapshot
-from ordito.model.service import Service
-from ordito.work.plan import Plan
 from ordito.work.workflows import workflow_of
+
+if TYPE_CHECKING:
+    from ordito.instances.records import Snapshot
+    from ordito.model.service import Service
+    from ordito.work.plan import Plan
 
 
 class Risk(StrEnum):

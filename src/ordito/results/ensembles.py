@@ -6,14 +6,12 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from ordito.app.given_files import make_ensemble
-from ordito.app.inputs.user_part import read_user_part
-from ordito.app.job.jobs import INTERRUPTED
 from ordito.app.place import place_of
-from ordito.app.status import StatusRequest, StatusResult, status
+from ordito.app.status import status
 from ordito.base.diagnostics import Diagnostics
 from ordito.ensemble.job_history import job_lines
 from ordito.ensemble.pins import given_service
@@ -21,6 +19,9 @@ from ordito.ensemble.status import LastJob
 from ordito.instances.status import DEGRADED, ERROR, OK, UNKNOWN
 from ordito.results.answer import Asked, Result, ResultData, UseCase
 from ordito.results.status import InstanceData, OpenJobData, open_job_data, status_data
+
+if TYPE_CHECKING:
+    from ordito.app.status import StatusResult
 
 BAD = frozenset({DEGRADED, ERROR, UNKNOWN})
 FAILED = "failed"
@@ -71,6 +72,8 @@ def summary_of(found: StatusResult) -> EnsembleSummary:
 
 
 def _reasons(found: StatusResult, counted: list[InstanceData]) -> Iterator[str]:
+    from ordito.app.job.jobs import INTERRUPTED
+
     job, last = found.job, found.status.last_job
     if job is not None and job.outcome == INTERRUPTED:
         yield f"job {job.job} ({job.workflow}) was interrupted"
@@ -88,6 +91,8 @@ def _reasons(found: StatusResult, counted: list[InstanceData]) -> Iterator[str]:
 
 
 def _summary(directory: str, _: Asked) -> EnsembleSummary:
+    from ordito.app.status import StatusRequest
+
     return summary_of(status(StatusRequest(directory)))
 
 
@@ -123,6 +128,8 @@ MOST_INSTANCES, MOST_JOBS = 20_000, 1_000
 
 
 def _names(directory: str, _: Asked) -> EnsembleNames:
+    from ordito.app.status import StatusRequest
+
     found = status(StatusRequest(directory)).instances[:MOST_INSTANCES]
     jobs = list(job_lines(place_of(directory).layout))[-MOST_JOBS:]
     return EnsembleNames(
@@ -146,6 +153,8 @@ class Done(Result, frozen=True):
 
 
 def _create(directory: str, asked: EnsembleCreateAsked) -> Done:
+    from ordito.app.given_files import make_ensemble
+
     make_ensemble(f"{directory}/{asked.name}", asked.service)
     return Done()
 
@@ -158,6 +167,8 @@ class ServicePlace(Result, frozen=True):
 
 
 def _service_place(directory: str, _: Asked) -> ServicePlace:
+    from ordito.app.inputs.user_part import read_user_part
+
     place, diagnostics = place_of(directory), Diagnostics()
     user = read_user_part(place.layout, place.manifest, diagnostics).with_given(given_service(place.layout))
     if not user.service:

@@ -6,21 +6,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.app.diff import diff_of
 from ordito.app.errors import Refused
-from ordito.app.given_files import check_hosts_file, check_spec, read_hosts, read_spec, set_hosts, set_spec
-from ordito.app.hosts import HostsRequest, release_hosts
-from ordito.app.hosts_check import check_hosts
-from ordito.app.job.jobs import held_lock, take_away
-from ordito.app.job.replay import ReplayRequest, replay
-from ordito.app.notices.notify import NotifyRequest, put_notice
-from ordito.app.output import OutputRequest, output
 from ordito.app.place import place_of
-from ordito.app.plan import PlanRequest, plan
 from ordito.app.requests import GivenInputs, UpgradeRequest
-from ordito.app.secrets import list_secrets, remove_secrets, set_secret
-from ordito.app.services.pinned import read_pinned
-from ordito.app.state.show import StateRequest, show
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.base.sensitive import shown
 from ordito.ensemble.inbox import open_inbox
@@ -62,6 +50,8 @@ def _checked(found: tuple[Diagnostic, ...]) -> CheckedText:
 
 
 def _check_spec(directory: str, asked: TextAsked) -> CheckedText:
+    from ordito.app.given_files import check_spec
+
     try:
         return _checked(check_spec(directory, asked.text))
     except InvalidDocument as error:
@@ -69,6 +59,8 @@ def _check_spec(directory: str, asked: TextAsked) -> CheckedText:
 
 
 def _check_inventory(directory: str, asked: TextAsked) -> CheckedText:
+    from ordito.app.given_files import check_hosts_file
+
     try:
         return _checked(check_hosts_file(directory, asked.text))
     except InvalidDocument as error:
@@ -76,18 +68,26 @@ def _check_inventory(directory: str, asked: TextAsked) -> CheckedText:
 
 
 def _set_spec(directory: str, asked: TextAsked) -> CheckedText:
+    from ordito.app.given_files import set_spec
+
     return _checked(set_spec(directory, asked.text, asked.seen))
 
 
 def _set_inventory(directory: str, asked: TextAsked) -> CheckedText:
+    from ordito.app.given_files import set_hosts
+
     return _checked(set_hosts(directory, asked.text, asked.seen))
 
 
 def _spec_text(directory: str, _: Asked) -> GivenText:
+    from ordito.app.given_files import read_spec
+
     return GivenText(read_spec(directory))
 
 
 def _inventory_text(directory: str, _: Asked) -> GivenText:
+    from ordito.app.given_files import read_hosts
+
     return GivenText(read_hosts(directory))
 
 
@@ -129,16 +129,22 @@ class SecretKept(Result, frozen=True):
 
 
 def _set_secret(directory: str, asked: SecretAsked) -> SecretKept:
+    from ordito.app.secrets import set_secret
+
     kept = set_secret(directory, asked.name, asked.value.encode("utf-8", "replace"))
     return SecretKept(kept.changed, kept.is_short)
 
 
 def _remove_secret(directory: str, asked: SecretNameAsked) -> SecretKept:
+    from ordito.app.secrets import remove_secrets
+
     remove_secrets(directory, [asked.name])
     return SecretKept(changed=True, short=False)
 
 
 def _secrets(directory: str, _: Asked) -> SecretNames:
+    from ordito.app.secrets import list_secrets
+
     return SecretNames(tuple(list_secrets(directory)))
 
 
@@ -164,6 +170,8 @@ class OutputAsked(Asked, frozen=True):
 
 
 def _outputs(directory: str, asked: OutputAsked) -> OutputsData:
+    from ordito.app.output import OutputRequest, output
+
     found = output(OutputRequest(directory, asked.name))
     values = shown(found.outputs)
     assert isinstance(values, Mapping)
@@ -177,6 +185,8 @@ class ServiceFileAsked(Asked, frozen=True):
 
 
 def _service_file(directory: str, asked: ServiceFileAsked) -> PackageFile:
+    from ordito.app.services.pinned import read_pinned
+
     place = place_of(directory)
     with read_ensemble(directory) as ensemble:
         status = ensemble.status
@@ -199,6 +209,9 @@ class DiffAsked(Asked, frozen=True):
 
 
 def _diff(directory: str, asked: DiffAsked) -> DiffData:
+    from ordito.app.diff import diff_of
+    from ordito.app.plan import PlanRequest, plan
+
     result = plan(PlanRequest(directory, UpgradeRequest(asked.service), asked.environment))
     if result.proposal is None:
         raise Refused("not-deployed", "nothing was ever deployed here", next_words=("deploy",), purpose="deploy first")
@@ -266,6 +279,8 @@ class NoticesData(Result, frozen=True):
 
 
 def _put_notice(directory: str, asked: NoticeAsked) -> NoticeStored:
+    from ordito.app.notices.notify import NotifyRequest, put_notice
+
     request = NotifyRequest(directory, asked.entity, asked.event, GivenInputs(values=asked.values))
     return NoticeStored(put_notice(request))
 
@@ -322,6 +337,8 @@ class HostNamesAsked(Asked, frozen=True):
 
 
 def _unlock(directory: str, _: Asked) -> UnlockedData:
+    from ordito.app.job.jobs import held_lock, take_away
+
     held = held_lock(directory)
     if held is not None:
         take_away(held)
@@ -329,20 +346,29 @@ def _unlock(directory: str, _: Asked) -> UnlockedData:
 
 
 def _release(directory: str, asked: HostNamesAsked) -> ReleasedHostsData:
+    from ordito.app.hosts import HostsRequest, release_hosts
+
     if not asked.names:
         raise Refused("no-names", "no host is named", "name the hosts that are to be taken back")
     return released_hosts_data(release_hosts(HostsRequest(directory, names=asked.names)))
 
 
 def _state(directory: str, asked: StateAsked) -> RecordsData:
+    from ordito.app.state.show import StateRequest, show
+
     return RecordsData(show(StateRequest(directory, asked.names)))
 
 
 def _replay(directory: str, asked: ReplayAsked) -> ReplayData:
+    from ordito.app.job.replay import ReplayRequest, replay
+
     return replay_data(replay(ReplayRequest(directory, write=asked.write)))
 
 
 def _check_hosts(directory: str, asked: HostNamesAsked) -> CheckedHostsData:
+    from ordito.app.hosts import HostsRequest
+    from ordito.app.hosts_check import check_hosts
+
     return checked_hosts_data(check_hosts(HostsRequest(directory, names=asked.names)))
 
 

@@ -12,10 +12,6 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.requests import GivenInputs
-from ordito.app.services.files import check_files
-from ordito.app.services.read import read_package
-from ordito.authoring.graph import graph_of
-from ordito.authoring.validate import ValidateRequest, validate
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.paths import leaves_root
@@ -163,6 +159,9 @@ def _opened(directory: str, archive: str, diagnostics: Diagnostics) -> Package:
 
 
 def _package(directory: str, asked: PackageAsked) -> PackageSummary:
+    from ordito.app.services.files import check_files
+    from ordito.app.services.read import read_package
+
     diagnostics = Diagnostics()
     with paused_collector():
         package = _opened(directory, asked.archive, diagnostics)
@@ -253,6 +252,9 @@ def _text(content: bytes, size: int) -> str | None:
 
 
 def _graph(directory: str, asked: PackageGraphAsked) -> GraphData:
+    from ordito.app.services.read import read_package
+    from ordito.authoring.graph import graph_of
+
     diagnostics = Diagnostics()
     with paused_collector():
         read = read_package(_opened(directory, asked.archive, diagnostics), diagnostics)
@@ -261,6 +263,8 @@ def _graph(directory: str, asked: PackageGraphAsked) -> GraphData:
 
 def _validate(directory: str, asked: PackageValidateAsked) -> ValidatedData:
     # What a secret holds is not known here, only that there will be a value.
+    from ordito.authoring.validate import ValidateRequest, validate
+
     known = {n: v for n, v in asked.inputs.items() if not (isinstance(v, dict) and v.keys() == {"secret"})}
     path = str(Path(directory, asked.archive))
     try:

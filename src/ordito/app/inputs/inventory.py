@@ -27,6 +27,7 @@ from ordito.app.place import Place, relative_to
 from ordito.app.surroundings import seen_variables
 from ordito.base.diagnostics import Diagnostics, InvalidDocument, Severity
 from ordito.base.span import Span
+from ordito.ensemble.layout import HOSTS_FILE
 from ordito.providers.connection import DEFAULTS, has_credentials, hide_credentials, values_of
 from ordito.providers.registry import (
     CONTAINER,
@@ -48,9 +49,6 @@ from ordito.work.providing import Provider, Providers
 from ordito.work.targets import Hands, Unreachable
 
 # Where the inventory lies that a command works with.
-
-HOSTS_FILE = "hosts.yaml"
-"""The default inventory: this file in the ensemble's directory."""
 
 
 class InventoryFile(msgspec.Struct, frozen=True):

@@ -100,7 +100,7 @@ def _watch(request: StatusRequest, session: Session, *, fold: bool) -> ExitCode:
     try:
         if session.settings.wanted_server:
             from ordito.cli.remote import ensemble_of
-            from ordito.client.watching import watch as watch_there
+            from ordito.client.looks import watch as watch_there
 
             follow(watch_there(ensemble_of(session.settings), StatusAsked(request.all)), session, fold=fold)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from functools import cache
 from itertools import pairwise
 
 from argon2 import PasswordHasher
@@ -14,8 +15,12 @@ LEAST_DIFFERENT = 5
 LEAST_PART = 4
 
 _HASHER = PasswordHasher()
-_UNKNOWN = _HASHER.hash("of nobody")
-"""Compared with where there is no such user, so that both take the same time."""
+
+
+@cache
+def _unknown() -> str:
+    """Compared with where there is no such user, so that both take the same time."""
+    return _HASHER.hash("of nobody")
 
 
 def hashed(password: str) -> str:
@@ -26,7 +31,7 @@ def hashed(password: str) -> str:
 def is_right(kept: str, password: str) -> bool:
     """Whether a password is the one of which the hash is kept; "" takes as long, and is never right."""
     try:
-        _HASHER.verify(kept or _UNKNOWN, password[:MOST])
+        _HASHER.verify(kept or _unknown(), password[:MOST])
     except (VerificationError, InvalidHashError):
         return False
     return bool(kept)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.inputs.inventory import HOSTS_FILE
 from ordito.ensemble.files import read
-from ordito.ensemble.layout import Layout
+from ordito.ensemble.layout import HOSTS_FILE, Layout
 from ordito.ensemble.manifest import read_manifest
 from ordito.server.answers import stamp_of
 

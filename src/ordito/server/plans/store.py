@@ -10,7 +10,7 @@ import msgspec
 from cryptography.fernet import Fernet
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from ordito.app.exact_plan import ExactPlan
+from ordito.app.plan_basis import ExactPlan
 from ordito.app.work_items import AskedRequest
 from ordito.ensemble.job_format import moment
 from ordito.planning.preview import Totals

@@ -41,6 +41,7 @@ def main(handle: int) -> None:
 def _import_all() -> None:
     """Import what most looks need, once for all children."""
     import ordito.app.services.in_use
+    import ordito.app.unattended
     import ordito.instances.outlining  # noqa: F401
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from ordito.app.exact_plan import ExactPlan
-from ordito.app.work_items import AskedRequest, made_plan
-from ordito.base.json_text import json_text
+from ordito.app.plan_basis import ExactPlan
+from ordito.app.work_items import AskedRequest
 from ordito.planning.preview import Totals
 from ordito.planning.risks import Risk
 from ordito.results.answer import Asked, Result, UseCase
 from ordito.results.findings import FindingData, findings_data
-from ordito.results.plan import NothingPlannedData, plan_data
 
 
 class MakeAsked(Asked, frozen=True):
@@ -44,6 +42,11 @@ class MadePlanData(Result, frozen=True, kw_only=True):
 
 
 def _make(directory: str, asked: MakeAsked) -> MadePlanData:
+    # The server itself knows what is asked and answered, and does not plan.
+    from ordito.app.unattended import made_plan
+    from ordito.base.json_text import json_text
+    from ordito.results.plan import NothingPlannedData, plan_data
+
     made = made_plan(directory, asked.asked, is_seen=asked.is_seen)
     if made is None:
         shown = json_text(NothingPlannedData(workflow=asked.asked.kind).data)

@@ -13,7 +13,8 @@ from types import FrameType
 import msgspec
 
 from ordito.app.surroundings import enter
-from ordito.app.work_items import WorkItem, carry_out
+from ordito.app.unattended import carry_out
+from ordito.app.work_items import WorkItem
 from ordito.app.workflow_run import AlreadyBegun
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.sensitive import encode_hook
