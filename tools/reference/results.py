@@ -62,6 +62,7 @@ UNTAGGED: Mapping[str, str] = {
     "Done": "Changes of an ensemble on a server",
     "ServicePlace": "Where a service lies",
     "AskedPlan": "A plan of a server",
+    "RulesData": "Rules of a server",
     "PlanReport": "The end of the job of a plan of a server",
     "EnsembleNames": "What can be searched for on a server",
     "GivenText": "What is given to an ensemble as text",

@@ -219,6 +219,9 @@ PLANS_VERBS: Mapping[str, VerbEntry] = {
     "reject": VerbEntry("plans", "Reject a plan."),
     "apply": VerbEntry("plans", "Carry a plan out, and follow its job."),
     "discard": VerbEntry("plans", "Discard a plan that has not begun."),
+    "rules": VerbEntry("plans", "Show or set which plans need approvals."),
+    "freeze": VerbEntry("plans", "Let no plan begin."),
+    "thaw": VerbEntry("plans", "End a freeze."),
 }
 
 TOKENS_VERBS: Mapping[str, VerbEntry] = {

@@ -21,6 +21,7 @@ AT_SERVER = frozenset(
         *("users list", "users create", "users change", "users reset", "users remove", "groups list", "groups set"),
         *("groups remove", "accounts list", "accounts create", "accounts remove", "tokens list", "tokens create"),
         *("tokens remove", "plans list", "plans show", "plans approve", "plans reject", "plans apply"),
+        *("plans rules", "plans freeze", "plans thaw"),
         *("plans discard", "jobs logs", "jobs events", "jobs cancel", "jobs resume"),
         *BEGINNING,
     }

@@ -47,6 +47,9 @@ Query = Mapping[str, object]
 NO_QUERY: Query = {}
 NO_HEADERS: Mapping[str, str] = {}
 
+SIGNED_OUT = frozenset({"signed-out", "expired"})
+SIGN_IN = "sign in with `ordito login URL`, or give a token in the variable ORDITO_TOKEN"
+
 
 class Answer(msgspec.Struct, frozen=True):
     """What a server has answered, where it did what was asked."""
@@ -185,7 +188,9 @@ class Connection:
             if status in _AGAIN:
                 return unreachable(self.url, said, "try again when it runs")
             return self._stranger(said)
-        failure = Failure(found.code, found.detail, found.hint, found.next)
+        # A command signs in by a verb of its own, whatever other clients do.
+        hint = SIGN_IN if found.code in SIGNED_OUT else found.hint
+        failure = Failure(found.code, found.detail, hint, found.next)
         return ServerError(failure, found.diagnostics, status)
 
     def _stranger(self, said: str) -> ServerError:

@@ -131,3 +131,33 @@ class AskedPlansData(ResultData, frozen=True, tag="ordito.plans-list/1"):
     """Plans on a server, the newest first."""
 
     plans: tuple[AskedPlan, ...]
+
+
+class RuleWhen(msgspec.Struct, frozen=True):
+    """Which plans a rule is about: those that fit all that is said, by any of the names."""
+
+    workflows: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+
+
+class RuleBy(msgspec.Struct, frozen=True):
+    """Whose approvals count: who has one of the roles, or is in one of the groups; else all who may approve."""
+
+    roles: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+class RuleData(msgspec.Struct, frozen=True):
+    """A rule: plans that it is about need approvals."""
+
+    when: RuleWhen = RuleWhen()
+    count: int = 1
+    by: RuleBy = RuleBy()
+    author_may: bool = False
+
+
+class RulesData(Result, frozen=True):
+    """The rules of a project, or of an ensemble."""
+
+    rules: tuple[RuleData, ...]

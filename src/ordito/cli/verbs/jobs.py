@@ -74,7 +74,7 @@ OF_STEPS = (f"{HOOK}.", f"{UNDO}.")
 
 HEADER = (
     *("workflow", "cause", "environment", "status", "revision", "rollback"),
-    *("began", "ended", "user", "machine", "summary"),
+    *("began", "ended", "by", "approved_by", "user", "machine", "summary"),
 )
 
 
@@ -109,8 +109,10 @@ def _closed(found: RecordedJobData, channel: Channel) -> None:
         value = getattr(head, name)
         if name == "status" and head.handled:
             value = f"{value}, and handled by the workflow"
+        if name == "approved_by":
+            value = ", ".join(head.approved_by)
         if value:
-            channel.line(f"  {name:<11} {printable(str(value))}")
+            channel.line(f"  {name.replace('_', ' '):<11} {printable(str(value))}")
     for remaining in islice(head.remains, MOST_ROWS):
         channel.line(f"  {'remains':<11} {printable(remaining)}")
     if head.again:

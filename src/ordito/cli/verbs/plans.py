@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
+from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import PLANS_VERBS, VerbGroup
@@ -14,11 +16,12 @@ from ordito.cli.options import keep
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.remote import connection_of, ensemble_of
 from ordito.cli.request_options import Duration
+from ordito.cli.served import done, in_path, server_of
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 from ordito.planning.preview import Totals
-from ordito.results.server_plans import AskedPlan, AskedPlansData, WantedApprovals
+from ordito.results.server_plans import AskedPlan, AskedPlansData, RulesData, WantedApprovals
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -173,3 +176,75 @@ def discard_command(session: Session, plan: str) -> ExitCode:
     session.note(f"Plan {found.id} is {found.state}.")
     session.show(found)
     return ExitCode.DONE
+
+
+# ------------------------------------------------------------------------------------ what keeps plans from being begun
+
+
+def _path_of(where: str, last: str) -> str:
+    """The path of what is set for a project, for one ensemble of it, or for the whole server."""
+    project, _, ensemble = where.partition("/")
+    if not project:
+        return f"/{last}"
+    names = in_path(project)
+    return f"/projects/{names}/{f'ensembles/{in_path(ensemble)}/' if ensemble else ''}{last}"
+
+
+@verb("rules", named="plans rules")
+@click.argument("where", metavar="PROJECT[/ENSEMBLE]")
+@click.option("--set", "file", metavar="FILE", help="A YAML file with all rules, in place of those there are.")
+def rules_command(session: Session, where: str, file: str | None) -> ExitCode:
+    """Show or set which plans of a project, or of one ensemble besides, need the approval of somebody else."""
+    connection, path = server_of(session), _path_of(where, "rules")
+    answer = connection.ask("GET", path)
+    if file is not None:
+        headers = {"If-Match": answer.headers["ETag"]}
+        answer = connection.ask("PUT", path, body=_rules_in(file), headers=headers)
+    session.show(msgspec.json.decode(answer.body, type=RulesData), _write_rules)
+    return ExitCode.DONE
+
+
+def _rules_in(path: str) -> object:
+    """The rules in a file, as they are sent. Raises ``InvalidDocument``."""
+    from ordito.app.inputs.gathered import plain
+    from ordito.source.package import load_file
+
+    diagnostics = Diagnostics()
+    document = load_file(path, diagnostics)
+    if document is None or diagnostics.has_errors:
+        raise InvalidDocument(diagnostics.sorted())
+    found = plain(document.root)
+    return found if isinstance(found, dict) else {"rules": found}
+
+
+def _write_rules(found: RulesData, channel: Channel) -> None:
+    rows = [
+        (
+            ", ".join(one.when.workflows) or "any",
+            ", ".join(one.when.environments) or "any",
+            ", ".join(one.when.risks) or "any",
+            str(one.count),
+            ", ".join((*one.by.roles, *one.by.groups)) or "all who may approve",
+            "too" if one.author_may else "not",
+        )
+        for one in found.rules
+    ]
+    write_columns(("WORKFLOW", "ENVIRONMENT", "RISK", "APPROVALS", "BY", "AUTHOR"), rows, channel)
+
+
+@verb("freeze", named="plans freeze")
+@click.argument("where", metavar="[PROJECT[/ENSEMBLE]]", required=False, default="")
+@click.option("--reason", metavar="TEXT", required=True, help="Why, for all who see it.")
+@click.option("--hours", type=click.FloatRange(min=0, min_open=True), help="When it ends by itself (default: never).")
+def freeze_command(session: Session, where: str, reason: str, hours: float | None) -> ExitCode:
+    """Let no plan begin in a project, in an ensemble, or on the whole server. What runs goes on."""
+    server_of(session).ask("PUT", _path_of(where, "freeze"), body={"reason": reason, "hours": hours})
+    return done(session, "frozen", where or "everything")
+
+
+@verb("thaw", named="plans thaw")
+@click.argument("where", metavar="[PROJECT[/ENSEMBLE]]", required=False, default="")
+def thaw_command(session: Session, where: str) -> ExitCode:
+    """End a freeze: what has waited for it begins."""
+    server_of(session).ask("DELETE", _path_of(where, "freeze"))
+    return done(session, "not frozen any more", where or "everything")

@@ -18,7 +18,7 @@ from ordito.server.problems import ApiProblem
 from ordito.server.route import Fields
 
 
-class RuleWhen(Fields, frozen=True):
+class GivenWhen(Fields, frozen=True):
     """Which plans a rule is about: those that fit all that is said, by any of the names."""
 
     workflows: tuple[str, ...] = ()
@@ -26,19 +26,19 @@ class RuleWhen(Fields, frozen=True):
     risks: tuple[Risk, ...] = ()
 
 
-class RuleBy(Fields, frozen=True):
+class GivenBy(Fields, frozen=True):
     """Whose approvals count: who has one of the roles, or is in one of the groups; else all who may approve."""
 
     roles: tuple[str, ...] = ()
     groups: tuple[UserName, ...] = ()
 
 
-class Rule(Fields, frozen=True):
+class GivenRule(Fields, frozen=True):
     """A rule: plans that it is about need ``count`` approvals."""
 
-    when: RuleWhen = RuleWhen()
+    when: GivenWhen = GivenWhen()
     count: Annotated[int, msgspec.Meta(ge=1, le=20)] = 1
-    by: RuleBy = RuleBy()
+    by: GivenBy = GivenBy()
     author_may: bool = False
     """Whether the author of the plan may approve it too."""
 
@@ -46,7 +46,7 @@ class Rule(Fields, frozen=True):
 class Rules(Fields, frozen=True):
     """All rules of a project or an ensemble, in place of those that it had."""
 
-    rules: Annotated[tuple[Rule, ...], msgspec.Meta(max_length=100)] = ()
+    rules: Annotated[tuple[GivenRule, ...], msgspec.Meta(max_length=100)] = ()
 
 
 def rules_of(connection: Connection, project: str, ensemble: str = "") -> Rules:
