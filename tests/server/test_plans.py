@@ -306,6 +306,38 @@ def test_who_may_not_approve_any_more_does_not_count(server: Served) -> None:
     assert people["cy"].do("POST", f"{SHOP}/plans/{plan['id']}/approvals", yes)["state"] == "waiting"
 
 
+def test_what_waits_in_the_queue_needs_what_the_rules_of_now_say(server: Served, shop: Shop) -> None:
+    """A rule that comes while a plan waits for its turn is heeded; one who may not approve any more does not count."""
+    admin = server.admin()
+    people = users(admin, ada="maintainer", ben="approver")
+    admin.do("PUT", f"{SHOP}/freeze", {"reason": "not now"})
+    plan = ask_now(people["ada"], RESTART)
+    reaches(admin, plan, "queued")
+    admin.do("PUT", f"{SHOP}/rules", {"rules": [{}]}, {"If-Match": "*"})
+    admin.do("DELETE", f"{SHOP}/freeze")
+    found = reaches(admin, plan, "waiting")
+    assert not shop.ran
+    yes = {"decision": "approve", "digest": found["digest"]}
+    people["ben"].do("POST", f"{SHOP}/plans/{plan['id']}/approvals", yes)
+    assert reaches(admin, plan, "applied")["job_status"] == "ok"
+    admin.do("PUT", f"{SHOP}/rules", {"rules": []}, {"If-Match": "*"})
+    admin.do("PUT", f"{SHOP}/freeze", {"reason": "not now"})
+    body = {"request": RESTART, "apply": "auto", "bind": "latest"}
+    latest = people["ada"].do("POST", f"{SHOP}/plans", body)
+    reaches(admin, latest, "queued")
+    admin.do("PUT", f"{SHOP}/rules", {"rules": [{}]}, {"If-Match": "*"})
+    admin.do("DELETE", f"{SHOP}/freeze")
+    assert reaches(admin, latest, "refused")["problem"]["failure"]["code"] == "needs-exact"
+
+
+def test_a_damaged_ensemble_is_no_plan(server: Served, shop: Shop) -> None:
+    """What cannot be read is said, and the server does not try it over and over."""
+    (shop.directory / "ensemble.yaml").write_bytes(b"\xff\xfe{{{")
+    plan = ask(server.admin(), RESTART)
+    assert plan["state"] == "refused"
+    assert plan["problem"]["failure"]["message"]
+
+
 def test_a_rule_that_can_never_apply_is_refused(server: Served) -> None:
     admin = server.admin()
     for rule in ({"when": {"workflows": ["deploi"]}}, {"by": {"roles": ["viewer"]}}):

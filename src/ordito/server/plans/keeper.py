@@ -27,7 +27,7 @@ from ordito.ensemble.job_mark import marked
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
-from ordito.results.failure import Failure
+from ordito.results.failure import Failure, failure_of
 from ordito.results.server_plans import PlanProblem
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, forget_events, tell
@@ -52,6 +52,7 @@ from ordito.server.plans.store import (
     is_approved,
     move,
     old_plans,
+    plan_row,
     stored_request,
 )
 from ordito.server.problems import ApiProblem
@@ -180,37 +181,43 @@ class PlanKeeper:
     def _made(self, plan: str, task: asyncio.Task[None]) -> None:
         del self._making[plan]
         if not task.cancelled() and (fault := task.exception()) is not None:
+            # It is made again in a while: not at once, since the same may happen.
             _LOG.error("a fault while plan %s was made", plan, exc_info=fault)
+            return
         self.wake()
 
     # ---------------------------------------------------------------------------------------------------- planning
 
     async def _make(self, row: Row[Any]) -> None:
         async with self._places:
-            request = stored_request(row, self._parts.sealer)
-            reads = await self._reads(row.project, row.ensemble, request.package)
-            directory = reads[0]
-            asked = MakeAsked(self._asked(request, directory), is_seen=row.apply != AUTO)
-            marks = await asyncio.to_thread(marks_of, directory)
             try:
-                found = await self._parts.queries.ask(MAKE.name, directory, msgspec.json.encode(asked), reads)
+                await self._make_now(row)
             except ApiProblem as problem:
                 if not self._parts.draining.is_set():
                     await self._database.write(partial(_not_made, row=row, problem=problem))
-                return
-            made = msgspec.json.decode(found, type=MadePlanData)
-            await asyncio.to_thread(self._parts.files.keep, row.id, made)
-            exact = made.exact
-            known = PlanAbout(
-                totals=made.totals,
-                risks=tuple(map(str, made.risks)),
-                findings=made.findings,
-                exact=exact,
-                environment=exact.basis.environment if exact is not None else "",
-                marks=marks,
-                can_be_saved=bool(made.saved),
-            )
-            await self._database.write(partial(_is_made, row=row, empty=made.empty, known=known))
+            except (EnsembleError, OSError) as error:
+                await self._database.write(partial(_not_made, row=row, problem=ApiProblem.of(failure_of(error))))
+
+    async def _make_now(self, row: Row[Any]) -> None:
+        request = stored_request(row, self._parts.sealer)
+        reads = await self._reads(row.project, row.ensemble, request.package)
+        directory = reads[0]
+        asked = MakeAsked(self._asked(request, directory), is_seen=row.apply != AUTO)
+        marks = await asyncio.to_thread(marks_of, directory)
+        found = await self._parts.queries.ask(MAKE.name, directory, msgspec.json.encode(asked), reads)
+        made = msgspec.json.decode(found, type=MadePlanData)
+        await asyncio.to_thread(self._parts.files.keep, row.id, made)
+        exact = made.exact
+        known = PlanAbout(
+            totals=made.totals,
+            risks=tuple(map(str, made.risks)),
+            findings=made.findings,
+            exact=exact,
+            environment=exact.basis.environment if exact is not None else "",
+            marks=marks,
+            can_be_saved=bool(made.saved),
+        )
+        await self._database.write(partial(_is_made, row=row, empty=made.empty, known=known))
 
     # ------------------------------------------------------------------------------------------------------- queue
 
@@ -234,6 +241,8 @@ class PlanKeeper:
     async def _may_begin(self, row: Row[Any]) -> bool:
         frozen = partial(frozen_by, project=row.project, ensemble=row.ensemble, now=time.time())
         if not self._may_start() or await self._database.read(frozen) is not None:
+            return False
+        if not await self._database.write(partial(_is_still_approved, row=row)):
             return False
         layout = Layout(Path(await self._directory(row)))
 
@@ -368,7 +377,7 @@ class PlanKeeper:
         now, name = time.time(), f"{project}/{ensemble}"
         times = [at for at in self._resumed.get(name, ()) if now - at < RESUMES_WITHIN]
         self._resumed[name] = times
-        runner = f"resume-{project}-{ensemble}"
+        runner = f"resume-{project}.{ensemble}"
         if (await asyncio.to_thread(self._runners.look, runner)).is_alive:
             return
         if len(times) >= MOST_RESUMES:
@@ -383,6 +392,12 @@ class PlanKeeper:
 
 
 # ------------------------------------------------------------------------------------------- what is written at once
+
+NEEDS_EXACT = Failure(
+    "needs-exact",
+    "a rule asks for approvals of such plans",
+    "ask for it with bind: exact, so that what was approved is what is carried out",
+)
 
 
 def _made_of(connection: Connection, row: Row[Any], package: str) -> None:
@@ -401,13 +416,28 @@ def _is_made(connection: Connection, row: Row[Any], empty: bool, known: PlanAbou
     of = (row.project, row.ensemble)
     wanted = wanted_by(connection, *of, row.workflow, known.environment, known.risks)
     if wanted and row.bind == LATEST:
-        hint = "ask for it with bind: exact, so that what was approved is what is carried out"
-        failure = Failure("needs-exact", "a rule asks for approvals of such plans", hint)
-        move(connection, row.id, PlanState.REFUSED, now, **values, problem=_problem(failure))
+        move(connection, row.id, PlanState.REFUSED, now, **values, problem=_problem(NEEDS_EXACT))
         return
     values["wanted"] = msgspec.json.encode(wanted).decode()
     if move(connection, row.id, PlanState.READY, now, **values) and row.apply == AUTO:
         go_on(connection, row.id, PlanState.WAITING if wanted else PlanState.QUEUED, now)
+
+
+def _is_still_approved(connection: Connection, row: Row[Any]) -> bool:
+    """Whether a plan whose turn it is has the approvals that it needs by the rules of now, from people who still may
+    approve; else it waits for them again."""
+    known, of = about(row), (row.project, row.ensemble)
+    wanted = msgspec.json.encode(wanted_by(connection, *of, row.workflow, known.environment, known.risks)).decode()
+    if wanted != row.wanted:
+        connection.execute(update(PLANS).where(PLANS.c.id == row.id).values(wanted=wanted))
+    now = plan_row(connection, of, row.id)
+    if is_ready_to_go(connection, now):
+        return True
+    if row.bind == LATEST:
+        move(connection, row.id, PlanState.REFUSED, time.time(), problem=_problem(NEEDS_EXACT))
+    else:
+        move(connection, row.id, PlanState.WAITING, time.time())
+    return False
 
 
 def go_on(connection: Connection, plan: str, to: PlanState, now: float, **values: object) -> bool:

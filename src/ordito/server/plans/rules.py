@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select
 
 from ordito.planning.risks import Risk
 from ordito.results.server_plans import ApprovalData, WantedApprovals
-from ordito.server.database.tables import BINDINGS, MEMBERS, RULES, USERS
-from ordito.server.identity.principal import GROUP, USER
+from ordito.server.database.tables import BINDINGS, MEMBERS, RULES
+from ordito.server.identity.principal import GROUP, USER, user_principal
 from ordito.server.names import UserName
 from ordito.server.permissions import ROLES, Permission
 from ordito.server.problems import ApiProblem
@@ -92,8 +92,8 @@ def counted(
 
 
 def _counts(connection: Connection, project: str, ensemble: str, wanted: WantedApprovals, user: str) -> bool:
-    row = connection.execute(select(USERS.c.admin, USERS.c.disabled).where(USERS.c.name == user)).one_or_none()
-    if row is None or row.disabled:
+    who = user_principal(connection, user)
+    if who is None or Permission.APPROVE not in who.permissions(project, ensemble):
         return False
     groups = set(connection.execute(select(MEMBERS.c.team).where(MEMBERS.c.user == user)).scalars())
     if not wanted.roles and not wanted.groups:

@@ -57,7 +57,8 @@ MOVES: Mapping[PlanState, frozenset[PlanState]] = {
     _S.PLANNING: frozenset({_S.EMPTY, _S.READY, _S.REFUSED, _S.FAULTY, _S.DISCARDED}),
     _S.READY: frozenset({_S.WAITING, _S.QUEUED, _S.REJECTED, _S.STALE, _S.DISCARDED}),
     _S.WAITING: frozenset({_S.QUEUED, _S.REJECTED, _S.STALE, _S.DISCARDED}),
-    _S.QUEUED: frozenset({_S.STARTING, _S.DISCARDED}),
+    # Rules may change, and who has approved may lose the right to it.
+    _S.QUEUED: frozenset({_S.STARTING, _S.WAITING, _S.REFUSED, _S.DISCARDED}),
     # It has no job if its plan comes out empty, or nothing may be done.
     _S.STARTING: frozenset({_S.RUNNING, _S.STALE, _S.QUEUED, _S.APPLIED, _S.EMPTY, _S.REFUSED, _S.FAULTY}),
     _S.RUNNING: frozenset({_S.APPLIED}),

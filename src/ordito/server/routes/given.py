@@ -223,7 +223,7 @@ async def _notify(call: ApiCall) -> Reply:
     # Where somebody works on the ensemble, that one handles it afterwards.
     item = NoticesItem((await _reads(call))[0])
     task = await call.services.keeper.task_of(item, call.project, call.ensemble)
-    call.services.runners.start(f"notices-{call.project}-{call.ensemble}", task)
+    call.services.runners.start(f"notices-{call.project}.{call.ensemble}", task)
     return reply
 
 

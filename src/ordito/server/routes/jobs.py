@@ -72,7 +72,7 @@ def _is_repeated(reply: Reply) -> bool:
 
 async def _start(call: ApiCall, item: ResumeItem) -> None:
     task = await call.services.keeper.task_of(item, call.project, call.ensemble)
-    if not call.services.runners.start(f"resume-{call.project}-{call.ensemble}", task):
+    if not call.services.runners.start(f"resume-{call.project}.{call.ensemble}", task):
         raise ApiProblem("locked", "somebody has just begun to work on this ensemble", "look at it again", again_in=2)
 
 
