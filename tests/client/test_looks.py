@@ -65,7 +65,7 @@ def twice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], a
 
 def test_every_look_is_asked_here() -> None:
     assert {*SAMPLES} == AT_SERVER & {*LOOKS, "policy show"}
-    assert {*PATHS} == {*LOOKS}
+    assert {*PATHS} == {*LOOKS} & {*AT_SERVER}
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,8 @@ def test_ensembles(ask: Ask, tmp_path: Path, shop: Path) -> None:
     assert ask("ensembles", "show", "more")["ensemble"]["exists"]
     assert ask("status")["service"] == "shop"
     assert ask("ensembles", "create", "x", str(tmp_path), code=3)["code"] == "no-ensemble"
-    ask("ensembles", "remove", "default/more")
+    assert ask("ensembles", "remove", "default/more", code=3)["code"] == "instances-exist"
+    ask("ensembles", "remove", "default/more", "--forget", "2")
     assert ask("ensembles", "list", "default")["ensembles"] == []
     assert ask("status", code=3)["code"] == "no-ensemble"
 
@@ -109,7 +110,7 @@ def test_ensembles(ask: Ask, tmp_path: Path, shop: Path) -> None:
     [
         (["projects", "list"], "PROJECT  YOU MAY"),
         (["projects", "members", "default"], "none"),
-        (["ensembles", "list"], "default/shop  idle"),
+        (["ensembles", "list"], "default/shop  shop"),
         (["ensembles", "show", "shop"], "default/shop\n"),
         (["users", "list"], "USER"),
         (["groups", "list"], "none"),

@@ -217,7 +217,8 @@ def test_overall_topics_tell_of_what_may_be_seen(server: Served, everybody: list
     body = {"request": {"workflow": "restart", "all": True}}
     clients[owner.name].do("POST", f"projects/{MINE}/ensembles/shop/plans", body)
     for name, client in clients.items():
-        news = client.get("events", topic=["ensembles", "inbox"], after=cursors[name])["items"]
+        wait = 20 if who_may[name] else 0
+        news = client.get("events", topic=["ensembles", "inbox"], after=cursors[name], wait=wait)["items"]
         assert bool(news) == who_may[name], name
         assert {event["project"] for event in news} <= {MINE}
 

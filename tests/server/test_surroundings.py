@@ -220,7 +220,7 @@ def test_services_in_folders_name_nothing_outside(tmp_path: Path) -> None:
 
 
 def test_a_process_is_confined_once(tmp_path: Path) -> None:
-    code = "from ordito.source.reach import confine\nconfine(('/',), ())"
+    code = "from ordito.source.reach import confine\nconfine(('/',), (), ())"
     found = confined(tmp_path, code)
     assert found.returncode == 1
     assert "RuntimeError" in found.stderr

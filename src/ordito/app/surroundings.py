@@ -23,11 +23,22 @@ class Surroundings(msgspec.Struct, frozen=True):
     places: tuple[str, ...]
     """Files, and folders with all that is in them, as absolute paths."""
 
+    services: tuple[str, ...] = ()
+    """The same, for the files of services alone: where a package lies, and the service of an ensemble that was added
+    where it lies. No value and no inventory is read from there."""
+
     variables: tuple[str, ...] = ()
     """The names of environment variables that documents may read."""
 
     hosts: tuple[str, ...] = ()
     """The hosts from which files may be fetched, ``NAME`` or ``NAME:PORT``."""
+
+
+def around(base: Surroundings, reads: tuple[str, ...]) -> Surroundings:
+    """The surroundings of a process that works for an ensemble: ``reads`` are its directory, and where its service
+    lies."""
+    places, services = (*reads[:1], *base.places), (*reads[1:], *base.services)
+    return msgspec.structs.replace(base, places=places, services=services)
 
 
 class _Process:
@@ -40,7 +51,7 @@ _PROCESS = _Process()
 
 def enter(surroundings: Surroundings) -> None:
     """Confine this process to its surroundings, for the rest of its life. Raises ``RuntimeError`` the second time."""
-    confine(surroundings.places, surroundings.hosts)
+    confine(surroundings.places, surroundings.services, surroundings.hosts)
     _PROCESS.variables = frozenset(surroundings.variables)
 
 

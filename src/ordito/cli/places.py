@@ -31,6 +31,7 @@ AT_SERVER = frozenset(
 ON_THIS_MACHINE = frozenset(
     {
         *("init", "doctor", "completion", "validate", "fmt", "explain", "graph", "schema", "compile"),
+        *("server status", "server backup", "server restore", "server resume", "server audit"),
         *("package", "unpackage", "serve", "blocks list", "blocks show", "blocks test", "lifecycle import"),
     }
 )

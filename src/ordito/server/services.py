@@ -55,7 +55,7 @@ class Services:
         self.link = link
         limits = settings.limits
         cores = max(2, len(os.sched_getaffinity(0)))
-        around = Surroundings(tuple(str(home / one) for one in settings.reads), settings.variables, settings.egress)
+        around = Surroundings(tuple(str(home / one) for one in settings.reads), (), settings.variables, settings.egress)
         asking = QueryLimits(cores, limits.query_seconds, limits.query_memory, surroundings=around)
         self.queries = Queries(asking, link)
         self.runners = ForkedRunners(home / "runs", link)

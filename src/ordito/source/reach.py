@@ -33,6 +33,9 @@ class Reach(msgspec.Struct, frozen=True):
     places: tuple[str, ...]
     """Files, and folders with all that is in them, as real paths."""
 
+    services: tuple[str, ...]
+    """The same, but read as the files of a service alone: no value and no inventory comes from there."""
+
     hosts: frozenset[str]
     """The names of hosts from which files may be fetched, each alone for its usual port, or with a port."""
 
@@ -47,12 +50,12 @@ class _Process:
 _PROCESS = _Process()
 
 
-def confine(places: Iterable[str], hosts: Iterable[str]) -> None:
+def confine(places: Iterable[str], services: Iterable[str], hosts: Iterable[str]) -> None:
     """Confine this process for the rest of its life. Raises ``RuntimeError`` if it is confined already."""
     if _PROCESS.reach is not None:
         raise RuntimeError("this process is confined already")
-    real = dict.fromkeys(os.path.realpath(place) for place in places)
-    _PROCESS.reach = Reach((*real, PROGRAM), frozenset(host.lower() for host in hosts))
+    real, real_services = (tuple(dict.fromkeys(map(os.path.realpath, some))) for some in (places, services))
+    _PROCESS.reach = Reach((*real, PROGRAM), real_services, frozenset(host.lower() for host in hosts))
 
 
 def is_reachable(path: str | Path) -> bool:
@@ -64,27 +67,41 @@ def is_reachable(path: str | Path) -> bool:
         real = os.path.realpath(path)
     except (OSError, ValueError):
         return False
-    return any(real == place or real.startswith(f"{place}/") for place in reach.places)
+    return any(real == place or real.startswith(f"{place}/") for place in (*reach.places, *reach.services))
 
 
 def is_given(path: str | Path) -> bool:
     """Whether a document may name a file: one that may be read, and that no ensemble keeps for itself."""
     reach = _PROCESS.reach
-    if reach is None:
-        return True
+    return reach is None or _is_named_in(path, reach.places)
+
+
+def is_of_service(path: str | Path) -> bool:
+    """Whether a file may be one of a service."""
+    reach = _PROCESS.reach
+    return reach is None or _is_named_in(path, (*reach.places, *reach.services))
+
+
+def _is_named_in(path: str | Path, places: Iterable[str]) -> bool:
     try:
         real = os.path.realpath(path)
     except (OSError, ValueError):
         return False
     return any(
         real == place or (real.startswith(f"{place}/") and OWN not in real.removeprefix(place).split("/"))
-        for place in reach.places
+        for place in places
     )
 
 
 def check_given(path: str | Path) -> None:
     """Raise ``PermissionError`` for a path that no document may name."""
     if not is_given(path):
+        raise PermissionError(errno.EACCES, OUTSIDE)
+
+
+def check_of_service(path: str | Path) -> None:
+    """Raise ``PermissionError`` for a path that is no file of a service."""
+    if not is_of_service(path):
         raise PermissionError(errno.EACCES, OUTSIDE)
 
 

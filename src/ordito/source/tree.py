@@ -16,7 +16,7 @@ from typing import BinaryIO, Protocol
 
 from ordito.base.span import SourceText, Span
 from ordito.source.new_files import open_regular
-from ordito.source.reach import check_given, is_given
+from ordito.source.reach import check_of_service, is_of_service
 
 
 class FileTree(Protocol):
@@ -71,7 +71,7 @@ class Folder:
         return self._mode(file) != 0
 
     def entries(self, folder: str) -> tuple[Sequence[str], Sequence[str]]:
-        check_given(self.path(folder))
+        check_of_service(self.path(folder))
         folders, files = [], []
         with os.scandir(self.path(folder)) as found:
             for entry in found:
@@ -82,7 +82,7 @@ class Folder:
         return sorted(folders), sorted(files)
 
     def open(self, file: str) -> BinaryIO:
-        check_given(self.path(file))
+        check_of_service(self.path(file))
         return open_regular(self.path(file))
 
     def is_executable(self, file: str) -> bool:
@@ -90,7 +90,7 @@ class Folder:
 
     def _mode(self, file: str) -> int:
         try:
-            return self.path(file).stat().st_mode if is_given(self.path(file)) else 0
+            return self.path(file).stat().st_mode if is_of_service(self.path(file)) else 0
         except (OSError, ValueError):
             return 0
 

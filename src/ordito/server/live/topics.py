@@ -82,6 +82,10 @@ def topic_named(name: str) -> Topic:
 class Feed(Protocol):
     """A topic that is followed by one stream."""
 
+    @property
+    def start(self) -> Place:
+        """Where it begins for who has no cursor."""
+
     def read(self, place: Place) -> list[Item]:
         """What is told behind a place, not all at once. Raises ``EnsembleError``."""
 
@@ -147,17 +151,28 @@ TOLD = OVERALL | {"plan", "plans"}
 """The kinds of topics whose events the server tells."""
 
 
+def place_of_event(number: int) -> str:
+    """The place behind an event of the server: a text, so that it differs from having no place."""
+    return str(min(number, FARTHEST))
+
+
 class _OutboxFeed:
     def __init__(self, outbox: OutboxTail, topic: Topic, sees: Sees) -> None:
         self._outbox = outbox
         self._topic = topic
         self._sees = sees
         # Who begins to follow all ensembles wants no history.
-        self._begin = outbox.newest if topic.kind != "plan" else 0
+        self.start: Place = place_of_event(outbox.newest if topic.kind != "plan" else 0)
+        self._looked_at = 0
+        """Up to here there was nothing of this topic behind the place that was read last."""
 
     def read(self, place: Place) -> list[Item]:
-        at = place if isinstance(place, int) and place else self._begin
-        return [Item(event.type, event.body.encode(), event.number) for event in self._outbox.read(at, self._is_wanted)]
+        at = int(place) if isinstance(place, str) and place.isdecimal() else 0
+        newest = self._outbox.newest
+        events = self._outbox.read(max(at, self._looked_at), self._is_wanted)
+        if not events:
+            self._looked_at = newest
+        return [Item(event.type, event.body.encode(), place_of_event(event.number)) for event in events]
 
     def _is_wanted(self, event: ToldEvent) -> bool:
         topic = self._topic
@@ -184,6 +199,8 @@ UNTOLD = ("tail", "outputs", "inputs")
 
 
 class _JobFeed:
+    start: Place = 0
+
     def __init__(self, topics: Topics, topic: Topic, layout: Layout, *, logs: bool) -> None:
         self._topics = topics
         self._head = b'{"topic":%b,' % msgspec.json.encode(topic.name)
@@ -229,6 +246,8 @@ _TYPE = msgspec.json.Decoder(_Type)
 
 
 class _LogFeed:
+    start: Place = 0
+
     def __init__(self, topics: Topics, topic: Topic, layout: Layout) -> None:
         self._topics = topics
         self._topic = topic
@@ -253,6 +272,8 @@ class _LogFeed:
 
 
 class _EnsembleFeed:
+    start: Place = 0
+
     def __init__(self, topics: Topics, topic: Topic, directory: str) -> None:
         self._topics = topics
         self._topic = topic

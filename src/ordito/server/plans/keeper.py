@@ -19,7 +19,7 @@ import msgspec
 from cryptography.fernet import Fernet
 from sqlalchemy import Connection, Row, update
 
-from ordito.app.surroundings import Surroundings
+from ordito.app.surroundings import Surroundings, around
 from ordito.app.work_items import AskedRequest, PlanItem, ResumeItem, WorkItem
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_history import job_lines
@@ -346,8 +346,7 @@ class PlanKeeper:
         return self._task_of(item, await self._reads(project, ensemble))
 
     def _task_of(self, item: WorkItem, reads: tuple[str, ...]) -> RunnerTask:
-        base = self._parts.surroundings
-        return RunnerTask(item, msgspec.structs.replace(base, places=(*reads, *base.places)))
+        return RunnerTask(item, around(self._parts.surroundings, reads))
 
     async def _directory(self, row: Row[Any]) -> str:
         return await self._database.read(partial(directory_of, project=row.project, ensemble=row.ensemble))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ordito.app.surroundings import Surroundings
+from ordito.app.surroundings import Surroundings, around
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
 from ordito.server.processes.link import Died, ForkLink, memory_file
@@ -79,9 +79,8 @@ class Queries:
         reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         os.set_blocking(writing, True)
         try:
-            base = limits.surroundings
-            around = msgspec.structs.replace(base, places=(*places, *base.places))
-            query = Query(number, look, directory, limits.seconds, limits.memory, around)
+            surroundings = around(limits.surroundings, places)
+            query = Query(number, look, directory, limits.seconds, limits.memory, surroundings)
             ended = self._link.ask(query, (given, writing))
         except Died:
             os.close(reading)

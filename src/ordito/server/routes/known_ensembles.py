@@ -384,7 +384,7 @@ async def _remove(call: ApiCall) -> Reply:
     row = await services.database.read(lambda connection: _row(connection, *_named(call)))
     count = await _count(call)
     if count != fields.forget:
-        hint = f"undeploy it first; or add ?forget={count} to let the server know them no more, and leave them running"
+        hint = f"undeploy it first; or say forget={count}, and the server knows them no more and leaves them running"
         raise ApiProblem("instances-exist", f"{count} instances of it exist", hint)
     directory, own = Path(row.directory), services.home / PROJECTS_FOLDER
 

@@ -61,7 +61,7 @@ class _Stream:
     def __init__(self, call: ApiCall, feeds: Mapping[str, Feed], places: dict[str, Place]) -> None:
         self._call = call
         self._feeds = feeds
-        self._places = places
+        self._places = {name: places[name] or feed.start for name, feed in feeds.items()}
         self._topics = tuple(map(topic_named, feeds))
         self._asked = time.monotonic()
 

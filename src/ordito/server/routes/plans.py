@@ -20,7 +20,7 @@ from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, Wanted
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import APPROVALS, PLANS
 from ordito.server.identity.principal import USER
-from ordito.server.live.topics import cursor_text
+from ordito.server.live.topics import cursor_text, place_of_event
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of
 from ordito.server.plans.asked import AUTO
@@ -257,7 +257,7 @@ async def _page(call: ApiCall, asked: Any) -> Reply:
         return ListPart(tuple(shown(connection, call, row) for row in rows[: fields.limit]), after)
 
     number = call.services.outbox.newest
-    headers = {"Ordito-Cursor": cursor_text({"plans": number})}
+    headers = {"Ordito-Cursor": cursor_text({"plans": place_of_event(number)})}
     return Reply(await call.services.database.read(read), headers=headers)
 
 
@@ -281,7 +281,7 @@ async def _inbox(call: ApiCall) -> Reply:
         return ListPart(tuple(found[:500]), None)
 
     number = call.services.outbox.newest
-    headers = {"Ordito-Cursor": cursor_text({"inbox": number})}
+    headers = {"Ordito-Cursor": cursor_text({"inbox": place_of_event(number)})}
     return Reply(await call.services.database.read(read), headers=headers)
 
 
@@ -293,7 +293,7 @@ def _has_decided(connection: Connection, row: Row[Any], who: str) -> bool:
 async def _show(call: ApiCall) -> Reply:
     number = call.services.outbox.newest
     found = await _whole(call, call.path["id"], (call.project, call.ensemble))
-    return Reply(found, headers={"Ordito-Cursor": cursor_text({"plan": number})})
+    return Reply(found, headers={"Ordito-Cursor": cursor_text({"plan": place_of_event(number)})})
 
 
 async def _file_of(call: ApiCall, kind: str) -> bytes:
