@@ -32,6 +32,7 @@ from ordito.ensemble.status import status_during
 from ordito.ensemble.store import read_ensemble
 from ordito.planning.risks import Risk, risks_of
 from ordito.work.events import Event, JobStarted, Listener
+from ordito.work.records import AskedBy
 from ordito.work.workflows import workflow_of
 
 SECRET = "secret"
@@ -118,7 +119,7 @@ def _refuse(proposal: Proposal, *, is_seen: bool) -> None:
 
 def carry_out(item: WorkItem, begins: Callable[[str], None]) -> JobReport | None:
     """Do what an item says; ``begins`` is called with the id of its job once that has begun. None if there was nothing
-    to do. Notices that arrive meanwhile are handled too.
+    to do.
 
     Raises what ``run_workflow`` and ``resume`` raise, and ``JobSuspended``.
     """
@@ -141,9 +142,20 @@ def carry_out(item: WorkItem, begins: Callable[[str], None]) -> JobReport | None
             report = cancel(CancelRequest(item.directory), conversation).report
         case NoticesItem():
             pass
-    with suppress(Refused):
-        handle_waiting(HandlingRequest(item.directory), _Unheard(Unattended(item, lambda _: None)))
     return report
+
+
+def handle_notices(item: WorkItem, begins: Callable[[str], None]) -> None:
+    """Handle the notices that have arrived, as every command does at its end; ``begins`` is called with the id of each
+    job of a trigger. Raises what ``handle_waiting`` raises, and ``JobSuspended``."""
+    by = item.by.by if isinstance(item, PlanItem) else ""
+    request = HandlingRequest(item.directory, asked=AskedBy(by or SERVER))
+    with suppress(Refused):
+        handle_waiting(request, _Unheard(Unattended(NoticesItem(item.directory), begins)))
+
+
+SERVER = "server"
+"""Who asks for the jobs of triggers of which nobody else is known."""
 
 
 class Unattended:
@@ -161,7 +173,16 @@ class Unattended:
 
     def approve(self, proposal: Proposal) -> bool:
         """Agree, unless data would be lost that nobody has agreed to lose. Raises ``Refused``."""
-        _refuse(proposal, is_seen=isinstance(self._item, PlanItem) and self._item.was_seen)
+        item = self._item
+        _refuse(proposal, is_seen=isinstance(item, PlanItem) and item.was_seen)
+        if isinstance(item, PlanItem) and item.most_risks is not None:
+            risks = risks_of(proposal.plan, proposal.service, proposal.snapshot)
+            if more := [str(risk) for risk in risks if risk not in item.most_risks]:
+                raise Refused(
+                    "needs-exact",
+                    f"the plan that comes out now has other risks than the one that was asked for: {listed(more)}",
+                    "ask for it again, with bind: exact, so that what was looked at is what is carried out",
+                )
         return True
 
     def confirm(self, intent: str, lines: Sequence[str]) -> bool:

@@ -51,6 +51,9 @@ class PlanItem(msgspec.Struct, frozen=True, tag="plan"):
     was_seen: bool = False
     """Whether somebody has seen the plan and what it loses, and has said that it is to be carried out."""
 
+    most_risks: tuple[str, ...] | None = None
+    """The risks that a plan that is made anew may have, None for any: rules have been asked about these alone."""
+
 
 class ResumeItem(msgspec.Struct, frozen=True, tag="resume"):
     """Go on with an interrupted job; ``cancels`` says that it is closed instead."""

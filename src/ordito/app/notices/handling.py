@@ -49,6 +49,7 @@ from ordito.work.options import USUAL, JobOptions
 from ordito.work.outputs import WrongValue
 from ordito.work.peer_knowledge import has_listeners
 from ordito.work.plan import OperationCall
+from ordito.work.records import NOBODY, AskedBy
 from ordito.work.triggers import Decision, decide, hearing
 
 MOST_STEPS = 10_000
@@ -65,6 +66,8 @@ class HandlingRequest(msgspec.Struct, frozen=True):
     directory: str
     options: JobOptions = JobOptions(on_failure=USUAL)
     wait_lock: float = 0.0
+    asked: AskedBy = NOBODY
+    """Who asks through a server."""
 
 
 class Handling(msgspec.Struct, frozen=True):
@@ -246,7 +249,7 @@ class _Handler:
         cause = f"trigger {firing.name}, {entry.notice.event} of {entry.notice.entity}"
         proposal = proposal.with_setting(variables=known.spec.variables(proposal.service)).with_job(cause=cause)
         begins = lambda job: self._inbox.begin(firing.number, job)  # noqa: E731
-        return run_new(ensemble, proposal, self._request.options, conversation, begins)
+        return run_new(ensemble, proposal, self._request.options, conversation, begins, self._request.asked)
 
     def _after(self, firing: Firing, job: str, ended: str) -> None:
         if ended in WELL:
@@ -271,7 +274,8 @@ class _Handler:
             variables = known.spec.variables(proposal.service)
             cause = f"{entry.notice.event} of {entry.notice.entity}"
             proposal = proposal.with_setting(variables=variables).with_job(cause=cause)
-            report = run_new(ensemble, proposal, self._request.options, self._onlooker.telling(entry))
+            telling = self._onlooker.telling(entry)
+            report = run_new(ensemble, proposal, self._request.options, telling, asked=self._request.asked)
         except (Refused, InvalidDocument, PlanRefused) as refusal:
             self._onlooker.told(entry, refusal)
             return

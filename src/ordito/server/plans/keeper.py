@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from cryptography.fernet import Fernet
+from cryptography.fernet import Fernet, InvalidToken
 from sqlalchemy import Connection, Row, update
 
 from ordito.app.surroundings import Surroundings, around
@@ -32,20 +32,23 @@ from ordito.results.server_plans import PlanProblem
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, forget_events, tell
 from ordito.server.database.tables import ENSEMBLES, PLANS
+from ordito.server.identity.principal import principal_of
 from ordito.server.metrics import Metrics
 from ordito.server.packages import package_path, seen_from_ensemble
+from ordito.server.permissions import Permission
 from ordito.server.places import all_ensembles, directory_of, reads_of
 from ordito.server.plans.asked import AUTO, EXACT, LATEST
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.freshness import marks_of
-from ordito.server.plans.rules import wanted_by
-from ordito.server.plans.states import PlanState
+from ordito.server.plans.rules import are_there_rules, wanted_by
+from ordito.server.plans.states import WORKFLOW_PERMISSIONS, PlanState
 from ordito.server.plans.store import (
     Author,
     PlanAbout,
     StoredRequest,
     about,
     active_plans,
+    answering,
     approvals,
     expired_plans,
     frozen_by,
@@ -170,7 +173,7 @@ class PlanKeeper:
         for row in begun:
             try:
                 await self._follow(row)
-            except (EnsembleError, OSError) as error:
+            except (EnsembleError, OSError, ApiProblem) as error:
                 # What cannot be read now is looked at again.
                 _LOG.warning("cannot see what becomes of plan %s: %s", row.id, error)
         started = await self._advance(by_state[PlanState.QUEUED], begun)
@@ -216,6 +219,7 @@ class PlanKeeper:
             environment=exact.basis.environment if exact is not None else "",
             marks=marks,
             can_be_saved=bool(made.saved),
+            workflow=made.workflow,
         )
         await self._database.write(partial(_is_made, row=row, empty=made.empty, known=known))
 
@@ -231,25 +235,32 @@ class PlanKeeper:
                 continue
             # The first one of an ensemble waits, and all others behind it.
             busy.add(of)
-            if room <= 0 or not await self._may_begin(row):
-                continue
-            room -= 1
-            started = True
-            await self._start(row)
+            try:
+                if room <= 0 or not await self._may_begin(row):
+                    continue
+                room -= 1
+                started = True
+                await self._start(row)
+            except (EnsembleError, OSError, ApiProblem, InvalidToken) as error:
+                # Others go on; this one is looked at again.
+                _LOG.warning("cannot begin plan %s: %s", row.id, error)
         return started
 
     async def _may_begin(self, row: Row[Any]) -> bool:
         frozen = partial(frozen_by, project=row.project, ensemble=row.ensemble, now=time.time())
         if not self._may_start() or await self._database.read(frozen) is not None:
             return False
-        if not await self._database.write(partial(_is_still_approved, row=row)):
-            return False
         layout = Layout(Path(await self._directory(row)))
 
         def is_free() -> bool:
             return not layout.exists or (holder(layout) is None and not marked(layout.journal))
 
-        return await asyncio.to_thread(is_free)
+        if not await asyncio.to_thread(is_free):
+            return False
+        if await self._database.read(partial(_may_go_on, row=row)):
+            return True
+        await self._database.write(partial(_hold_back, row=row))
+        return False
 
     def _may_start(self) -> bool:
         return not self._parts.draining.is_set() and self._parts.may_resume()
@@ -260,11 +271,21 @@ class PlanKeeper:
         approved = await self._database.read(partial(_approvers, row=row))
         by = AskedBy(Author(row.kind, row.who).shown, row.id, approved)
         exact = about(row).exact if row.bind == EXACT else None
+        has_rules = await self._database.read(partial(are_there_rules, project=row.project, ensemble=row.ensemble))
         item = PlanItem(
-            reads[0], self._asked(request, reads[0]), by, request.options, exact, was_seen=row.apply != AUTO
+            reads[0],
+            self._asked(request, reads[0]),
+            by,
+            request.options,
+            exact,
+            # What is planned anew nobody has seen.
+            was_seen=row.apply != AUTO and exact is not None,
+            most_risks=about(row).risks if exact is None and has_rules else None,
         )
-        starting = partial(move, plan=row.id, to=PlanState.STARTING, now=time.time(), attempts=row.attempts + 1)
-        if await self._database.write(starting):
+        now, attempts = time.time(), row.attempts + 1
+        if await self._database.write(
+            lambda connection: move(connection, row.id, PlanState.STARTING, now, attempts=attempts, problem="")
+        ):
             # Where no runner comes of it, the plan is started again.
             self._runners.start(row.id, self._task_of(item, reads))
 
@@ -275,7 +296,7 @@ class PlanKeeper:
         state, now = PlanState(row.state), time.time()
         if look.job and state is PlanState.STARTING:
             await self._move(row, PlanState.RUNNING, now, job=look.job)
-        if look.is_alive:
+        if look.is_alive and not isinstance(look.end, Finished):
             return
         if isinstance(look.end, Finished):
             report = look.end.report
@@ -304,7 +325,15 @@ class PlanKeeper:
         directory = await self._directory(row)
         found = await asyncio.to_thread(_job_of, directory, row.id)
         now = time.time()
-        if found is None:
+        if found is None and row.state == PlanState.RUNNING:
+            # Its journal is another one than it was: the records of jobs may know of it.
+            ended = await asyncio.to_thread(_ended_as, directory, row.job)
+            if ended:
+                await self._ended(row, row.job, ended)
+            else:
+                failure = Failure("faulty-plan", f"the ensemble knows nothing of job {row.job} any more")
+                await self._move(row, PlanState.FAULTY, now, problem=_problem(failure))
+        elif found is None:
             if row.attempts < MOST_ATTEMPTS:
                 await self._move(row, PlanState.QUEUED, now)
             else:
@@ -413,7 +442,7 @@ def _is_made(connection: Connection, row: Row[Any], empty: bool, known: PlanAbou
         move(connection, row.id, PlanState.EMPTY, now, **values)
         return
     of = (row.project, row.ensemble)
-    wanted = wanted_by(connection, *of, row.workflow, known.environment, known.risks)
+    wanted = wanted_by(connection, *of, known.workflow or row.workflow, known.environment, known.risks)
     if wanted and row.bind == LATEST:
         move(connection, row.id, PlanState.REFUSED, now, **values, problem=_problem(NEEDS_EXACT))
         return
@@ -422,21 +451,57 @@ def _is_made(connection: Connection, row: Row[Any], empty: bool, known: PlanAbou
         go_on(connection, row.id, PlanState.WAITING if wanted else PlanState.QUEUED, now)
 
 
-def _is_still_approved(connection: Connection, row: Row[Any]) -> bool:
-    """Whether a plan whose turn it is has the approvals that it needs by the rules of now, from people who still may
-    approve; else it waits for them again."""
+def wanted_now(connection: Connection, row: Row[Any]) -> str:
+    """The approvals that a plan needs by the rules of now, as they are kept with it."""
     known, of = about(row), (row.project, row.ensemble)
-    wanted = msgspec.json.encode(wanted_by(connection, *of, row.workflow, known.environment, known.risks)).decode()
-    if wanted != row.wanted:
-        connection.execute(update(PLANS).where(PLANS.c.id == row.id).values(wanted=wanted))
-    now = plan_row(connection, of, row.id)
-    if is_ready_to_go(connection, now):
-        return True
-    if row.bind == LATEST:
-        move(connection, row.id, PlanState.REFUSED, time.time(), problem=_problem(NEEDS_EXACT))
-    else:
-        move(connection, row.id, PlanState.WAITING, time.time())
-    return False
+    found = wanted_by(connection, *of, known.workflow or row.workflow, known.environment, known.risks)
+    return msgspec.json.encode(found).decode()
+
+
+def _may_go_on(connection: Connection, row: Row[Any]) -> bool:
+    """Whether a plan whose turn it is may begin: who has applied it may still do that, and the approvals that it needs
+    by the rules of now are there, from people who still may approve."""
+    return (
+        may_apply(connection, row)
+        and wanted_now(connection, row) == row.wanted
+        and is_ready_to_go(connection, plan_row(connection, (row.project, row.ensemble), row.id))
+    )
+
+
+def _hold_back(connection: Connection, row: Row[Any]) -> None:
+    """Let a plan that may not begin wait for what is missing, or refuse it."""
+    now = time.time()
+    if not may_apply(connection, row):
+        failure = Failure("forbidden", f"{row.applied} may not carry this out any more", "let somebody else ask for it")
+        move(connection, row.id, PlanState.REFUSED, now, problem=_problem(failure))
+        return
+    renew_wanted(connection, row, now)
+
+
+def renew_wanted(connection: Connection, row: Row[Any], now: float) -> None:
+    """Hold a plan that has not begun against the rules of now: it goes on, or waits for approvals."""
+    wanted = wanted_now(connection, row)
+    connection.execute(update(PLANS).where(PLANS.c.id == row.id).values(wanted=wanted))
+    is_ready = is_ready_to_go(connection, plan_row(connection, (row.project, row.ensemble), row.id))
+    state = PlanState(row.state)
+    if is_ready and state is PlanState.WAITING:
+        go_on(connection, row.id, PlanState.QUEUED, now)
+    elif not is_ready and state is PlanState.QUEUED:
+        if row.bind == LATEST:
+            move(connection, row.id, PlanState.REFUSED, now, problem=_problem(NEEDS_EXACT))
+        else:
+            move(connection, row.id, PlanState.WAITING, now)
+
+
+def may_apply(connection: Connection, row: Row[Any]) -> bool:
+    """Whether who has applied a plan may still do that: as who answers for a schedule or a git source, where one of
+    these has asked."""
+    workflow = about(row).workflow or row.workflow
+    is_own = row.applied == Author(row.kind, row.who).shown
+    applied = answering(connection, row, row.who) if is_own else row.applied.removeprefix("account ")
+    who = principal_of(connection, applied)
+    permission = WORKFLOW_PERMISSIONS.get(workflow, Permission.OPERATE)
+    return who is not None and permission in who.permissions(row.project, row.ensemble)
 
 
 def go_on(connection: Connection, plan: str, to: PlanState, now: float, **values: object) -> bool:
@@ -492,8 +557,13 @@ def _job_of(directory: str, plan: str) -> FoundJob | None:
             return None
         if journal.holds_job(job):
             return FoundJob(job, "")
-    ended = next((line for line in job_lines(layout) if line.id == job), None)
-    return FoundJob(job, ended.outcome if ended is not None else "failed")
+    return FoundJob(job, _ended_as(directory, job) or "failed")
+
+
+def _ended_as(directory: str, job: str) -> str:
+    """How a job ended, by the records of jobs; "" where these do not know it. Raises ``EnsembleError``."""
+    found = next((line for line in job_lines(Layout(Path(directory))) if line.id == job), None)
+    return found.outcome if found is not None else ""
 
 
 def _is_interrupted(directory: str, everybodys: bool) -> bool:
@@ -506,4 +576,4 @@ def _is_interrupted(directory: str, everybodys: bool) -> bool:
         return False
     with journal:
         frame = journal.frame()
-    return frame is not None and (everybodys or bool(frame[0].asked.origin))
+    return frame is not None and (everybodys or bool(frame[0].asked.by))

@@ -56,6 +56,11 @@ def rules_of(connection: Connection, project: str, ensemble: str = "") -> Rules:
     return msgspec.json.decode(found, type=Rules) if found else Rules()
 
 
+def are_there_rules(connection: Connection, project: str, ensemble: str) -> bool:
+    """Whether there are any rules for an ensemble."""
+    return bool(rules_of(connection, project).rules or rules_of(connection, project, ensemble).rules)
+
+
 def check_rules(rules: Rules, workflows: Sequence[str]) -> None:
     """Refuse rules that can never apply. Raises ``ApiProblem``."""
     for rule in rules.rules:

@@ -61,7 +61,8 @@ MOVES: Mapping[PlanState, frozenset[PlanState]] = {
     _S.QUEUED: frozenset({_S.STARTING, _S.WAITING, _S.REFUSED, _S.DISCARDED}),
     # It has no job if its plan comes out empty, or nothing may be done.
     _S.STARTING: frozenset({_S.RUNNING, _S.STALE, _S.QUEUED, _S.APPLIED, _S.EMPTY, _S.REFUSED, _S.FAULTY}),
-    _S.RUNNING: frozenset({_S.APPLIED}),
+    # Where the ensemble's journal was lost, nobody knows of its job any more.
+    _S.RUNNING: frozenset({_S.APPLIED, _S.FAULTY}),
 }
 """What each state may become; those that are not there are final."""
 

@@ -17,7 +17,7 @@ from ordito.planning.preview import Totals
 from ordito.results.findings import FindingData
 from ordito.results.server_plans import ApprovalData, ApprovalsData, AuthorData, PlanProblem, WantedApprovals
 from ordito.server.database.outbox import ServerEvent, tell
-from ordito.server.database.tables import APPROVALS, FREEZES, PLANS
+from ordito.server.database.tables import APPROVALS, FREEZES, PLANS, SCHEDULES, SOURCES
 from ordito.server.names import Text
 from ordito.server.packages import package_named
 from ordito.server.plans.asked import ASKED, AskedOptions, job_options, kind_of, request_of
@@ -80,6 +80,8 @@ class PlanAbout(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the ensemble was like when it was made."""
 
     can_be_saved: bool = False
+    workflow: str = ""
+    """What it is a plan of: for `retry` and `skip`, what the job was that they continue."""
 
 
 class Author(msgspec.Struct, frozen=True):
@@ -230,6 +232,24 @@ def problem(row: Row[Any]) -> PlanProblem | None:
 # ----------------------------------------------------------------------------------------------------------- approvals
 
 
+def answering(connection: Connection, row: Row[Any], who: str) -> str:
+    """The id of the principal who answers for what ``who`` does with a plan: for what schedules and git sources ask,
+    whoever has made them."""
+    if row.kind not in (SCHEDULE, SOURCE):
+        return who
+    here = (row.project, row.ensemble)
+    if row.kind == SOURCE:
+        mine = (SOURCES.c.project == here[0]) & (SOURCES.c.ensemble == here[1])
+        return connection.execute(select(SOURCES.c.who).where(mine)).scalar() or ""
+    mine = (SCHEDULES.c.project == here[0]) & (SCHEDULES.c.ensemble == here[1])
+    named = mine & (SCHEDULES.c.name == row.who.rpartition("/")[2])
+    return connection.execute(select(SCHEDULES.c.who).where(named)).scalar() or ""
+
+
+SCHEDULE, SOURCE = "schedule", "git"
+"""The kinds of authors that act for somebody."""
+
+
 def approvals(connection: Connection, row: Row[Any]) -> ApprovalsData:
     """The approvals that a plan needs, and those that it has."""
     given = tuple(
@@ -241,7 +261,7 @@ def approvals(connection: Connection, row: Row[Any]) -> ApprovalsData:
         )
     )
     wanted = msgspec.json.decode(row.wanted, type=tuple[WantedApprovals, ...]) if row.wanted else ()
-    author = row.who if row.kind == "user" else ""
+    author = answering(connection, row, row.who)
     found = []
     for one in wanted:
         fitting = given if one.author_may else tuple(a for a in given if a.who != author)

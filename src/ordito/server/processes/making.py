@@ -37,6 +37,9 @@ class MadePlanData(Result, frozen=True, kw_only=True):
     saved: bytes = b""
     """The plan as ``ordito plan --out`` saves it, empty where such plans cannot be saved."""
 
+    workflow: str = ""
+    """Which of the workflows it is a plan of, by the names of those that can be asked for."""
+
     findings: tuple[FindingData, ...] = ()
     """Warnings and notes."""
 
@@ -46,6 +49,7 @@ def _make(directory: str, asked: MakeAsked) -> MadePlanData:
     from ordito.app.unattended import made_plan
     from ordito.base.json_text import json_text
     from ordito.results.plan import NothingPlannedData, plan_data
+    from ordito.work.workflows import is_written
 
     made = made_plan(directory, asked.asked, is_seen=asked.is_seen)
     if made is None:
@@ -59,6 +63,7 @@ def _make(directory: str, asked: MakeAsked) -> MadePlanData:
         totals=plan.totals,
         shown=msgspec.Raw(json_text(plan.data).encode()),
         saved=made.saved,
+        workflow="workflow" if is_written(made.proposal.workflow) else made.proposal.workflow,
         findings=findings_data(made.proposal.diagnostics),
     )
 

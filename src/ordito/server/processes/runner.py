@@ -7,13 +7,14 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
 import msgspec
 
 from ordito.app.surroundings import enter
-from ordito.app.unattended import carry_out
+from ordito.app.unattended import carry_out, handle_notices
 from ordito.app.work_items import WorkItem
 from ordito.app.workflow_run import AlreadyBegun
 from ordito.base.diagnostics import InvalidDocument
@@ -48,15 +49,20 @@ def run(given: int, out: int) -> None:
         task = _TASK.decode(file.read())
     enter(task.surroundings)
     news = _NewsFile(out)
-    news.tell(_outcome(task.item, news))
+    end = _outcome(task.item, news)
+    news.tell(end)
+    if not isinstance(end, Suspended | Faulty | NotDone):
+        # What becomes of these is no news of the item: the inbox keeps it.
+        _handle_notices(task.item, news)
 
 
 class _NewsFile:
-    """Tells news, one JSON object a line; and lets SIGTERM suspend the job of which it has told."""
+    """Tells news, one JSON object a line; and lets SIGTERM suspend the job that runs."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
         self._job = ""
+        self._may_stop = False
         signal.signal(signal.SIGTERM, self._asked_to_end)
 
     def tell(self, news: News) -> None:
@@ -67,10 +73,37 @@ class _NewsFile:
         self._job = job
         self.tell(Began(job))
 
+    def follows(self, job: str) -> None:
+        """Another job runs now, of which nothing is told."""
+        self._job = job
+
+    @contextlib.contextmanager
+    def working(self) -> Iterator[None]:
+        """While something is done that may be left unfinished."""
+        self._may_stop = True
+        try:
+            yield
+        finally:
+            self._may_stop = False
+
     def _asked_to_end(self, _: int, __: FrameType | None) -> None:
-        # Before the job has begun there is nothing that could be lost.
-        if not self._job or not ask(Layout(Path()), self._job, SUSPEND):
+        is_asked = bool(self._job) and ask(Layout(Path()), self._job, SUSPEND)
+        # Where no job runs there is nothing that could be lost; what has ended is told all the same.
+        if not is_asked and self._may_stop:
             raise JobSuspended
+
+
+def _handle_notices(item: WorkItem, news: _NewsFile) -> None:
+    try:
+        with news.working():
+            handle_notices(msgspec.structs.replace(item, directory="."), news.follows)
+    except JobSuspended:
+        return
+    except EXPECTED:
+        return
+    except Exception:  # noqa: BLE001  the border of this process: the log of the server says that there is a fault
+        with contextlib.suppress(OSError):
+            sys.stderr.write(traceback.format_exc())
 
 
 def _outcome(item: WorkItem, news: _NewsFile) -> News:
@@ -78,7 +111,8 @@ def _outcome(item: WorkItem, news: _NewsFile) -> News:
         Path(item.directory).mkdir(parents=True, exist_ok=True)
         # Messages name the files of an ensemble as for somebody who works in it, and nothing of this machine.
         os.chdir(item.directory)
-        report = carry_out(msgspec.structs.replace(item, directory="."), news.began)
+        with news.working():
+            report = carry_out(msgspec.structs.replace(item, directory="."), news.began)
     except JobSuspended:
         return Suspended()
     except AlreadyBegun as found:

@@ -32,6 +32,7 @@ from ordito.server.plans.store import (
     Author,
     PlanWanted,
     about,
+    answering,
     approvals,
     ask_plan,
     author_of,
@@ -44,6 +45,8 @@ from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, Fields, ListPart, PageFields, Reply, Route
 
 LONGEST_WAIT = 30.0
+MOST_LOOKED_AT = 5_000
+"""How many plans are looked at for an inbox, the newest ones."""
 DIGEST = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
 
@@ -136,6 +139,11 @@ def _place(connection: Connection, row: Row[Any]) -> int:
 
 def _is_author(call: ApiCall, row: Row[Any]) -> bool:
     return (row.kind, row.who) == (call.principal.kind, call.principal.id)
+
+
+def _answers_for(connection: Connection, call: ApiCall, row: Row[Any]) -> bool:
+    """Whether a plan is that of who asks, or of a schedule or a source that they have made."""
+    return answering(connection, row, row.who) == call.principal.id
 
 
 async def _whole(call: ApiCall, plan: str, of: tuple[str, str]) -> AskedPlan:
@@ -266,8 +274,14 @@ async def _inbox(call: ApiCall) -> Reply:
     who = call.principal
 
     def read(connection: Connection) -> ListPart[AskedPlan]:
-        states = (PlanState.READY, PlanState.WAITING, PlanState.STALE, PlanState.REJECTED, PlanState.REFUSED)
-        rows = connection.execute(select(PLANS).where(PLANS.c.state.in_(states)).order_by(PLANS.c.id.desc())).all()
+        ended = (PlanState.STALE, PlanState.REJECTED, PlanState.REFUSED)
+        own = (PLANS.c.kind == who.kind) & (PLANS.c.who == who.id)
+        mine_now = own & (
+            (PLANS.c.state == PlanState.READY)
+            | (PLANS.c.state.in_(ended) & (PLANS.c.changed > call.now - 7 * 24 * 3600.0))
+        )
+        asked = select(PLANS).where(mine_now | (PLANS.c.state == PlanState.WAITING))
+        rows = connection.execute(asked.order_by(PLANS.c.id.desc()).limit(MOST_LOOKED_AT)).all()
         found = []
         for row in rows:
             of, state = (row.project, row.ensemble), PlanState(row.state)
@@ -346,7 +360,7 @@ async def _decide(call: ApiCall) -> Reply:
         _must_be(row, (PlanState.READY, PlanState.WAITING), given.digest)
         if who.kind != USER:
             raise ApiProblem("forbidden", "only users approve and reject", "sign in as a user")
-        if _is_author(call, row) and not _author_may(connection, row):
+        if _answers_for(connection, call, row) and not _author_may(connection, row):
             hint = "somebody else who may approve has to look at it"
             raise ApiProblem("own-plan", "nobody approves or rejects a plan of their own", hint)
         mine = (APPROVALS.c.plan == plan) & (APPROVALS.c.who == who.id)
@@ -394,7 +408,7 @@ async def _apply(call: ApiCall) -> Reply:
     given: Applying = call.body
     of, plan = (call.project, call.ensemble), call.path["id"]
     row = await call.services.database.read(partial(plan_row, of=of, name=plan))
-    await _must_apply(call, row.workflow)
+    await _must_apply(call, about(row).workflow or row.workflow)
     if row.state == PlanState.READY and row.digest == given.digest:
         await _refuse_stale(call, row)
     who = Author(call.principal.kind, call.principal.id).shown

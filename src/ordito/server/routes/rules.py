@@ -10,10 +10,12 @@ from sqlalchemy import Connection, delete, insert, select
 from ordito.ensemble.job_format import moment
 from ordito.server.call import ApiCall, tagged
 from ordito.server.database.outbox import ServerEvent, tell
-from ordito.server.database.tables import FREEZES, RULES
+from ordito.server.database.tables import FREEZES, PLANS, RULES
 from ordito.server.permissions import Access, Permission
 from ordito.server.plans.asked import WORKFLOWS
+from ordito.server.plans.keeper import renew_wanted
 from ordito.server.plans.rules import Rules, check_rules, rules_of
+from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, Route
 
@@ -33,9 +35,15 @@ async def _set_rules(call: ApiCall) -> Reply:
         if given.rules:
             body = msgspec.json.encode(given).decode()
             connection.execute(insert(RULES).values(project=call.project, ensemble=call.ensemble, body=body))
+        about = (PLANS.c.project == call.project) & PLANS.c.state.in_((PlanState.READY, PlanState.WAITING))
+        about = about & (PLANS.c.ensemble == call.ensemble) if call.ensemble else about
+        for row in connection.execute(select(PLANS).where(about)).all():
+            renew_wanted(connection, row, call.now)
         return tagged(given)
 
-    return await call.change("rules.set", change, detail=f"{len(given.rules)} rules")
+    reply = await call.change("rules.set", change, detail=f"{len(given.rules)} rules")
+    call.services.keeper.wake()
+    return reply
 
 
 class NewFreeze(Fields, frozen=True):
