@@ -47,6 +47,7 @@ topology_template:
 SAY = """\
 echo "$ORDITO_STEP" >>"{place}/ran"
 if [ -e "{place}/closed" ]; then : >"{place}/waits"; read -r line <"{place}/gate"; fi
+[ ! -e "{place}/failing" ]
 """
 
 
@@ -520,7 +521,7 @@ def test_a_plan_has_one_job_if_the_server_is_killed_at_any_change(tmp_path: Path
         token = server.admin().token
     jobs, kills = len(shop.jobs), 0
     # The first changes are those of starting, the last ones come after the end of the job.
-    for number in range(3, 13, 1 if THOROUGH else 3):
+    for number in range(5, 15, 1 if THOROUGH else 3):
         key = {"Idempotency-Key": f"{moment} {number}"}
         body = {"request": {"workflow": "run", "operation": "start"}, "apply": "auto"}
         program = ("tests.support.killed_server", str(number), moment)
@@ -613,3 +614,68 @@ def test_every_option_of_a_workflow_can_be_asked_for() -> None:
         assert request_of(asked, None).kind == name
         flat = {field.name for field in declared(kind) if isinstance(field.by, Argument) and not field.by.is_path}
         assert flat - {"node_id"} <= set(asked.__struct_fields__)
+
+
+# ---------------------------------------------------------------------------------------------- who may, when it begins
+
+
+def test_who_may_not_any_more_begins_nothing(server: Served, shop: Shop) -> None:
+    """A plan waits while its author loses the role: it is refused when its turn comes."""
+    admin = server.admin()
+    people = users(admin, ada="operator")
+    admin.do("PUT", f"{SHOP}/freeze", {"reason": "not now"})
+    plan = ask_now(people["ada"], RESTART)
+    reaches(admin, plan, "queued")
+    users_again = [{"kind": "user", "who": admin.get("me")["name"], "role": "owner"}]
+    admin.do("PUT", "projects/default/bindings", {"bindings": users_again}, {"If-Match": "*"})
+    admin.do("DELETE", f"{SHOP}/freeze")
+    found = reaches(admin, plan, "refused")
+    assert found["problem"]["failure"]["code"] == "forbidden"
+    assert not shop.ran
+
+
+def test_what_is_planned_anew_has_no_more_risks_than_the_rules_saw(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    admin.do("PUT", f"{SHOP}/rules", {"rules": [{"when": {"risks": ["removes"]}}]}, {"If-Match": "*"})
+    admin.do("PUT", f"{SHOP}/freeze", {"reason": "not now"})
+    scale = {"request": {"workflow": "scale", "counts": {"host": 2}}, "apply": "auto", "bind": "latest"}
+    plan = admin.do("POST", f"{SHOP}/plans", scale)
+    reaches(admin, plan, "queued")
+    assert run(["-e", str(shop.directory), "-q", "scale", "host=3", "--yes"]) == 0
+    shop.forget()
+    admin.do("DELETE", f"{SHOP}/freeze")
+    found = reaches(admin, plan, "refused")
+    assert found["problem"]["failure"]["code"] == "needs-exact"
+    assert not shop.ran
+
+
+def test_the_rest_of_a_removal_is_a_removal(server: Served, shop: Shop) -> None:
+    """Who may deploy, and not remove, does not go on with what somebody else has begun to remove."""
+    admin = server.admin()
+    people = users(admin, ada="deployer")
+    (shop.place / "failing").touch()
+    assert run(["-e", str(shop.directory), "-q", "undeploy", "--yes", "--on-failure", "abort"]) != 0
+    plan = ask(people["ada"], {"workflow": "retry"})
+    assert plan["state"] == "ready", plan["problem"]
+    found = people["ada"].ask("POST", f"{SHOP}/plans/{plan['id']}/apply", {"digest": plan["digest"]})
+    assert (found.status, found.data["code"]) == (403, "forbidden")
+    by_itself = reaches(
+        admin, people["ada"].do("POST", f"{SHOP}/plans", {"request": {"workflow": "retry"}, "apply": "auto"}), "refused"
+    )
+    assert by_itself["problem"]["failure"]["code"] == "forbidden"
+
+
+def test_a_link_out_of_the_ensemble_is_not_followed(server: Served, shop: Shop, tmp_path: Path) -> None:
+    """What an operation puts where the server reads events is read with the rights of the server."""
+    admin = server.admin()
+    (tmp_path / "secret").write_text('{"type":"job.started","canary":"canary-9911"}\n')
+    job = admin.get(f"{SHOP}/jobs")["jobs"][0]["id"]
+    for folder, kind in (("events", "ndjson"), ("logs", "log")):
+        place = shop.directory / ".ordito" / folder / f"{job}.{kind}"
+        place.parent.mkdir(exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.symlink_to(tmp_path / "secret")
+    topic = f"job:default/shop/{job}"
+    for found in (admin.ask("GET", "events", topic=topic), admin.ask("GET", f"{SHOP}/jobs/{job}/log")):
+        assert b"canary-9911" not in found.body
+        assert found.status == 422, found

@@ -27,6 +27,9 @@ K = TypeVar("K")
 KEPT_FOR = 24 * 3600.0
 """Seconds for which answers are given again."""
 
+PENDING_FOR = 300.0
+"""Seconds for which a request that was begun is not begun again."""
+
 LONGEST_KEY = 200
 
 
@@ -63,6 +66,8 @@ class ApiCall:
         self.query: Any = None
         self.body: Any = None
         self.raw = b""
+        self._has_begun = False
+        """Whether this very request has said that it begins."""
         """The whole body, or of a stream what it is known by."""
 
         self.stream: AsyncIterator[bytes] | None = None
@@ -160,12 +165,16 @@ class ApiCall:
             raise ApiProblem("malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters")
         mine = (ANSWERS.c.principal == self._principal) & (ANSWERS.c.key == key)
         row = connection.execute(select(ANSWERS).where(mine)).one_or_none()
-        if row is None:
+        if row is None or row.expires < self.now:
             return None
         if row.digest != self._digest:
             raise ApiProblem(
                 "key-reused", f'the Idempotency-Key "{key}" was given with another request', "make a new key"
             )
+        if not row.answer:
+            if self._has_begun:
+                return None
+            raise ApiProblem("in-progress", "the same request is being carried out", "ask again in a while", again_in=2)
         kept = msgspec.msgpack.decode(self.services.sealer.decrypt(row.answer), type=_Answer)
         headers = {**kept.headers, "Idempotency-Replayed": "true"}
         return Reply(kept.body, kept.status, headers, kept.media)
@@ -178,8 +187,32 @@ class ApiCall:
         answer = msgspec.msgpack.encode(_Answer(status, dict(reply.headers), reply.media, body))
         row = {"principal": self._principal, "key": self._key, "digest": self._digest}
         sealed = self.services.sealer.encrypt(answer)
+        self._let_go(connection)
         connection.execute(insert(ANSWERS).values(**row, answer=sealed, expires=self.now + KEPT_FOR))
         return msgspec.structs.replace(reply, data=body)
+
+    async def begin(self) -> Reply | None:
+        """Before something is done outside of the database: the answer that was given to the same request, or None.
+        Then the same request is refused until ``change`` has kept an answer, or ``let_go`` was called."""
+
+        def begin(connection: Connection) -> Reply | None:
+            found = self.kept(connection)
+            if found is None and self._key:
+                row = {"principal": self._principal, "key": self._key, "digest": self._digest, "answer": b""}
+                connection.execute(insert(ANSWERS).values(**row, expires=self.now + PENDING_FOR))
+            return found
+
+        found = await self.services.database.write(begin)
+        self._has_begun = found is None
+        return found
+
+    async def let_go(self) -> None:
+        """Nothing was done: the same request may be asked again."""
+        await self.services.database.write(self._let_go)
+
+    def _let_go(self, connection: Connection) -> None:
+        mine = (ANSWERS.c.principal == self._principal) & (ANSWERS.c.key == self._key) & (ANSWERS.c.answer == b"")
+        connection.execute(delete(ANSWERS).where(mine))
 
     @property
     def _principal(self) -> str:

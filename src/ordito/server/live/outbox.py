@@ -58,8 +58,9 @@ class OutboxTail:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    def read(self, after: int, wanted: Wanted) -> list[ToldEvent]:
-        """The events behind a number that are wanted, not all at once."""
+    def read(self, after: int, wanted: Wanted, topic: str = "") -> list[ToldEvent]:
+        """The events behind a number that are wanted, not all at once; ``topic`` is the only one that can be, "" for
+        many."""
         if after >= self.newest:
             return []
         if after >= self._begin:
@@ -67,7 +68,7 @@ class OutboxTail:
             return [event for event, _ in zip(found, range(AT_ONCE), strict=False)]
         older: list[ToldEvent] = []
         while not older and after < self.newest:
-            rows = self._database.read_now(partial(_rows, after=after))
+            rows = self._database.read_now(partial(_rows, after=after, topic=topic))
             if not rows:
                 break
             older = [event for event in rows if wanted(event)]
@@ -90,7 +91,8 @@ class OutboxTail:
             self.changed = asyncio.Event()
 
 
-def _rows(connection: Connection, after: int) -> list[ToldEvent]:
+def _rows(connection: Connection, after: int, topic: str = "") -> list[ToldEvent]:
     columns = [EVENTS.c[name] for name in ToldEvent.__struct_fields__]
     asked = select(*columns).where(EVENTS.c.number > after).order_by(EVENTS.c.number).limit(AT_ONCE)
+    asked = asked.where(EVENTS.c.topic == topic) if topic else asked
     return [ToldEvent(*row) for row in connection.execute(asked)]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ordito.app.follow import lines_from
 from ordito.ensemble.errors import EnsembleError
+from ordito.server.places import check_own
 
 PAUSE = 0.05
 """Seconds between two looks at a file that somebody follows."""
@@ -65,6 +66,7 @@ class FileTail:
             return []
         if place < self._begin or not self._lines:
             found, at = [], place
+            self._check()
             for line in islice(lines_from(self.path, place), most):
                 at += len(line)
                 found.append((at, line))
@@ -80,7 +82,12 @@ class FileTail:
                     self._take()
             await asyncio.sleep(PAUSE)
 
+    def _check(self) -> None:
+        """Refuse a link that leads out of the ensemble. Raises ``EnsembleError``."""
+        check_own(str(self.path.parents[2]), self.path)
+
     def _take(self) -> None:
+        self._check()
         if not self._keeps:
             self._end = _size(self.path)
         for line in lines_from(self.path, self._end):

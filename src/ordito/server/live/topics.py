@@ -31,6 +31,7 @@ from ordito.ensemble.owner import LockOwner
 from ordito.server.answers import stamp_of
 from ordito.server.live.outbox import OutboxTail, ToldEvent
 from ordito.server.live.tail import FileTail
+from ordito.server.places import check_own
 from ordito.server.problems import ApiProblem
 from ordito.server.route import FARTHEST
 
@@ -169,7 +170,8 @@ class _OutboxFeed:
     def read(self, place: Place) -> list[Item]:
         at = int(place) if isinstance(place, str) and place.isdecimal() else 0
         newest = self._outbox.newest
-        events = self._outbox.read(max(at, self._looked_at), self._is_wanted)
+        topic = f"plan:{self._topic.job}" if self._topic.kind == "plan" else ""
+        events = self._outbox.read(max(at, self._looked_at), self._is_wanted, topic)
         if not events:
             self._looked_at = newest
         return [Item(event.type, event.body.encode(), place_of_event(event.number)) for event in events]
@@ -258,6 +260,7 @@ class _LogFeed:
     def read(self, place: Place) -> list[Item]:
         at = place if isinstance(place, int) else 0
         found = []
+        check_own(str(self._path.parents[2]), self._path)
         for frame in frames_from(self._path, at, LOG_BYTES):
             text = frame.content.decode("utf-8", "replace")
             data = {"topic": self._topic.name, "type": "step.log", "step": frame.step, "text": text}

@@ -69,7 +69,7 @@ class Backup(msgspec.Struct, frozen=True):
 
 def place_in(project: str, name: str) -> str:
     """Where an ensemble is in a home."""
-    return f"{PROJECTS}/{project}/{name}"
+    return f"{PROJECTS}/{project}/ensembles/{name}"
 
 
 def back_up(home: Path, place: Path, *, with_keys: bool) -> BackedUpData:

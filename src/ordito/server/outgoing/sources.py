@@ -179,7 +179,7 @@ class Sources:
                 await self._written(row, began, problem)
         except ApiProblem as problem:
             await self._written(row, began, problem.detail)
-        except (EnsembleError, OSError) as error:
+        except (EnsembleError, OSError, RuntimeError) as error:
             await self._written(row, began, f"the server cannot keep it: {error}"[:MOST_TEXT])
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -274,6 +274,8 @@ def _planned(connection: Connection, parts: SourceParts, row: Row[Any], began: f
     is_mine = connection.execute(select(SOURCES.c.id).where(_mine(row))).first() is not None
     if not is_mine:
         return
+    # Where it comes to nothing, earlier plans stay as they are.
+    kept = connection.begin_nested()
     try:
         _check_author(connection, row)
         _keep(connection, parts.settings.limits, row, commit, now)
@@ -289,8 +291,10 @@ def _planned(connection: Connection, parts: SourceParts, row: Row[Any], began: f
         if row.apply == AUTO:
             connection.execute(update(PLANS).where(PLANS.c.id == plan).values(applied=author.shown))
     except ApiProblem as problem:
+        kept.rollback()
         _looked(connection, row, began, f"{problem.detail}; {problem.hint}" if problem.hint else problem.detail, now)
         return
+    kept.commit()
     left_out = commit.found.left_out
     said = f"submodules are left out: {', '.join(left_out[:5])}" if left_out else ""
     connection.execute(update(SOURCES).where(_mine(row)).values(looked=began, problem=said, revision=revision))

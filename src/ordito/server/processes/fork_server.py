@@ -99,7 +99,14 @@ class _ForkServer:
         return True
 
     def _fork(self, request: Query | Run, given: int, out: int) -> None:
-        process = os.fork()
+        try:
+            process = os.fork()
+        except OSError:
+            # No process can be had now: whoever asks is told, and the others go on.
+            os.close(given)
+            os.close(out)
+            self._tell(Ended(request.number, 1))
+            return
         if not process:
             self._be_child(request, given, out)
         os.close(given)
@@ -138,8 +145,11 @@ class _ForkServer:
         os.close(descriptor)
         _, status = os.waitpid(process, 0)
         code = os.waitstatus_to_exitcode(status)
+        self._tell(Ended(number, code))
+
+    def _tell(self, ended: Ended) -> None:
         with contextlib.suppress(OSError):
-            self._channel.send(msgspec.json.encode(Ended(number, code)))
+            self._channel.send(msgspec.json.encode(ended))
 
 
 if __name__ == "__main__":

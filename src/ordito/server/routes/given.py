@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from ordito.app.given_files import ANY, digest_of
 from ordito.app.work_items import NoticesItem
+from ordito.ensemble.errors import EnsembleError
 from ordito.results.answer import Asked, UseCase
 from ordito.results.diff import DiffData
 from ordito.results.given import (
@@ -129,10 +130,14 @@ async def _ask(call: ApiCall, use_case: UseCase[Any, Any], asked: Asked, reads: 
 async def _do(call: ApiCall, use_case: UseCase[Any, Any], asked: Asked, action: str, *, about: str = "") -> Reply:
     """Let a process change something, and write down that it did: once, where the same request comes again with the
     same key."""
-    kept = await call.services.database.read(call.kept)
+    kept = await call.begin()
     if kept is not None:
         return kept
-    body = await _ask(call, use_case, asked)
+    try:
+        body = await _ask(call, use_case, asked)
+    except (ApiProblem, EnsembleError, OSError):
+        await call.let_go()
+        raise
 
     def done(_: Connection) -> Reply:
         return Reply(None if call.route.status == 204 else body)

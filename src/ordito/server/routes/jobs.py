@@ -11,6 +11,7 @@ import msgspec
 from sqlalchemy import select
 
 from ordito.app.work_items import ResumeItem
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
@@ -44,30 +45,35 @@ async def _cancel(call: ApiCall) -> Reply:
     given: Cancelling = call.body
     directory, job = await _open_job(call)
     layout = Layout(Path(directory))
-    is_held = await asyncio.to_thread(holder, layout) is not None
-    found = JobAskedData(job, "cancel" if is_held else "close")
-    reply = await call.change("job.cancel", lambda _: Reply(found), about=job, detail="now" if given.now else "")
-    if _is_repeated(reply):
+    kept = await call.begin()
+    if kept is not None:
         # Asked a second time, it would end what runs.
-        return reply
-    if is_held:
-        await asyncio.to_thread(ask, layout, job, NOW if given.now else CANCEL)
-    else:
-        await _start(call, ResumeItem(directory, cancels=True))
-    return reply
+        return kept
+    try:
+        is_heard = await asyncio.to_thread(ask, layout, job, NOW if given.now else CANCEL)
+        if not is_heard:
+            # Nobody listens: it was interrupted, or is being closed.
+            await _must_be_free(layout)
+            await _start(call, ResumeItem(directory, cancels=True))
+    except (ApiProblem, EnsembleError, OSError):
+        await call.let_go()
+        raise
+    found = JobAskedData(job, "cancel" if is_heard else "close")
+    return await call.change("job.cancel", lambda _: Reply(found), about=job, detail="now" if given.now else "")
 
 
 async def _resume(call: ApiCall) -> Reply:
     directory, job = await _open_job(call)
-    await _must_be_free(Layout(Path(directory)))
-    reply = await call.change("job.resume", lambda _: Reply(JobAskedData(job, "resume")), about=job)
-    if not _is_repeated(reply):
+    kept = await call.begin()
+    if kept is not None:
+        return kept
+    try:
+        await _must_be_free(Layout(Path(directory)))
         await _start(call, ResumeItem(directory))
-    return reply
-
-
-def _is_repeated(reply: Reply) -> bool:
-    return "Idempotency-Replayed" in reply.headers
+    except (ApiProblem, EnsembleError, OSError):
+        await call.let_go()
+        raise
+    return await call.change("job.resume", lambda _: Reply(JobAskedData(job, "resume")), about=job)
 
 
 async def _start(call: ApiCall, item: ResumeItem) -> None:

@@ -20,7 +20,7 @@ from ordito.ensemble.lock import holder
 from ordito.results.ensembles import CREATE, SUMMARY, EnsembleCreateAsked, EnsembleSummary
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
-from ordito.server.database.tables import BINDINGS, ENSEMBLES, LABELS, PLANS
+from ordito.server.database.tables import BINDINGS, ENSEMBLES, FREEZES, LABELS, PLANS, RULES
 from ordito.server.names import Name
 from ordito.server.packages import package_named, package_path
 from ordito.server.permissions import Permission
@@ -402,6 +402,10 @@ async def _remove(call: ApiCall) -> Reply:
         connection.execute(delete(ENSEMBLES).where(here))
         bound = (BINDINGS.c.project == call.project) & (BINDINGS.c.ensemble == call.ensemble)
         connection.execute(delete(BINDINGS).where(bound))
+        for table in (RULES, FREEZES):
+            connection.execute(
+                delete(table).where((table.c.project == call.project) & (table.c.ensemble == call.ensemble))
+            )
         if directory.is_relative_to(own) and directory.exists():
             _put_aside(services.home, call.project, call.ensemble, directory)
         return Reply()

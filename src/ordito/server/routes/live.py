@@ -97,7 +97,11 @@ class _Stream:
         self._asked = time.monotonic()
         call, now = self._call, time.time()
         found = await call.services.database.read(lambda connection: by_credentials(connection, call.credentials, now))
-        return found is not None and all(_may(found[0], topic) >= _may(call.principal, topic) for topic in self._topics)
+        if found is None or not all(_may(found[0], topic) >= _may(call.principal, topic) for topic in self._topics):
+            return False
+        # What is told of many ensembles is told by what one may see now.
+        call.who = found[0]
+        return True
 
 
 def _may(who: Principal, topic: Topic) -> frozenset[Permission]:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from ordito.ensemble.job_format import moment
 from ordito.server.call import ApiCall, tagged
-from ordito.server.database.tables import ACCOUNTS, BINDINGS, ENSEMBLES, PACKAGES, PROJECTS, TOKENS, USERS
+from ordito.server.database.tables import ACCOUNTS, BINDINGS, ENSEMBLES, FREEZES, PACKAGES, PROJECTS, TOKENS, USERS
 from ordito.server.identity.principal import ACCOUNT, USER
 from ordito.server.identity.tokens import OF_ACCOUNT
 from ordito.server.names import Name, Text, UserName
@@ -94,6 +94,7 @@ async def _remove(call: ApiCall) -> Reply:
         if connection.execute(packages).first() is not None:
             raise ApiProblem("in-use", f'the project "{call.project}" has packages', "remove these first")
         connection.execute(delete(TOKENS).where(TOKENS.c.project == call.project))
+        connection.execute(delete(FREEZES).where(FREEZES.c.project == call.project))
         connection.execute(delete(PROJECTS).where(PROJECTS.c.name == call.project))
         return Reply()
 

@@ -99,7 +99,7 @@ class ScheduleData(msgspec.Struct, frozen=True, kw_only=True):
 def _data(row: Row[Any], call: ApiCall) -> ScheduleData:
     wanted, outcome = wanted_by(row, call.services.sealer), outcome_of(row)
     request = msgspec.to_builtins(wanted.request)
-    inputs = request.pop("inputs", {})
+    inputs = {**request.pop("inputs", {}), **request.pop("input_texts", {})}
     return ScheduleData(
         id=row.id,
         name=row.name,

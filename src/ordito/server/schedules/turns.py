@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from cryptography.fernet import Fernet
+from cryptography.fernet import Fernet, InvalidToken
 from sqlalchemy import Connection, Row, select, update
 
 from ordito.ensemble.errors import EnsembleError
@@ -28,6 +30,8 @@ from ordito.server.plans.states import OPEN, WORKFLOW_PERMISSIONS, PlanState
 from ordito.server.plans.store import Author, PlanWanted, ask_plan, move
 from ordito.server.problems import ApiProblem
 from ordito.server.schedules.clock import due_turn, next_turn
+
+_LOG = logging.getLogger(__name__)
 
 KIND = "schedule"
 """The kind of principal that acts."""
@@ -66,6 +70,10 @@ def heals_unwell(wanted: PlanWanted) -> bool:
     return kind_of(wanted.request) == HEAL and not wanted.request.names
 
 
+def _pause(connection: Connection, schedule: str) -> None:
+    connection.execute(update(SCHEDULES).where(SCHEDULES.c.id == schedule).values(paused=True))
+
+
 class Schedules:
     """Takes the turns of schedules."""
 
@@ -89,10 +97,17 @@ class Schedules:
     async def round(self) -> None:
         """Take the turns that are due, and go on with those that are not done yet."""
         now = self._clock()
-        for row in await self._database.read(lambda connection: _due(connection, now)):
-            await self._take(row, now)
-        for row in await self._database.read(_going_on):
-            await self._go_on(row, now)
+        for do, rows in (
+            (self._take, await self._database.read(lambda connection: _due(connection, now))),
+            (self._go_on, await self._database.read(_going_on)),
+        ):
+            for row in rows:
+                try:
+                    await do(row, now)
+                except (msgspec.MsgspecError, InvalidToken) as error:
+                    # What cannot be read, with another key perhaps, holds up no other one.
+                    _LOG.error("schedule %s cannot take its turn: %s", row.id, error)
+                    await self._database.write(partial(_pause, schedule=row.id))
 
     async def _take(self, row: Row[Any], now: float) -> None:
         wanted = wanted_by(row, self._sealer)
