@@ -49,8 +49,13 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 TARGETS = frozenset({"ssh_hosts", "podman", "moto", "postgres", "bind"})
 """What is started for tests besides processes of this machine."""
-OF_TARGETS = frozenset({"ansible", "test_containers", "test_crash_upgrade", "test_shop_upgrade", "test_run_script"})
-"""Folders and files of tests that start such by themselves, or make whole environments."""
+OF_TARGETS = frozenset(
+    {
+        *("ansible", "test_containers", "test_crash_upgrade", "test_shop_upgrade", "test_run_script"),
+        *("test_plans", "test_backup", "test_isolation", "test_git_sources", "test_webhooks", "test_schedules"),
+    }
+)
+"""Folders and files of tests that start such by themselves, make whole environments, or start and kill many servers."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
