@@ -85,7 +85,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with Served(place / "home", shop) as server:
         client = server.admin()
         client.do("POST", "projects", {"name": "mine"})
-        inside = place / "home" / "projects" / "mine" / "office"
+        inside = place / "home" / "projects" / "mine" / "ensembles" / "office"
         inside.parent.mkdir(parents=True)
         shutil.copytree(shop, inside)
         client.do("POST", "projects/mine/ensembles", {"name": "office", "path": str(inside)})
@@ -121,7 +121,7 @@ def test_a_restored_server_has_all_that_it_had(home: Path, tmp_path: Path) -> No
     assert may_resume(other)
     assert not resume(other, new_key=False).changed
     assert not verify(other, before.head).broken
-    assert run(["-e", str(other / "projects" / "default" / "shop"), "-q", "undeploy", "--yes"]) == 0
+    assert run(["-e", str(other / "projects" / "default" / "ensembles" / "shop"), "-q", "undeploy", "--yes"]) == 0
 
 
 def test_a_job_that_runs_is_resumed_from_the_backup(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_backup_without_keys_opens_nothing(tmp_path: Path) -> None:
     with Served(tmp_path / "home", slow, settings=settings):
         made = back_up(tmp_path / "home", tmp_path / "backup", with_keys=False)
         whole = back_up(tmp_path / "home", tmp_path / "whole", with_keys=True)
-    at = "projects/default/slow/"
+    at = "projects/default/ensembles/slow/"
     assert set(made.left_out) == {"key", "keys/shop/id", "where", f"{at}.ordito/key", f"{at}id_ed25519"}
     assert not whole.left_out
     secrets = [b"canary-5512", b"canary-url", b"canary-ssh", b"c2VjcmV0"]
@@ -339,8 +339,8 @@ def test_a_restore_that_was_killed_begins_anew(home: Path, tmp_path: Path) -> No
     restore(tmp_path / "backup", other, resumes=False)
     assert not verify(other, "").broken
     assert {one.directory for one in restored_rows(other)} == {
-        str(other / "projects/default/shop"),
-        str(other / "projects/mine/office"),
+        str(other / "projects/default/ensembles/shop"),
+        str(other / "projects/mine/ensembles/office"),
     }
 
 
@@ -420,7 +420,7 @@ def test_what_verbs_say_of_a_restored_server(home: Path, tmp_path: Path, capfd: 
         for project, who in (("default", "ann"), ("mine", "ben")):
             db.execute("INSERT INTO binding VALUES (?, '', 'user', ?, 'deployer')", (project, who))
     assert "BROKEN at row 2" in said(capfd, "server", "audit", "verify", other, code=1)
-    shutil.rmtree(other / "projects" / "mine" / "office")
+    shutil.rmtree(other / "projects" / "mine" / "ensembles" / "office")
     shown = said(capfd, "server", "status", other, code=1)
     for words in ("resumes nothing yet", "broken at row 2", "mine/office", "different deployers"):
         assert words in shown
