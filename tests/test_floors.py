@@ -22,6 +22,7 @@ FLOORS = [
     ["app"],
     ["authoring"],
     ["results"],
+    ["client"],
     ["cli", "testing", "server"],
 ]
 PURE = ["model.types", "instances.states", "blocks.check", "work.plan", "planning.weave", "engine.core"]

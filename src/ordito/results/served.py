@@ -10,7 +10,6 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.results.answer import Result, ResultData
-from ordito.results.ensembles import EnsembleSummary
 
 
 class SignedInData(ResultData, frozen=True, tag="ordito.login/1"):
@@ -113,6 +112,25 @@ class MembersData(ResultData, frozen=True, tag="ordito.projects-members/1"):
     members: tuple[MemberLine, ...]
 
 
+class SummaryLine(msgspec.Struct, frozen=True):
+    """In short how an ensemble is."""
+
+    service: str = ""
+    environment: str = ""
+    status: str = ""
+    """The effective status of the whole service."""
+
+    revision: int = 0
+    instances: Mapping[str, int] = {}
+    """How many instances there are, by effective status."""
+
+    drifted: int = 0
+    """How many of them were found to differ from how they were created."""
+
+    attention: tuple[str, ...] = ()
+    """Why somebody should look at it."""
+
+
 class EnsembleLine(msgspec.Struct, frozen=True):
     """An ensemble that a server knows."""
 
@@ -135,7 +153,7 @@ class EnsembleLine(msgspec.Struct, frozen=True):
     package_labels: tuple[str, ...] = ()
     """The labels of that package, as in ``shop:2.4``."""
 
-    summary: EnsembleSummary | None = None
+    summary: SummaryLine | None = None
     """In short how it is; null where that is not known yet, or cannot be found out."""
 
     problem: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
@@ -20,8 +20,10 @@ from ordito.cli.served import done, in_path, server_of
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
-from ordito.planning.preview import Totals
-from ordito.results.server_plans import AskedPlan, AskedPlansData, RulesData, WantedApprovals
+
+if TYPE_CHECKING:
+    from ordito.planning.preview import Totals
+    from ordito.results.server_plans import AskedPlan, AskedPlansData, RulesData, WantedApprovals
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,6 +35,8 @@ plans_command = VerbGroup("plans", PLANS_VERBS, {}, "What was asked of a server,
 @click.option("--mine", is_flag=True, help="What waits for you, in all ensembles: to be approved, or to go on.")
 def list_command(session: Session, state: str, *, mine: bool) -> ExitCode:
     """List the plans of an ensemble, the newest first."""
+    from ordito.results.server_plans import AskedPlan, AskedPlansData
+
     if mine:
         found = tuple(connection_of(session.settings, session.verb).all("/inbox", AskedPlan))
     else:
@@ -195,6 +199,8 @@ def _path_of(where: str, last: str) -> str:
 @click.option("--set", "file", metavar="FILE", help="A YAML file with all rules, in place of those there are.")
 def rules_command(session: Session, where: str, file: str | None) -> ExitCode:
     """Show or set which plans of a project, or of one ensemble besides, need the approval of somebody else."""
+    from ordito.results.server_plans import RulesData
+
     connection, path = server_of(session), _path_of(where, "rules")
     answer = connection.ask("GET", path)
     if file is not None:

@@ -10,7 +10,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from ordito.server.problems import ApiProblem
 
-EGRESS = "egress"
 PORTS = {"http": 80, "https": 443, "ssh": 22}
 MOST_ADDRESSES = 16
 LONGEST_URL = 2_000
@@ -34,13 +33,13 @@ def permitted_addresses(host: str, port: int, egress: Collection[str]) -> tuple[
         found = socket.getaddrinfo(plain, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         hint = "check the name, and whether the server's machine can resolve it"
-        raise ApiProblem(EGRESS, f"{host} cannot be resolved: {_reason(error)}", hint) from None
+        raise ApiProblem("egress", f"{host} cannot be resolved: {_reason(error)}", hint) from None
     addresses = tuple(dict.fromkeys(str(one[4][0]) for one in found))[:MOST_ADDRESSES]
     for text in addresses:
         address = _unmapped(text)
         if _is_special(address) and str(address) != plain:
             hint = "list the address itself in `egress` of server.yaml if that is really meant"
-            raise ApiProblem(EGRESS, f"{host} has the address {address}, which no name may lead to", hint)
+            raise ApiProblem("egress", f"{host} has the address {address}, which no name may lead to", hint)
     return addresses
 
 
@@ -53,7 +52,7 @@ def check_listed(host: str, port: int, egress: Collection[str]) -> None:
     if not wanted & listed:
         named = plain if usual else f'"{bracketed(plain)}:{port}"'
         hint = f"an administrator can permit it: `egress: [ {named} ]` in server.yaml"
-        raise ApiProblem(EGRESS, f"{host} port {port} is nothing that this server may reach", hint)
+        raise ApiProblem("egress", f"{host} port {port} is nothing that this server may reach", hint)
 
 
 def normal_host(host: str) -> str:

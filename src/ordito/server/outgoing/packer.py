@@ -50,13 +50,10 @@ SETTINGS: Mapping[str, str] = {
 """Settings of git that override those of the account. The received objects stay one pack, whose size is limited."""
 
 
-FAILED = "source-failed"
-
-
 class _Refused(Exception):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
-        self.failure = Failure(FAILED, message, hint)
+        self.failure = Failure("source-failed", message, hint)
 
 
 def main() -> None:
@@ -84,7 +81,7 @@ def answer(asked: PackAsked) -> PackAnswer:
         left_out = _write_files(git, asked, revision)
     except GitFailed as failed:
         hint = "check the address and the branch, and whether the server's account may read the repository"
-        return NotPacked(revision, Trouble(Failure(FAILED, f"git says: {failed.message}", hint)))
+        return NotPacked(revision, Trouble(Failure("source-failed", f"git says: {failed.message}", hint)))
     except _Refused as refused:
         return NotPacked(revision, Trouble(refused.failure))
     enter(Surroundings((asked.folder,)))
