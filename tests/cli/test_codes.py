@@ -84,6 +84,10 @@ def refused_codes() -> Iterator[str]:
             for node in _calls(file)[0]:
                 if not node.args:
                     continue
+                if _name(node.func) == "ServerRefused":
+                    # What keeps a server from starting: its code stands last, if it has one of its own.
+                    yield from _codes(node.args[2], {}) if len(node.args) > 2 else ("server",)
+                    continue
                 is_problem = room == "server" and _name(node.func) == "ApiProblem"
                 if not is_problem and _name(node.func) not in REFUSING and not _is_failing(node.func):
                     continue
