@@ -243,7 +243,7 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 from ordito.source.remote import DEFINITIONS, FetchFailed, Network, RemoteFiles
 from ordito.source.tree import Folder
 import ordito.source.reach as reach
-reach._PROCESS.reach = reach.Reach(("/",), frozenset({f"127.0.0.1:{server.server_port}"}))
+reach._PROCESS.reach = reach.Reach(("/",), (), frozenset({f"127.0.0.1:{server.server_port}"}))
 files = RemoteFiles(Folder("."), Network.ALLOWED)
 for url in (f"http://127.0.0.1:{server.server_port}/here", f"http://127.0.0.1:{server.server_port}/on",
             "http://169.254.169.254/latest", "git+file:///srv/a.git#:a", "git+ssh://git@example.org/a.git#:a"):

@@ -324,10 +324,13 @@ def follow_job(
     topics = [f"job:{of}", *([f"log:{of}"] if conversation.wants_inputs else [])]
     tell, cancelling = conversation.listener(), _Cancelling(ensemble, job, conversation)
     with cancelling, conversation.cancelling(cancelling.ask):
+        was_over = False
         for event in follow(ensemble.connection, *topics):
             if event is None:
-                if is_over():
+                # What was written last may come a moment after the job is known to have ended.
+                if was_over:
                     return None
+                was_over = is_over()
                 continue
             found = event_in(_as_log(event.line, job) if event.type == "step.log" else event.line)
             if found is not None:
