@@ -93,7 +93,8 @@ class GitFiles:
             git.run(*words, *target, limit=limits.seconds, more=variables, most_written=MOST_BYTES)
         except GitFailed as failed:
             # Git does not say that a program of its own was not allowed to write more.
-            if isinstance(failed, WroteTooMuch) or any(file.stat().st_size >= MOST_BYTES for file in git.directory.glob("objects/pack/tmp_*")):
+            packs = git.directory.glob("objects/pack/tmp_*")
+            if isinstance(failed, WroteTooMuch) or any(file.stat().st_size >= MOST_BYTES for file in packs):
                 message = f"the git repository is larger than {MOST_BYTES:,} bytes, the most that is fetched"
                 raise FetchFailed(message) from None
             raise
