@@ -514,6 +514,7 @@ def test_each_accepted_plan_has_one_job_whatever_is_killed(tmp_path: Path, shop:
     assert len(shop.jobs) == 1 + len(accepted)
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_plan_has_one_job_if_the_server_is_killed_at_any_change(tmp_path: Path, shop: Shop, moment: str) -> None:
     """Before and after each commit, from the request to the end of the job; who got no answer asks again."""
