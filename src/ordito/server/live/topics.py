@@ -16,7 +16,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -347,22 +348,41 @@ LONGEST_CURSOR = 1_024
 
 
 def cursor_text(places: Mapping[str, Place]) -> str:
-    """The cursor of a stream: where it is in each of its topics."""
-    return base64.urlsafe_b64encode(msgspec.json.encode(list(places.values()))).decode().rstrip("=")
+    """The cursor of a stream: where it is in each of its topics, by their names."""
+    known = {_mark(name): place for name, place in places.items()}
+    return base64.urlsafe_b64encode(msgspec.json.encode(known)).decode().rstrip("=")
 
 
-def places_in(cursor: str, topics: tuple[Topic, ...]) -> dict[str, Place]:
-    """Where a stream of these topics goes on; at their beginnings for an empty cursor. Raises ``ApiProblem``."""
-    if not cursor:
-        return dict.fromkeys((topic.name for topic in topics), 0)
+def _mark(topic: str) -> str:
+    """A name in short, so that cursors of many topics stay short."""
+    return hashlib.blake2s(topic.encode(), digest_size=4).hexdigest()
+
+
+def places_in(cursors: Sequence[str], topics: Sequence[Topic]) -> dict[str, Place]:
+    """Where a stream of these topics goes on: each where one of the cursors says, else at its beginning. Raises
+    ``ApiProblem``."""
+    known: dict[str, Place] = {}
+    for cursor in cursors:
+        known |= _places(cursor)
+    found = {topic.name: known.get(_mark(topic.name), 0) for topic in topics}
+    if known and not any(found.values()):
+        raise _no_cursor()
+    return found
+
+
+def _places(cursor: str) -> dict[str, Place]:
     try:
         if len(cursor) > LONGEST_CURSOR:
             raise ValueError(cursor)
         plain = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        places = msgspec.json.decode(plain, type=list[Place])
-        if any(isinstance(place, int) and not 0 <= place <= FARTHEST for place in places):
+        places = msgspec.json.decode(plain, type=dict[str, Place])
+        if any(isinstance(place, int) and not 0 <= place <= FARTHEST for place in places.values()):
             raise ValueError(places)
-        return {topic.name: place for topic, place in zip(topics, places, strict=True)}
     except (msgspec.DecodeError, ValueError):
-        hint = "open the stream without a cursor, and with the same topics in the same order"
-        raise ApiProblem("bad-cursor", "this is no cursor of a stream of these topics", hint) from None
+        raise _no_cursor() from None
+    return places
+
+
+def _no_cursor() -> ApiProblem:
+    hint = "open the stream without a cursor, or with one that was given for one of its topics"
+    return ApiProblem("bad-cursor", "this is no cursor of a stream of these topics", hint)

@@ -41,8 +41,8 @@ class StreamFields(Fields, frozen=True):
     topic: tuple[str, ...] = ()
     """At most 16 topics, as in ``job:shop/prod/A6BM5PEY0000``."""
 
-    after: Annotated[str, msgspec.Meta(max_length=1_024)] = ""
-    """The cursor to go on from; the header ``Last-Event-ID`` does the same."""
+    after: Annotated[tuple[Annotated[str, msgspec.Meta(max_length=1_024)], ...], msgspec.Meta(max_length=16)] = ()
+    """The cursor to go on from, which the header ``Last-Event-ID`` says too; several where topics were read apart."""
 
     wait: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_WAIT)] = 0
     """For an answer in JSON: the seconds to wait for something new."""
@@ -118,7 +118,8 @@ async def _events(call: ApiCall) -> Reply:
     if not 1 <= len(fields.topic) <= MOST_TOPICS or len(set(fields.topic)) < len(fields.topic):
         raise ApiProblem("malformed", f"name 1 to {MOST_TOPICS} different topics", "as in ?topic=ensemble:shop/prod")
     topics = tuple(topic_named(name) for name in fields.topic)
-    places = places_in(fields.after or call.headers.get("last-event-id", ""), topics)
+    last = call.headers.get("last-event-id", "")
+    places = places_in((last,) if last else [one for one in fields.after if one], topics)
     directories = [await _permitted(call, topic) for topic in topics]
     accept = call.headers.get("accept", "")
     kind = SSE if SSE in accept else NDJSON if NDJSON in accept else ""

@@ -265,7 +265,7 @@ async def _page(call: ApiCall, asked: Any) -> Reply:
         return ListPart(tuple(shown(connection, call, row) for row in rows[: fields.limit]), after)
 
     number = call.services.outbox.newest
-    headers = {"Ordito-Cursor": cursor_text({"plans": place_of_event(number)})}
+    headers = {"Ordito-Cursor": cursor_text({f"plans:{call.project}/{call.ensemble}": place_of_event(number)})}
     return Reply(await call.services.database.read(read), headers=headers)
 
 
@@ -307,7 +307,8 @@ def _has_decided(connection: Connection, row: Row[Any], who: str) -> bool:
 async def _show(call: ApiCall) -> Reply:
     number = call.services.outbox.newest
     found = await _whole(call, call.path["id"], (call.project, call.ensemble))
-    return Reply(found, headers={"Ordito-Cursor": cursor_text({"plan": place_of_event(number)})})
+    topic = f"plan:{call.project}/{call.ensemble}/{found.id}"
+    return Reply(found, headers={"Ordito-Cursor": cursor_text({topic: place_of_event(number)})})
 
 
 async def _file_of(call: ApiCall, kind: str) -> bytes:
