@@ -140,7 +140,11 @@ def _events() -> Iterator[str]:
     )
     yield ""
     rows = [
-        ("`ensemble:P/E`", "`ensemble.changed`: something of the ensemble is not as before", "`read`"),
+        (
+            "`ensemble:P/E`",
+            "`ensemble.changed`: something of the ensemble is not as before; `instances.changed`: what a job changes of instances, in columns",
+            "`read`",
+        ),
         ("`job:P/E/JOB`", "the [events](events.md) of a job, those of commands in a terminal too", "`read`"),
         ("`log:P/E/JOB`", "`step.log`: what the operations of a job print", "`logs`"),
     ]

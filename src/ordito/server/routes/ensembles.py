@@ -13,11 +13,14 @@ from ordito.results.answer import UseCase
 from ordito.results.description import DESCRIBE, DescribeAsked
 from ordito.results.hosts import HOSTS
 from ordito.results.jobs import JOB, JOBS, JobAsked
+from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
 from ordito.results.topology import WORKFLOW, WORKFLOWS, NamedAsked
 from ordito.server.call import ApiCall
+from ordito.server.live.ensemble import present_place
+from ordito.server.live.topics import cursor_text
 from ordito.server.permissions import Permission
 from ordito.server.places import check_own, reads_of
 from ordito.server.problems import ApiProblem
@@ -49,8 +52,10 @@ def _look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") -
         if printed and not call.may(Permission.LOGS, call.project, call.ensemble):
             asked = msgspec.structs.replace(asked, **{printed: False})
         reads = await _reads(call)
+        # Before it is read: a stream that begins here may tell a thing twice, and leaves nothing out.
+        cursor = cursor_text({"ensemble": present_place(reads[0]).text})
         found = await call.services.answers.ask(use_case.name, reads[0], asked, keeps=keeps, reads=reads)
-        return Reply(found.body, headers={"ETag": found.etag})
+        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor})
 
     return handler
 
@@ -171,14 +176,15 @@ def _look_route(
         summary=summary,
         answers=use_case.results,
         problems=(*_UNKNOWN, "no-ensemble", "ensemble", "too-costly", *problems),
-        verb=use_case.name,
         handler=_look(use_case, named=named, keeps=keeps),
-        **{"access": _READ, "query": use_case.asked, **more},
+        **{"access": _READ, "query": use_case.asked, "verb": use_case.name, **more},
     )
 
 
 TABLE = (
     _look_route("/status", STATUS, "What exists, with the status of each instance."),
+    _look_route("/topology", TOPOLOGY, "What exists as a picture: boxes, lines, states in columns.",
+                verb="status"),
     _look_route("/nodes/{name}", DESCRIBE, "All that is known about a node or an instance.", query=_DescribeQuery,
                 named="name", problems=("unknown-name", "ambiguous-name")),
     _look_route("/revisions", REVISIONS, "What was deployed, and when."),
