@@ -27,10 +27,12 @@ from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
+from ordito.results.timeline import JOB_CHANGES, JOB_STEPS, TIMELINE
 from ordito.results.topology import WORKFLOW, WORKFLOWS
 
 _ALL: tuple[UseCase[Any, Any], ...] = (
     *(STATUS, TOPOLOGY, DESCRIBE, REVISIONS, JOBS, JOB),
+    *(TIMELINE, JOB_STEPS, JOB_CHANGES),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
     *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES, STATE),

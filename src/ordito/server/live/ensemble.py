@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -26,6 +27,7 @@ from ordito.server.answers import stamp_of
 from ordito.server.live.feed import Item, Place
 from ordito.server.live.tail import FileTail
 from ordito.server.places import check_own
+from ordito.source.new_files import open_regular
 
 STAMP_PAUSE = 0.25
 COLLECTED = 0.05
@@ -61,16 +63,24 @@ def present_place(directory: str) -> EnsemblePlace:
     try:
         layout = Layout(Path(directory))
         job = marked(layout.journal)
-        return EnsemblePlace(stamp_of(directory), job, _size(layout.events(job)) if job else 0)
+        return EnsemblePlace(stamp_of(directory), job, whole_end(directory, job) if job else 0)
     except (EnsembleError, OSError):
         # Who asks for the ensemble itself is told why it cannot be read.
         return EnsemblePlace("unreadable")
 
 
-def _size(path: Path) -> int:
+LONGEST_LINE = 1 << 16
+
+
+def whole_end(directory: str, job: str) -> int:
+    """Where the last whole line of the events of a job ends: the next one may just be written. 0 without events."""
     try:
-        return path.stat().st_size
-    except OSError:
+        with open_regular(Layout(Path(directory)).events(job)) as file:
+            size = file.seek(0, os.SEEK_END)
+            begin = file.seek(max(0, size - LONGEST_LINE))
+            last = file.read(size - begin).rfind(b"\n")
+            return begin + last + 1 if last >= 0 else 0
+    except (EnsembleError, OSError):
         return 0
 
 
@@ -249,11 +259,7 @@ class _Changes:
     def add(self, line: bytes) -> None:
         if b'"instance":' not in line:
             return
-        try:
-            event = _TOLD.decode(line)
-        except msgspec.DecodeError:
-            # Who began to follow while a line was written begins in the middle of it.
-            return
+        event = _TOLD.decode(line)
         if event.no_op:
             return
         if event.type == "instance.state":
