@@ -89,7 +89,8 @@ def test_steps_are_found_by_state_instance_and_text_and_read_by_page(failed: Cli
     ]
     assert len(failed.get(path, q="CREATE")["items"]) == 2
     assert failed.get(path, q="nothing")["items"] == []
-    names, after = [], 0
+    names: list[str] = []
+    after: int | None = 0
     while after is not None:
         page = failed.get(path, limit=1, after=after)
         names += [one["id"] for one in page["items"]]
@@ -100,7 +101,8 @@ def test_steps_are_found_by_state_instance_and_text_and_read_by_page(failed: Cli
 def test_changes_are_read_by_page(failed: Client) -> None:
     job = failed.get(f"{SHOP}/jobs")["jobs"][0]["id"]
     whole = failed.get(f"{SHOP}/jobs/{job}")["changes"]
-    found, after = [], 0
+    found: list[dict[str, Any]] = []
+    after: int | None = 0
     while after is not None:
         page = failed.get(f"{SHOP}/jobs/{job}/changes", limit=1, after=after)
         found += page["items"]

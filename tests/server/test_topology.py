@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ordito.results.instances import natural
 from tests.cli.program import until
 from tests.server.conftest import deployed
 from tests.server.test_packages import send, shop
@@ -129,3 +130,33 @@ def test_an_ensemble_without_anything_has_an_empty_picture(tmp_path: Path) -> No
         found = client.get(f"{SHOP}/topology")
         assert [box["counts"] for box in found["boxes"]] == [{}, {}]
         assert found["instances"]["id"] == []
+
+
+def test_nodes_and_instances_are_listed_by_page(admin: Client) -> None:
+    nodes = admin.get(f"{SHOP}/nodes")
+    assert [(one["name"], one["status"], one["instances"], one["requires"]) for one in nodes["items"]] == [
+        ("db", "ok", {"ok": 1}, []),
+        ("web", "ok", {"ok": 1}, ["db"]),
+    ]
+    first = admin.get(f"{SHOP}/instances", limit=1)
+    assert ([one["id"] for one in first["items"]], first["next"], first["total"]) == (["db_1"], "db_1", 2)
+    second = admin.get(f"{SHOP}/instances", limit=1, after=first["next"])
+    assert ([one["id"] for one in second["items"]], second["next"]) == (["web_1"], None)
+    for query, found in (
+        ({"node": "web"}, ["web_1"]),
+        ({"state": "started,error"}, ["db_1", "web_1"]),
+        ({"status": "error"}, []),
+        ({"q": "DB"}, ["db_1"]),
+    ):
+        assert [one["id"] for one in admin.get(f"{SHOP}/instances", **query)["items"]] == found, query
+
+
+def test_an_instance_with_its_last_changes(admin: Client) -> None:
+    found = admin.get(f"{SHOP}/instances/db_1")
+    assert (found["kind"], found["instance"]) == ("instance", "db_1")
+    assert [one["operation"] for one in found["events"]] == ["Standard.start", "Standard.create"]
+    assert admin.ask("GET", f"{SHOP}/instances/db").data["code"] == "unknown-name"
+
+
+def test_names_with_numbers_are_sorted_as_people_do() -> None:
+    assert sorted(["web_10", "web_2", "a", "web"], key=natural) == ["a", "web", "web_2", "web_10"]

@@ -21,6 +21,7 @@ from ordito.results.given import (
     STATE,
 )
 from ordito.results.hosts import HOSTS
+from ordito.results.instances import INSTANCES, NODES
 from ordito.results.jobs import JOB, JOBS
 from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE
 from ordito.results.picture.topology import TOPOLOGY
@@ -31,7 +32,7 @@ from ordito.results.timeline import JOB_CHANGES, JOB_STEPS, TIMELINE
 from ordito.results.topology import WORKFLOW, WORKFLOWS
 
 _ALL: tuple[UseCase[Any, Any], ...] = (
-    *(STATUS, TOPOLOGY, DESCRIBE, REVISIONS, JOBS, JOB),
+    *(STATUS, TOPOLOGY, NODES, INSTANCES, DESCRIBE, REVISIONS, JOBS, JOB),
     *(TIMELINE, JOB_STEPS, JOB_CHANGES),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),

@@ -13,6 +13,7 @@ from ordito.ensemble.logs import frames_from
 from ordito.results.answer import UseCase
 from ordito.results.description import DESCRIBE, DescribeAsked
 from ordito.results.hosts import HOSTS
+from ordito.results.instances import INSTANCES, NODES
 from ordito.results.jobs import JOB, JOBS, JobAsked
 from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
@@ -103,6 +104,22 @@ class _DescribeQuery(DescribeAsked, frozen=True):
     """Nothing besides the name in the path."""
 
     name: str = ""
+
+
+class _InstanceQuery(Fields, frozen=True):
+    """Nothing besides the name in the path."""
+
+
+async def _instance(call: ApiCall) -> Reply:
+    reads = await _reads(call)
+    cursor = cursor_text({"ensemble": present_place(reads[0]).text})
+    asked = DescribeAsked(f"instance:{call.path['name']}", MOST_CHANGES)
+    found = await call.services.answers.ask(DESCRIBE.name, reads[0], asked, reads=reads)
+    return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor})
+
+
+MOST_CHANGES = 20
+"""How many of the last changes of an instance are told."""
 
 
 class _WorkflowQuery(NamedAsked, frozen=True):
@@ -224,6 +241,10 @@ TABLE = (
     _look_route("/status", STATUS, "What exists, with the status of each instance."),
     _look_route("/topology", TOPOLOGY, "What exists as a picture: boxes, lines, states in columns.",
                 verb="status"),
+    _look_route("/nodes", NODES, "The nodes, with how their instances are.", verb="status"),
+    _look_route("/instances", INSTANCES, "The instances, by page.", verb="status"),
+    _look_route("/instances/{name}", DESCRIBE, "All that is known about an instance, with its last changes.",
+                handler=_instance, query=_InstanceQuery, problems=("unknown-name",)),
     _look_route("/nodes/{name}", DESCRIBE, "All that is known about a node or an instance.", query=_DescribeQuery,
                 named="name", problems=("unknown-name", "ambiguous-name")),
     _look_route("/revisions", REVISIONS, "What was deployed, and when."),
