@@ -56,6 +56,11 @@ class FileTail:
         return True
 
     @property
+    def end(self) -> int:
+        """How far it was read."""
+        return self._end
+
+    @property
     def changed(self) -> asyncio.Event:
         """Is set with the next line; each time it is another one."""
         return self._changed
