@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -281,6 +282,45 @@ def test_a_rule_asks_for_the_look_of_somebody_else(server: Served, shop: Shop) -
     done = reaches(admin, plan, "applied")
     head = admin.get(f"{SHOP}/jobs/{done['job']}")["job"]
     assert (head["by"], sorted(head["approvedBy"])) == ("ada", ["ben", "cy"])
+
+
+def test_who_made_the_token_of_an_account_does_not_approve_what_it_asks_for(server: Served, shop: Shop) -> None:
+    """Who holds a token of an account could ask with it, and say yes as oneself; also by a schedule, and also once the
+    token is gone. Somebody else may say yes. With a token of an account nobody does."""
+    admin = server.admin()
+    people = users(admin, ada="owner", ben="approver")
+    bindings = admin.get("projects/default/bindings")["bindings"]
+    account = {"kind": "account", "who": "robot", "role": "owner"}
+    admin.do("POST", "projects/default/accounts", {"name": "robot"})
+    admin.do("PUT", "projects/default/bindings", {"bindings": [*bindings, account]}, {"If-Match": "*"})
+    made = people["ada"].do("POST", "projects/default/accounts/robot/tokens", {"name": "first"})
+    first = admin.with_token(made["token"])
+    # A token that is made with a token is of who made that one.
+    second = admin.with_token(first.do("POST", "projects/default/accounts/robot/tokens", {"name": "t"})["token"])
+    rules = {"rules": [{"when": {"workflows": ["restart"]}}]}
+    admin.do("PUT", f"{SHOP}/rules", rules, {"If-Match": "*"})
+    turn = {"name": "nightly", "cron": "*/30 * * * *", "request": RESTART, "apply": "auto"}
+    schedule = first.do("POST", f"{SHOP}/schedules", turn)
+    plans = [ask(one, RESTART, apply="auto") for one in (first, second)]
+    people["ada"].do("DELETE", f"projects/default/accounts/robot/tokens/{made['id']}")
+    with sqlite3.connect(server.home / "server.db") as database:
+        database.execute("UPDATE schedule SET next = ?", (time.time() - 1,))
+    until(lambda: admin.get(f"{SHOP}/schedules/{schedule['id']}")["plan"])
+    planned = admin.get(f"{SHOP}/schedules/{schedule['id']}")["plan"]
+    plans.append(reaches(admin, {"id": planned}, "waiting"))
+    for plan in plans:
+        where, yes = f"{SHOP}/plans/{plan['id']}/approvals", {"decision": "approve", "digest": plan["digest"]}
+        refused = people["ada"].ask("POST", where, yes)
+        assert (refused.status, refused.data["code"]) == (403, "own-plan")
+        assert "approve" not in people["ada"].get(f"{SHOP}/plans/{plan['id']}")["allowed"]
+        assert "approve" in people["ben"].get(f"{SHOP}/plans/{plan['id']}")["allowed"]
+        people["ben"].do("POST", where, yes)
+        assert reaches(admin, plan, "applied")["job_status"] == "ok"
+    own = ask(people["ada"], RESTART, apply="auto")
+    where, yes = f"{SHOP}/plans/{own['id']}/approvals", {"decision": "approve", "digest": own["digest"]}
+    assert second.ask("POST", where, yes).data["code"] == "own-plan"
+    made = admin.do("POST", "projects/default/accounts/robot/tokens", {"name": "third"})
+    assert admin.with_token(made["token"]).ask("POST", where, yes).data["code"] == "forbidden"
 
 
 def test_a_no_ends_a_plan(server: Served, shop: Shop) -> None:

@@ -286,7 +286,7 @@ def _planned(connection: Connection, parts: SourceParts, row: Row[Any], began: f
         request = msgspec.convert({"workflow": commit.workflow, "package": digest}, ASKED)
         comment = f"{row.branch} at {revision[:12]}"
         wanted = PlanWanted(request=request, apply=row.apply, comment=comment)
-        author = Author(KIND, f"{row.project}/{row.ensemble}")
+        author = Author(KIND, f"{row.project}/{row.ensemble}", row.made_by or row.who)
         plan = ask_plan(connection, parts.sealer, author, (row.project, row.ensemble), wanted, now)
         if row.apply == AUTO:
             connection.execute(update(PLANS).where(PLANS.c.id == plan).values(applied=author.shown))

@@ -18,7 +18,8 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from ordito.ensemble.job_format import moment
 from ordito.server.call import ApiCall
 from ordito.server.database.tables import LOGINS
-from ordito.server.identity.tokens import OF_USER, hashed, new_secret
+from ordito.server.identity.principal import USER, Principal
+from ordito.server.identity.tokens import hashed, new_secret
 from ordito.server.permissions import Access
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, Reply, Route
@@ -152,7 +153,7 @@ async def _give(call: ApiCall) -> Reply:
     def give(connection: Connection) -> Reply:
         login = _own(connection, call)
         connection.execute(delete(LOGINS).where(LOGINS.c.id == login.id))
-        token = made_token(connection, NewTokenFields(login.name), OF_USER, "", login.user, call.now)
+        token = made_token(connection, NewTokenFields(login.name), Principal(USER, login.user), call.now)
         return Reply(LoginState(login.user, token.token, token.expires))
 
     return await call.change("login.end", give, about=row.name, by=row.user)

@@ -174,7 +174,7 @@ class Schedules:
         before = _open_plan(connection, name)
         if before is not None and before.state != PlanState.READY:
             return TurnOutcome(f"left out: the plan of the turn before, {before.id}, is {before.state}")
-        author = Author(KIND, name)
+        author = Author(KIND, name, row.made_by or row.who)
         try:
             plan = ask_plan(connection, self._sealer, author, (row.project, row.ensemble), wanted, now)
         except ApiProblem as problem:
