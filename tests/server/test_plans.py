@@ -23,7 +23,7 @@ from ordito.server.plans.asked import ASKED, WORKFLOWS, request_of
 from ordito.server.plans.states import MOVES, OPEN, WORKFLOW_PERMISSIONS, PlanState
 from tests.cli.program import until
 from tests.server.test_permissions import token_of
-from tests.support.serving import Client, Served, children_of
+from tests.support.serving import Client, Served, children_of, is_gone
 from tests.support.thorough import THOROUGH, examples
 
 SHOP = "projects/default/ensembles/shop"
@@ -525,6 +525,30 @@ def test_a_runner_that_is_ended_is_resumed(server: Served, shop: Shop, sign: sig
     assert len(shop.jobs) == 2
     if sign == signal.SIGTERM:
         assert len(shop.ran) == len(set(shop.ran))
+
+
+def test_what_was_interrupted_waits_for_the_end_of_a_freeze(server: Served, shop: Shop) -> None:
+    """Neither the server nor somebody resumes it; it may be closed. Afterwards it goes on by itself."""
+    admin = server.admin()
+    shop.close()
+    plan = ask_now(admin, RESTART)
+    until(shop.waits)
+    job = reaches(admin, plan, "running")["job"]
+    admin.do("PUT", "projects/default/freeze", {"reason": "the database moves"})
+    runner = runner_of(server)
+    os.kill(runner, signal.SIGKILL)
+    until(lambda: is_gone(runner))
+    shop.open()
+    refused = admin.ask("POST", f"{SHOP}/jobs/{job}/resume", {})
+    assert (refused.status, refused.data["code"]) == (409, "frozen")
+    assert "the database moves" in refused.data["detail"]
+    # Another plan of it is looked at after this one, so the keeper has had its turn.
+    second = ask_now(admin, RESTART)
+    reaches(admin, second, "queued", "refused")
+    assert state(admin, plan) == "running"
+    admin.do("DELETE", "projects/default/freeze")
+    assert reaches(admin, plan, "applied")["job_status"] == "ok"
+    assert admin.get(f"{SHOP}/plans/{plan['id']}")["job"] == job
 
 
 def test_each_accepted_plan_has_one_job_whatever_is_killed(tmp_path: Path, shop: Shop) -> None:

@@ -65,6 +65,7 @@ from ordito.server.processes.queries import Queries
 from ordito.server.processes.runners import ForkedRunners
 from ordito.server.settings import JobSettings
 from ordito.server.supervisor import Supervisor
+from ordito.server.waiting_notices import WaitingNotices
 from ordito.work.records import AskedBy
 
 _LOG = logging.getLogger(__name__)
@@ -110,8 +111,12 @@ class KeeperParts(msgspec.Struct, frozen=True):
     draining: asyncio.Event
     """Set once the server is to stop."""
 
-    may_resume: Callable[[], bool]
-    """Whether jobs may be begun and resumed: not yet, where the server was restored from a backup."""
+    may_start: Callable[[], bool]
+    """Whether jobs may be begun and resumed: not once the server is to stop, and not yet where it was restored from a
+    backup."""
+
+    notices: WaitingNotices
+    """Handles what arrived while a job ran."""
 
 
 class PlanKeeper:
@@ -247,8 +252,7 @@ class PlanKeeper:
         return started
 
     async def _may_begin(self, row: Row[Any]) -> bool:
-        frozen = partial(frozen_by, project=row.project, ensemble=row.ensemble, now=time.time())
-        if not self._may_start() or await self._database.read(frozen) is not None:
+        if not self._parts.may_start() or await self._is_frozen(row.project, row.ensemble):
             return False
         layout = Layout(Path(await self._directory(row)))
 
@@ -262,8 +266,9 @@ class PlanKeeper:
         await self._database.write(partial(_hold_back, row=row))
         return False
 
-    def _may_start(self) -> bool:
-        return not self._parts.draining.is_set() and self._parts.may_resume()
+    async def _is_frozen(self, project: str, ensemble: str) -> bool:
+        frozen = partial(frozen_by, project=project, ensemble=ensemble, now=time.time())
+        return await self._database.read(frozen) is not None
 
     async def _start(self, row: Row[Any]) -> None:
         request = stored_request(row, self._parts.sealer)
@@ -343,7 +348,7 @@ class PlanKeeper:
             await self._ended(row, found.job, found.status)
         else:
             await self._move(row, PlanState.RUNNING, now, job=found.job)
-            if self._parts.jobs.resume != NEVER and self._may_start():
+            if self._parts.jobs.resume != NEVER and self._parts.may_start():
                 await self._resume(row.project, row.ensemble, directory)
 
     async def _ended(self, row: Row[Any], job: str, status: str) -> None:
@@ -353,6 +358,7 @@ class PlanKeeper:
             await self._database.write(partial(_made_of, row=row, package=package))
         await self._move(row, PlanState.APPLIED, time.time(), job=job, job_status=status)
         self._parts.metrics.jobs.labels(row.workflow, status).inc()
+        await self._parts.notices.handle(row.project, row.ensemble)
         self._parts.metrics.job_seconds.labels(row.workflow).observe(max(0.0, time.time() - row.changed))
 
     async def _move(self, row: Row[Any], to: PlanState, now: float, **values: object) -> None:
@@ -393,7 +399,7 @@ class PlanKeeper:
                 await asyncio.to_thread(self._parts.files.forget, plan)
                 await asyncio.to_thread(self._runners.forget, plan)
         policy = self._parts.jobs.resume
-        if policy == NEVER or not self._may_start():
+        if policy == NEVER or not self._parts.may_start():
             return
         for project, ensemble, directory in await self._database.read(all_ensembles):
             with contextlib.suppress(EnsembleError, OSError):
@@ -401,7 +407,9 @@ class PlanKeeper:
                     await self._resume(project, ensemble, directory)
 
     async def _resume(self, project: str, ensemble: str, directory: str) -> None:
-        """Resume the job of an ensemble that nobody carries out, unless that was done too often."""
+        """Resume the job of an ensemble that nobody carries out, unless it is frozen, or that was done too often."""
+        if await self._is_frozen(project, ensemble):
+            return
         now, name = time.time(), f"{project}/{ensemble}"
         times = [at for at in self._resumed.get(name, ()) if now - at < RESUMES_WITHIN]
         self._resumed[name] = times

@@ -62,7 +62,7 @@ async def _sign_in(call: ApiCall) -> Reply:
         await call.denied("wrong password or link", by=given.user[:80])
         hint = "links work once, for five minutes" if given.link else "an administrator can reset a password"
         raise ApiProblem("bad-credentials", "user and password do not belong together, or the link is over", hint)
-    attempts.succeeded(given.user)
+    attempts.succeeded(given.user, call.address)
     call.services.metrics.sign_ins.labels("done").inc()
 
     def begin(connection: Connection) -> Reply:
