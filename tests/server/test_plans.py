@@ -590,10 +590,12 @@ def test_a_plan_has_one_job_if_the_server_is_killed_at_any_change(tmp_path: Path
         body = {"request": {"workflow": "run", "operation": "start"}, "apply": "auto"}
         program = ("tests.support.killed_server", str(number), moment)
         accepted = None
-        with Served(tmp_path / "home", shop.directory, program=program) as server:
-            with contextlib.suppress(urllib3.exceptions.HTTPError):
-                accepted = Client(server.url, token).do("POST", f"{SHOP}/plans", body, key)
-                reaches(Client(server.url, token), accepted, "applied")
+        with (
+            Served(tmp_path / "home", shop.directory, program=program) as server,
+            contextlib.suppress(urllib3.exceptions.HTTPError),
+        ):
+            accepted = Client(server.url, token).do("POST", f"{SHOP}/plans", body, key)
+            reaches(Client(server.url, token), accepted, "applied")
         # Not asked before: its connections end a moment before it does.
         kills += server.process.returncode == -signal.SIGKILL
         with Served(tmp_path / "home", shop.directory) as server:

@@ -28,6 +28,7 @@ from ordito.server.plans.store import frozen_by
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.calls import RunnerTask
 from ordito.server.processes.runners import ForkedRunners
+from ordito.source.reach import within
 
 _LOG = logging.getLogger(__name__)
 
@@ -73,11 +74,11 @@ class WaitingNotices:
         if not parts.may_start() or await parts.database.read(frozen) is not None:
             return
         try:
-            reads = await parts.database.read(
-                partial(reads_of, home=parts.home, project=project, ensemble=ensemble)
-            )
+            reads = await parts.database.read(partial(reads_of, home=parts.home, project=project, ensemble=ensemble))
             mark, waits = await asyncio.to_thread(self._look, reads[0])
-            if waits and parts.runners.start(name, RunnerTask(NoticesItem(reads[0]), around(parts.surroundings, reads))):
+            if waits and parts.runners.start(
+                name, RunnerTask(NoticesItem(reads[0]), around(parts.surroundings, reads))
+            ):
                 self._tried[reads[0]] = mark, time.monotonic()
         except (ApiProblem, EnsembleError, OSError) as error:
             _LOG.warning("cannot handle the notices of %s/%s: %s", project, ensemble, error)
@@ -87,7 +88,10 @@ class WaitingNotices:
         layout = Layout(Path(directory))
         mark = mark_of(layout.inbox)
         before, at = self._tried.get(directory, (None, 0.0))
-        if mark is None or (mark == before and time.monotonic() - at < AGAIN) or holder(layout) is not None:
+        if mark is None or (mark == before and time.monotonic() - at < AGAIN):
             return mark, False
-        with Inbox(layout) as inbox:
-            return mark, inbox.waiting() > 0
+        with within(directory):
+            if holder(layout) is not None:
+                return mark, False
+            with Inbox(layout) as inbox:
+                return mark, inbox.waiting() > 0

@@ -180,7 +180,10 @@ class Sources:
         except ApiProblem as problem:
             await self._written(row, began, problem.detail)
         except (EnsembleError, OSError, RuntimeError) as error:
-            await self._written(row, began, f"the server cannot keep it: {error}"[:MOST_TEXT])
+            _LOG.warning("source of %s/%s: %s", row.project, row.ensemble, error)
+            is_fault = isinstance(error, RuntimeError)
+            said = str(error) if is_fault else ApiProblem.of_error(error, str(self._parts.home)).detail
+            await self._written(row, began, f"the server cannot keep it: {said}"[:MOST_TEXT])
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 

@@ -27,7 +27,7 @@ from ordito.ensemble.job_mark import marked
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
-from ordito.results.failure import Failure, failure_of
+from ordito.results.failure import Failure
 from ordito.results.server_plans import PlanProblem
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, forget_events, tell
@@ -66,6 +66,7 @@ from ordito.server.processes.runners import ForkedRunners
 from ordito.server.settings import JobSettings
 from ordito.server.supervisor import Supervisor
 from ordito.server.waiting_notices import WaitingNotices
+from ordito.source.reach import within
 from ordito.work.records import AskedBy
 
 _LOG = logging.getLogger(__name__)
@@ -204,7 +205,10 @@ class PlanKeeper:
                 if not self._parts.draining.is_set():
                     await self._database.write(partial(_not_made, row=row, problem=problem))
             except (EnsembleError, OSError) as error:
-                await self._database.write(partial(_not_made, row=row, problem=ApiProblem.of(failure_of(error))))
+                _LOG.warning("plan %s: %s", row.id, error)
+                directory = await self._directory(row)
+                said = ApiProblem.of_error(error, directory, str(self._parts.home))
+                await self._database.write(partial(_not_made, row=row, problem=said))
 
     async def _make_now(self, row: Row[Any]) -> None:
         request = stored_request(row, self._parts.sealer)
@@ -257,7 +261,8 @@ class PlanKeeper:
         layout = Layout(Path(await self._directory(row)))
 
         def is_free() -> bool:
-            return not layout.exists or (holder(layout) is None and not marked(layout.journal))
+            with within(layout.root):
+                return not layout.exists or (holder(layout) is None and not marked(layout.journal))
 
         if not await asyncio.to_thread(is_free):
             return False
@@ -555,33 +560,36 @@ class FoundJob(msgspec.Struct, frozen=True):
 
 def _job_of(directory: str, plan: str) -> FoundJob | None:
     """The job of a plan, by the ensemble's journal; None for none. Raises ``EnsembleError``."""
-    layout = Layout(Path(directory))
-    journal = read_journal(layout)
-    if journal is None:
-        return None
-    with journal:
-        job = journal.job_of(plan)
-        if not job:
+    with within(directory):
+        layout = Layout(Path(directory))
+        journal = read_journal(layout)
+        if journal is None:
             return None
-        if journal.holds_job(job):
-            return FoundJob(job, "")
-    return FoundJob(job, _ended_as(directory, job) or "failed")
+        with journal:
+            job = journal.job_of(plan)
+            if not job:
+                return None
+            if journal.holds_job(job):
+                return FoundJob(job, "")
+        return FoundJob(job, _ended_as(directory, job) or "failed")
 
 
 def _ended_as(directory: str, job: str) -> str:
     """How a job ended, by the records of jobs; "" where these do not know it. Raises ``EnsembleError``."""
-    found = next((line for line in job_lines(Layout(Path(directory))) if line.id == job), None)
-    return found.outcome if found is not None else ""
+    with within(directory):
+        found = next((line for line in job_lines(Layout(Path(directory))) if line.id == job), None)
+        return found.outcome if found is not None else ""
 
 
 def _is_interrupted(directory: str, everybodys: bool) -> bool:
     """Whether a job of an ensemble was interrupted and is to be resumed. Raises ``EnsembleError``."""
-    layout = Layout(Path(directory))
-    if not layout.exists or not marked(layout.journal) or holder(layout) is not None:
-        return False
-    journal = read_journal(layout)
-    if journal is None:
-        return False
-    with journal:
-        frame = journal.frame()
-    return frame is not None and (everybodys or bool(frame[0].asked.by))
+    with within(directory):
+        layout = Layout(Path(directory))
+        if not layout.exists or not marked(layout.journal) or holder(layout) is not None:
+            return False
+        journal = read_journal(layout)
+        if journal is None:
+            return False
+        with journal:
+            frame = journal.frame()
+        return frame is not None and (everybodys or bool(frame[0].asked.by))

@@ -23,7 +23,7 @@ from ordito.engine.ports import JobSuspended
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import SUSPEND, ask
 from ordito.planning.refused import PlanRefused
-from ordito.results.failure import EXPECTED, failure_of
+from ordito.results.failure import EXPECTED, failure_of, seen_from
 from ordito.results.findings import findings_data
 from ordito.server.processes.calls import (
     Already,
@@ -106,7 +106,7 @@ def _outcome(item: WorkItem, news: _NewsFile) -> News:
         return Already(found.job)
     except EXPECTED as error:
         diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
-        return NotDone(Trouble(failure_of(error), findings_data(diagnostics)))
+        return NotDone(Trouble(seen_from(failure_of(error), item.directory), findings_data(diagnostics)))
     except Exception:  # noqa: BLE001  the border of this process: the server says that there is a fault
         with contextlib.suppress(OSError):
             sys.stderr.write(traceback.format_exc())

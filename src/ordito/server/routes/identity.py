@@ -237,7 +237,8 @@ def token_data(row: Row[Any]) -> TokenData:
 def made_token(
     connection: Connection, given: NewTokenFields, owner: Principal, now: float, *, made_by: str = ""
 ) -> MadeToken:
-    """Make a token; ``made_by`` is the user who makes one of an account. Raises ``ApiProblem`` for a role that is unknown."""
+    """Make a token; ``made_by`` is the user who makes one of an account. Raises ``ApiProblem`` for a role that is
+    unknown."""
     if given.role and given.role not in ROLES:
         raise ApiProblem("unknown-role", f'there is no role "{given.role}"', f"roles are {', '.join(ROLES)}")
     new, expires = new_token(OF_ACCOUNT if owner.project else OF_USER), now + given.expires * DAY

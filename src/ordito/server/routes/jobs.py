@@ -25,6 +25,7 @@ from ordito.server.places import directory_of, reads_of_row
 from ordito.server.plans.store import frozen_by
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, Fields, Reply, Route
+from ordito.source.reach import within
 
 
 class Cancelling(Fields, frozen=True):
@@ -110,11 +111,12 @@ async def _open_job(call: ApiCall) -> tuple[str, str]:
 
 def _unfinished(layout: Layout) -> str:
     """The job that has not ended, "" for none. Raises ``EnsembleError``."""
-    journal = read_journal(layout)
-    if journal is None:
-        return ""
-    with journal:
-        frame = journal.frame()
+    with within(layout.root):
+        journal = read_journal(layout)
+        if journal is None:
+            return ""
+        with journal:
+            frame = journal.frame()
     return frame[0].id if frame is not None else ""
 
 

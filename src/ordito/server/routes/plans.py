@@ -118,9 +118,7 @@ def shown(connection: Connection, call: ApiCall, row: Row[Any]) -> AskedPlan:
     )
 
 
-def _allowed(
-    connection: Connection, call: ApiCall, row: Row[Any], wanted: Sequence[WantedApprovals]
-) -> Iterator[str]:
+def _allowed(connection: Connection, call: ApiCall, row: Row[Any], wanted: Sequence[WantedApprovals]) -> Iterator[str]:
     state, of = PlanState(row.state), (row.project, row.ensemble)
     may_approve = not _is_own(connection, call, row) or any(one.author_may for one in wanted)
     if state in (PlanState.READY, PlanState.WAITING) and may_approve and call.may(Permission.APPROVE, *of):
