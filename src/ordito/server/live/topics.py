@@ -30,9 +30,9 @@ from ordito.server.live.ensemble import EnsembleFeed, Ensembles
 from ordito.server.live.feed import AT_ONCE, Feed, Item, Place
 from ordito.server.live.outbox import OutboxTail, ToldEvent
 from ordito.server.live.tail import FileTail
-from ordito.server.places import check_own
 from ordito.server.problems import ApiProblem
 from ordito.server.route import FARTHEST
+from ordito.source.reach import within
 
 Sees = Callable[[str, str], bool]
 """Whether an ensemble may be seen, by its project and its name."""
@@ -220,8 +220,9 @@ class _LogFeed:
     def read(self, place: Place) -> list[Item]:
         at = place if isinstance(place, int) else 0
         found = []
-        check_own(str(self._path.parents[2]), self._path)
-        for frame in frames_from(self._path, at, LOG_BYTES):
+        with within(self._path.parents[2]):
+            frames = list(frames_from(self._path, at, LOG_BYTES))
+        for frame in frames:
             text = frame.content.decode("utf-8", "replace")
             data = {"topic": self._topic.name, "type": "step.log", "step": frame.step, "text": text}
             found.append(Item("step.log", msgspec.json.encode(data), frame.end))

@@ -25,9 +25,10 @@ from ordito.server.call import ApiCall
 from ordito.server.live.ensemble import present_place, whole_end
 from ordito.server.live.topics import cursor_text
 from ordito.server.permissions import Permission
-from ordito.server.places import check_own, reads_of
+from ordito.server.places import reads_of
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, FARTHEST, Fields, Handler, Reply, Route
+from ordito.source.reach import within
 
 
 async def _reads(call: ApiCall) -> tuple[str, ...]:
@@ -172,8 +173,8 @@ async def _log(call: ApiCall) -> Reply:
     if not fields.after:
         # Who reads on has been written down already.
         await call.read("logs.read", job)
-    check_own(directory, path)
-    frames = list(frames_from(path, fields.after, fields.limit))
+    with within(directory):
+        frames = list(frames_from(path, fields.after, fields.limit))
     end = frames[-1].end if frames else fields.after
     pieces = tuple(
         LogPiece(frame.step, frame.content.decode("utf-8", "replace"))
