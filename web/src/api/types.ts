@@ -2144,6 +2144,7 @@ export interface TokenData {
 export interface TopologyAsked {
   boxes?: number;
   open?: string[];
+  fold?: string[];
   instances?: boolean;
 }
 

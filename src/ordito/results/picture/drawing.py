@@ -86,9 +86,11 @@ Counts = Mapping[str, Mapping[str, int]]
 """By node, how many things it has, by what is said of each."""
 
 
-def picture(graph: Graph, counts: Counts, boxes: int = USUAL, opened: Collection[str] = ()) -> Picture:
-    """The picture of a graph in at most so many boxes, with those opened that somebody has opened."""
-    found = folded(graph, boxes, opened)
+def picture(
+    graph: Graph, counts: Counts, boxes: int = USUAL, opened: Collection[str] = (), closed: Collection[str] = ()
+) -> Picture:
+    """The picture of a graph in at most so many boxes, with those opened and folded that somebody wants so."""
+    found = folded(graph, boxes, opened, closed)
     things: dict[str, dict[str, int]] = {name: {} for name in found.boxes}
     for node, said in counts.items():
         of_box = things[found.box_of[node]]
