@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ordito.results.plan_rows import EACH, PLAN_ROWS, PlanRowsAsked
 from ordito.server.plans.files import PlanFiles
+from ordito.server.processes.plan_rows import EACH, PLAN_ROWS, PlanRowsAsked
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,6 @@ from ordito.results.log_search import LOG_FACETS, LOG_SEARCH
 from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE
 from ordito.results.picture.plan import PLAN_TOPOLOGY
 from ordito.results.picture.topology import TOPOLOGY
-from ordito.results.plan_rows import PLAN_ROWS
 from ordito.results.policies import POLICIES
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
@@ -40,7 +39,7 @@ _ALL: tuple[UseCase[Any, Any], ...] = (
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
     *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES, STATE),
-    *(PLAN_TOPOLOGY, PLAN_ROWS),
+    *(PLAN_TOPOLOGY,),
     *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE),
 )
 

@@ -8,15 +8,15 @@ import msgspec
 
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import read, write_whole
-from ordito.results.plan_rows import EACH, RowsIndex
 from ordito.server.processes.making import MadePlanData
+from ordito.server.processes.plan_rows import EACH, RowsIndex
 from ordito.source.new_files import open_regular
 
 SHOWN, SAVED, REPORT = "json", "plan", "report"
 """The plan as ``ordito plan -o json`` shows it; as ``ordito plan --out`` saves it; how its job ended."""
 
 DRAWN, ROWS, INDEX = "drawn", "rows", "index"
-"""What its picture is made of; the rows of its lists, one a line, and where they are (``results.plan_rows``)."""
+"""What its picture is made of; the rows of its lists, one a line, and where they are (``server.processes.plan_rows``)."""
 
 NOTHING = b"null"
 

@@ -18,7 +18,6 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.answer import Asked, UseCase
 from ordito.results.picture.plan import PLAN_TOPOLOGY, PlanTopologyAsked, PlanTopologyData
-from ordito.results.plan_rows import PLAN_ROWS, PlanRowsAsked
 from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
 from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import APPROVALS, PLANS
@@ -45,6 +44,7 @@ from ordito.server.plans.store import (
     problem,
 )
 from ordito.server.problems import ApiProblem
+from ordito.server.processes.plan_rows import PLAN_ROWS, PlanRowsAsked
 from ordito.server.route import BASE, ENSEMBLE, Fields, ListPart, PageFields, Reply, Route, TopologyQuery
 
 LONGEST_WAIT = 30.0
