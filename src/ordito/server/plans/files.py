@@ -16,7 +16,7 @@ SHOWN, SAVED, REPORT = "json", "plan", "report"
 """The plan as ``ordito plan -o json`` shows it; as ``ordito plan --out`` saves it; how its job ended."""
 
 DRAWN, ROWS, INDEX = "drawn", "rows", "index"
-"""What its picture is made of; the rows of its lists, one a line, and where they are (``server.processes.plan_rows``)."""
+"""What its picture is made of; the rows of its lists, one a line, and where they are (``PlanRows``)."""
 
 NOTHING = b"null"
 
