@@ -30,7 +30,7 @@ from ordito.ensemble.lock import holder
 from ordito.results.failure import Failure
 from ordito.results.server_plans import PlanProblem
 from ordito.server.database.database import Database
-from ordito.server.database.outbox import ServerEvent, forget_events, tell
+from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import ENSEMBLES, PLANS
 from ordito.server.identity.principal import principal_of
 from ordito.server.metrics import Metrics
@@ -397,7 +397,6 @@ class PlanKeeper:
         now = time.time()
         for plan in await self._database.read(partial(expired_plans, now=now)):
             await self._database.write(partial(move, plan=plan, to=PlanState.DISCARDED, now=now))
-        await self._database.write(partial(forget_events, now=now))
         if now - self._pruned > PRUNES_EVERY:
             self._pruned = now
             for plan in await self._database.read(partial(old_plans, now=now)):

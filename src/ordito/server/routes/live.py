@@ -118,8 +118,14 @@ async def _events(call: ApiCall) -> Reply:
     if not 1 <= len(fields.topic) <= MOST_TOPICS or len(set(fields.topic)) < len(fields.topic):
         raise ApiProblem("malformed", f"name 1 to {MOST_TOPICS} different topics", "as in ?topic=ensemble:shop/prod")
     topics = tuple(topic_named(name) for name in fields.topic)
-    places = places_in(fields.after or call.headers.get("last-event-id", ""), topics)
+    after = fields.after or call.headers.get("last-event-id", "")
+    places = places_in(after, topics)
     directories = [await _permitted(call, topic) for topic in topics]
+    if not after:
+        # Who reads on has been written down already.
+        for topic in topics:
+            if topic.kind == "log":
+                await call.read("logs.read", f"{topic.project}/{topic.ensemble}/{topic.job}")
     accept = call.headers.get("accept", "")
     kind = SSE if SSE in accept else NDJSON if NDJSON in accept else ""
     known, who = call.services.topics, call.principal.id
