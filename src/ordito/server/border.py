@@ -21,6 +21,7 @@ from starlette.responses import Response
 from ordito.base.suggest import nearest
 from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall, encoded
+from ordito.server.connections import check_head, pieces
 from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
@@ -67,6 +68,7 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
     route = routes.get("GET" if request.method == "HEAD" else request.method)
     who = ""
     try:
+        check_head(request)
         _check_host(services, request)
         if route is None:
             message = f"{request.url.path} cannot be asked by {request.method}"
@@ -83,7 +85,7 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
         call.query = _query(request, route)
         if route.stream:
             _check_media(request, route.stream)
-            call.stream = request.stream()
+            call.stream = pieces(request)
         else:
             call.raw = await _body(services, request)
             call.body = _fields(call, request)
@@ -328,7 +330,7 @@ def check_depth(body: bytes) -> None:
 
 async def _body(services: Services, request: Request) -> bytes:
     most, found = services.settings.limits.body, bytearray()
-    async for piece in request.stream():
+    async for piece in pieces(request):
         found += piece
         if len(found) > most:
             raise ApiProblem("too-large", f"the body has more than {most} bytes", "send less at once")
