@@ -22,10 +22,10 @@ from ordito.server.call import ApiCall
 from ordito.server.live.ensemble import whole_end
 from ordito.server.live.topics import cursor_text
 from ordito.server.permissions import Permission
-from ordito.server.places import check_own
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, FARTHEST, Fields, Handler, Reply, Route
 from ordito.server.routes.ensembles import UNKNOWN, look_route, reads_for
+from ordito.source.reach import within
 
 PRINTED = frozenset({JOB.name, JOB_STEPS.name, JOB_CHANGES.name})
 """The looks that say what was printed to those who may see that."""
@@ -141,7 +141,6 @@ async def _log(call: ApiCall) -> Reply:
     if fields.before is not None and fields.after:
         raise ApiProblem("malformed", 'the query has "after" and "before"', "give one of them")
     path = await _kept_log(call, is_first=not fields.after)
-    check_own(str(path.parents[2]), path)
     found = await asyncio.to_thread(_part, path, fields)
     if not found.frames and fields.wait and fields.before is None:
         found = await _waited(call, path, fields)
@@ -153,9 +152,10 @@ async def _log(call: ApiCall) -> Reply:
 
 def _part(path: Path, fields: LogFields) -> LogPart:
     wanted = partial(is_of, step=fields.step, instance=fields.instance, operation=fields.operation)
-    if fields.before is not None:
-        return log_part_before(path, None if fields.before < 0 else fields.before, fields.limit, wanted)
-    return log_part(path, fields.after, fields.limit, wanted)
+    with within(path.parents[2]):
+        if fields.before is not None:
+            return log_part_before(path, None if fields.before < 0 else fields.before, fields.limit, wanted)
+        return log_part(path, fields.after, fields.limit, wanted)
 
 
 async def _waited(call: ApiCall, path: Path, fields: LogFields) -> LogPart:
