@@ -5,10 +5,10 @@ import { Route, Switch, useLocation } from "wouter";
 import { newStore, useLook } from "./api/use.ts";
 import { BROWSER, LiveStream } from "./live/stream.ts";
 import { LiveContext } from "./live/use.ts";
-import { ProblemPart } from "./parts/problem.tsx";
-import { Loading, Wait } from "./parts/wait.tsx";
 import { Missing } from "./pages/missing/missing.tsx";
 import { PAGES, type PageProps } from "./pages/routes.ts";
+import { ProblemPart } from "./parts/problem.tsx";
+import { Loading, Wait } from "./parts/wait.tsx";
 import { MeContext } from "./shell/me.ts";
 import { Shell } from "./shell/shell.tsx";
 
@@ -99,6 +99,8 @@ class Fault extends Component<{ children: ReactNode }, { error: unknown }> {
 
   override render(): ReactNode {
     if (this.state.error === undefined) return this.props.children;
-    return <ProblemPart error={this.state.error} title="This page has a fault" onAgain={() => window.location.reload()} />;
+    return (
+      <ProblemPart error={this.state.error} title="This page has a fault" onAgain={() => window.location.reload()} />
+    );
   }
 }
