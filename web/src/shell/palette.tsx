@@ -103,7 +103,6 @@ export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () =
         aria-controls={list}
         aria-activedescendant={choices[place] ? `${list}-${place}` : undefined}
         placeholder="Ensemble, instance, job, package, action"
-        autoFocus
         value={text}
         onChange={(event) => {
           setText(event.target.value);
