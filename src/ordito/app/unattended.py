@@ -117,7 +117,7 @@ def _refuse(proposal: Proposal, *, is_seen: bool) -> None:
         )
 
 
-def carry_out(item: WorkItem, begins: Callable[[str], None]) -> JobReport | None:
+def carry_out(item: PlanItem | ResumeItem, begins: Callable[[str], None]) -> JobReport | None:
     """Do what an item says; ``begins`` is called with the id of its job once that has begun. None if there was nothing
     to do.
 
@@ -140,22 +140,19 @@ def carry_out(item: WorkItem, begins: Callable[[str], None]) -> JobReport | None
             report = resume(ResumeRequest(item.directory), conversation).report
         case ResumeItem():
             report = cancel(CancelRequest(item.directory), conversation).report
-        case NoticesItem():
-            pass
     return report
 
 
-def handle_notices(item: WorkItem, begins: Callable[[str], None]) -> None:
-    """Handle the notices that have arrived, as every command does at its end; ``begins`` is called with the id of each
-    job of a trigger. Raises what ``handle_waiting`` raises, and ``JobSuspended``."""
-    by = item.by.by if isinstance(item, PlanItem) else ""
-    request = HandlingRequest(item.directory, asked=AskedBy(by or SERVER))
+def handle_notices(directory: str, begins: Callable[[str], None]) -> None:
+    """Handle the notices that have arrived at an ensemble; ``begins`` is called with the id of each job of a trigger.
+    Raises what ``handle_waiting`` raises, and ``JobSuspended``."""
+    request = HandlingRequest(directory, asked=AskedBy(SERVER))
     with suppress(Refused):
-        handle_waiting(request, _Unheard(Unattended(NoticesItem(item.directory), begins)))
+        handle_waiting(request, _Unheard(Unattended(NoticesItem(directory), begins)))
 
 
 SERVER = "server"
-"""Who asks for the jobs of triggers of which nobody else is known."""
+"""Who asks for the jobs of triggers."""
 
 
 class Unattended:

@@ -19,13 +19,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from ordito.ensemble.errors import EnsembleError
-from ordito.results.failure import failure_of
 from ordito.server.call import ApiCall, encoded
 from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
 from ordito.server.names import meant_field
 from ordito.server.permissions import OF_SERVER, Access, Permission
+from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
 from ordito.server.route import JSON, Reply, Route
 from ordito.server.services import Services
@@ -90,7 +90,10 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
     except ApiProblem as problem:
         response = _refusal(problem, request_id, routes)
     except (EnsembleError, OSError) as error:
-        response = _refusal(ApiProblem.of(failure_of(error)), request_id, routes)
+        # Where that was on this machine is for who reads the log.
+        _LOG.warning("request %s: %s", request_id, error)
+        folders = await _folders(services, request)
+        response = _refusal(ApiProblem.of_error(error, *folders), request_id, routes)
     except ClientDisconnect:
         response = Response(status_code=400)
     except Exception:  # noqa: BLE001  the border: whoever asks gets a problem, and the log the fault
@@ -104,6 +107,16 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
     ACCESS.info(json.dumps({**line, "status": response.status_code, "seconds": seconds}))
     response.headers["X-Request-Id"] = request_id
     return response
+
+
+async def _folders(services: Services, request: Request) -> tuple[str, ...]:
+    """What files of this request are named relative to: the ensemble, and the home of the server."""
+    project, ensemble = (str(request.path_params.get(name, "")) for name in ("project", "ensemble"))
+    home = str(services.home)
+    try:
+        return await services.database.read(lambda c: directory_of(c, project, ensemble)), home
+    except ApiProblem:
+        return (home,)
 
 
 def refused(problem: ApiProblem, request: Request) -> Response:

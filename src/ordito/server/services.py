@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from cryptography.fernet import Fernet
@@ -30,6 +29,7 @@ from ordito.server.schedules.drifts import Drifts
 from ordito.server.schedules.turns import Schedules
 from ordito.server.settings import ServerSettings, base_url
 from ordito.server.supervisor import Duty, Supervisor
+from ordito.server.waiting_notices import NoticeParts, WaitingNotices
 
 
 class Services:
@@ -77,6 +77,7 @@ class Services:
         self.plan_files = PlanFiles(home / "plans")
         making = Queries(QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory, surroundings=around), link)
         making.told = self._asked
+        self.notices = WaitingNotices(NoticeParts(home, around, database, self.runners, self._may_start))
         self.keeper = PlanKeeper(
             KeeperParts(
                 home=home,
@@ -90,10 +91,11 @@ class Services:
                 supervisor=self.supervisor,
                 metrics=self.metrics,
                 draining=self.draining,
-                may_resume=partial(may_resume, home),
+                may_start=self._may_start,
+                notices=self.notices,
             )
         )
-
+        self.supervisor.add(self.notices.round)
         schedules = Schedules(home, database, self.answers, sealer, self.keeper.wake)
         self.supervisor.add(self._unless_held(schedules.round))
         self.supervisor.add(Drifts(home, database, self.answers, sealer).round)
@@ -102,6 +104,9 @@ class Services:
         self.supervisor.add(self._unless_held(self.sources.round))
         self.port = 0
         """The port on which it listens."""
+
+    def _may_start(self) -> bool:
+        return not self.draining.is_set() and may_resume(self.home)
 
     def _unless_held(self, duty: Duty) -> Duty:
         """What a server that was restored from a backup does not do before it may."""

@@ -50,7 +50,7 @@ def by_token(connection: Connection, text: str, now: float) -> tuple[Principal, 
         return None
     more = {"by": f"token {row.id}", "role": row.role, "projects": tuple(row.projects.split())}
     if row.project:
-        found: Principal | None = account_principal(connection, row.project, row.owner, **more)
+        found: Principal | None = account_principal(connection, row.project, row.owner, **more, made_by=row.made_by)
     else:
         found = user_principal(connection, row.owner, **more)
     return (found, now - row.used > NEWS_AFTER) if found is not None else None

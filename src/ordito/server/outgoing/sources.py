@@ -180,7 +180,10 @@ class Sources:
         except ApiProblem as problem:
             await self._written(row, began, problem.detail)
         except (EnsembleError, OSError, RuntimeError) as error:
-            await self._written(row, began, f"the server cannot keep it: {error}"[:MOST_TEXT])
+            _LOG.warning("source of %s/%s: %s", row.project, row.ensemble, error)
+            is_fault = isinstance(error, RuntimeError)
+            said = str(error) if is_fault else ApiProblem.of_error(error, str(self._parts.home)).detail
+            await self._written(row, began, f"the server cannot keep it: {said}"[:MOST_TEXT])
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
@@ -286,7 +289,7 @@ def _planned(connection: Connection, parts: SourceParts, row: Row[Any], began: f
         request = msgspec.convert({"workflow": commit.workflow, "package": digest}, ASKED)
         comment = f"{row.branch} at {revision[:12]}"
         wanted = PlanWanted(request=request, apply=row.apply, comment=comment)
-        author = Author(KIND, f"{row.project}/{row.ensemble}")
+        author = Author(KIND, f"{row.project}/{row.ensemble}", row.made_by or row.who)
         plan = ask_plan(connection, parts.sealer, author, (row.project, row.ensemble), wanted, now)
         if row.apply == AUTO:
             connection.execute(update(PLANS).where(PLANS.c.id == plan).values(applied=author.shown))

@@ -27,7 +27,7 @@ from ordito.ensemble.job_mark import marked
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
-from ordito.results.failure import Failure, failure_of
+from ordito.results.failure import Failure
 from ordito.results.server_plans import PlanProblem
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, forget_events, tell
@@ -65,6 +65,8 @@ from ordito.server.processes.queries import Queries
 from ordito.server.processes.runners import ForkedRunners
 from ordito.server.settings import JobSettings
 from ordito.server.supervisor import Supervisor
+from ordito.server.waiting_notices import WaitingNotices
+from ordito.source.reach import within
 from ordito.work.records import AskedBy
 
 _LOG = logging.getLogger(__name__)
@@ -110,8 +112,12 @@ class KeeperParts(msgspec.Struct, frozen=True):
     draining: asyncio.Event
     """Set once the server is to stop."""
 
-    may_resume: Callable[[], bool]
-    """Whether jobs may be begun and resumed: not yet, where the server was restored from a backup."""
+    may_start: Callable[[], bool]
+    """Whether jobs may be begun and resumed: not once the server is to stop, and not yet where it was restored from a
+    backup."""
+
+    notices: WaitingNotices
+    """Handles what arrived while a job ran."""
 
 
 class PlanKeeper:
@@ -199,7 +205,10 @@ class PlanKeeper:
                 if not self._parts.draining.is_set():
                     await self._database.write(partial(_not_made, row=row, problem=problem))
             except (EnsembleError, OSError) as error:
-                await self._database.write(partial(_not_made, row=row, problem=ApiProblem.of(failure_of(error))))
+                _LOG.warning("plan %s: %s", row.id, error)
+                directory = await self._directory(row)
+                said = ApiProblem.of_error(error, directory, str(self._parts.home))
+                await self._database.write(partial(_not_made, row=row, problem=said))
 
     async def _make_now(self, row: Row[Any]) -> None:
         request = stored_request(row, self._parts.sealer)
@@ -247,13 +256,13 @@ class PlanKeeper:
         return started
 
     async def _may_begin(self, row: Row[Any]) -> bool:
-        frozen = partial(frozen_by, project=row.project, ensemble=row.ensemble, now=time.time())
-        if not self._may_start() or await self._database.read(frozen) is not None:
+        if not self._parts.may_start() or await self._is_frozen(row.project, row.ensemble):
             return False
         layout = Layout(Path(await self._directory(row)))
 
         def is_free() -> bool:
-            return not layout.exists or (holder(layout) is None and not marked(layout.journal))
+            with within(layout.root):
+                return not layout.exists or (holder(layout) is None and not marked(layout.journal))
 
         if not await asyncio.to_thread(is_free):
             return False
@@ -262,8 +271,9 @@ class PlanKeeper:
         await self._database.write(partial(_hold_back, row=row))
         return False
 
-    def _may_start(self) -> bool:
-        return not self._parts.draining.is_set() and self._parts.may_resume()
+    async def _is_frozen(self, project: str, ensemble: str) -> bool:
+        frozen = partial(frozen_by, project=project, ensemble=ensemble, now=time.time())
+        return await self._database.read(frozen) is not None
 
     async def _start(self, row: Row[Any]) -> None:
         request = stored_request(row, self._parts.sealer)
@@ -343,7 +353,7 @@ class PlanKeeper:
             await self._ended(row, found.job, found.status)
         else:
             await self._move(row, PlanState.RUNNING, now, job=found.job)
-            if self._parts.jobs.resume != NEVER and self._may_start():
+            if self._parts.jobs.resume != NEVER and self._parts.may_start():
                 await self._resume(row.project, row.ensemble, directory)
 
     async def _ended(self, row: Row[Any], job: str, status: str) -> None:
@@ -353,6 +363,7 @@ class PlanKeeper:
             await self._database.write(partial(_made_of, row=row, package=package))
         await self._move(row, PlanState.APPLIED, time.time(), job=job, job_status=status)
         self._parts.metrics.jobs.labels(row.workflow, status).inc()
+        await self._parts.notices.handle(row.project, row.ensemble)
         self._parts.metrics.job_seconds.labels(row.workflow).observe(max(0.0, time.time() - row.changed))
 
     async def _move(self, row: Row[Any], to: PlanState, now: float, **values: object) -> None:
@@ -393,7 +404,7 @@ class PlanKeeper:
                 await asyncio.to_thread(self._parts.files.forget, plan)
                 await asyncio.to_thread(self._runners.forget, plan)
         policy = self._parts.jobs.resume
-        if policy == NEVER or not self._may_start():
+        if policy == NEVER or not self._parts.may_start():
             return
         for project, ensemble, directory in await self._database.read(all_ensembles):
             with contextlib.suppress(EnsembleError, OSError):
@@ -401,7 +412,9 @@ class PlanKeeper:
                     await self._resume(project, ensemble, directory)
 
     async def _resume(self, project: str, ensemble: str, directory: str) -> None:
-        """Resume the job of an ensemble that nobody carries out, unless that was done too often."""
+        """Resume the job of an ensemble that nobody carries out, unless it is frozen, or that was done too often."""
+        if await self._is_frozen(project, ensemble):
+            return
         now, name = time.time(), f"{project}/{ensemble}"
         times = [at for at in self._resumed.get(name, ()) if now - at < RESUMES_WITHIN]
         self._resumed[name] = times
@@ -547,33 +560,36 @@ class FoundJob(msgspec.Struct, frozen=True):
 
 def _job_of(directory: str, plan: str) -> FoundJob | None:
     """The job of a plan, by the ensemble's journal; None for none. Raises ``EnsembleError``."""
-    layout = Layout(Path(directory))
-    journal = read_journal(layout)
-    if journal is None:
-        return None
-    with journal:
-        job = journal.job_of(plan)
-        if not job:
+    with within(directory):
+        layout = Layout(Path(directory))
+        journal = read_journal(layout)
+        if journal is None:
             return None
-        if journal.holds_job(job):
-            return FoundJob(job, "")
-    return FoundJob(job, _ended_as(directory, job) or "failed")
+        with journal:
+            job = journal.job_of(plan)
+            if not job:
+                return None
+            if journal.holds_job(job):
+                return FoundJob(job, "")
+        return FoundJob(job, _ended_as(directory, job) or "failed")
 
 
 def _ended_as(directory: str, job: str) -> str:
     """How a job ended, by the records of jobs; "" where these do not know it. Raises ``EnsembleError``."""
-    found = next((line for line in job_lines(Layout(Path(directory))) if line.id == job), None)
-    return found.outcome if found is not None else ""
+    with within(directory):
+        found = next((line for line in job_lines(Layout(Path(directory))) if line.id == job), None)
+        return found.outcome if found is not None else ""
 
 
 def _is_interrupted(directory: str, everybodys: bool) -> bool:
     """Whether a job of an ensemble was interrupted and is to be resumed. Raises ``EnsembleError``."""
-    layout = Layout(Path(directory))
-    if not layout.exists or not marked(layout.journal) or holder(layout) is not None:
-        return False
-    journal = read_journal(layout)
-    if journal is None:
-        return False
-    with journal:
-        frame = journal.frame()
-    return frame is not None and (everybodys or bool(frame[0].asked.by))
+    with within(directory):
+        layout = Layout(Path(directory))
+        if not layout.exists or not marked(layout.journal) or holder(layout) is not None:
+            return False
+        journal = read_journal(layout)
+        if journal is None:
+            return False
+        with journal:
+            frame = journal.frame()
+        return frame is not None and (everybodys or bool(frame[0].asked.by))

@@ -9,7 +9,6 @@ import msgspec
 from sqlalchemy import Connection
 
 from ordito.app.given_files import ANY, digest_of
-from ordito.app.work_items import NoticesItem
 from ordito.ensemble.errors import EnsembleError
 from ordito.results.answer import Asked, UseCase
 from ordito.results.diff import DiffData
@@ -225,10 +224,8 @@ async def _notify(call: ApiCall) -> Reply:
     given: Notice = call.body
     asked = NoticeAsked(given.entity, given.event, given.values)
     reply = await _do(call, NOTIFY, asked, "notice.put", about=f"{given.entity} {given.event}")
-    # Where somebody works on the ensemble, that one handles it afterwards.
-    item = NoticesItem((await _reads(call))[0])
-    task = await call.services.keeper.task_of(item, call.project, call.ensemble)
-    call.services.runners.start(f"notices-{call.project}.{call.ensemble}", task)
+    # Where something is frozen, or somebody works on the ensemble, it waits.
+    await call.services.notices.handle(call.project, call.ensemble)
     return reply
 
 

@@ -22,8 +22,10 @@ from ordito.server.call import ApiCall
 from ordito.server.database.tables import ENSEMBLES
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of_row
+from ordito.server.plans.store import frozen_by
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, Fields, Reply, Route
+from ordito.source.reach import within
 
 
 class Cancelling(Fields, frozen=True):
@@ -64,6 +66,10 @@ async def _cancel(call: ApiCall) -> Reply:
 
 async def _resume(call: ApiCall) -> Reply:
     directory, job = await _open_job(call)
+    now_frozen = partial(frozen_by, project=call.project, ensemble=call.ensemble, now=call.now)
+    frozen = await call.services.database.read(now_frozen)
+    if frozen is not None:
+        raise ApiProblem("frozen", f"nothing begins or goes on here now: {frozen}", "end the freeze first")
     kept = await call.begin()
     if kept is not None:
         return kept
@@ -105,11 +111,12 @@ async def _open_job(call: ApiCall) -> tuple[str, str]:
 
 def _unfinished(layout: Layout) -> str:
     """The job that has not ended, "" for none. Raises ``EnsembleError``."""
-    journal = read_journal(layout)
-    if journal is None:
-        return ""
-    with journal:
-        frame = journal.frame()
+    with within(layout.root):
+        journal = read_journal(layout)
+        if journal is None:
+            return ""
+        with journal:
+            frame = journal.frame()
     return frame[0].id if frame is not None else ""
 
 
@@ -189,7 +196,7 @@ _JOB = ENSEMBLE + "/jobs/{job}"
 PATIENCE = 5.0
 """Seconds to wait for ensembles that have to be asked."""
 
-_PROBLEMS = ("unknown-project", "unknown-ensemble", "unknown-job", "job-ended", "locked", "ensemble")
+_PROBLEMS = ("frozen", "unknown-project", "unknown-ensemble", "unknown-job", "job-ended", "locked", "ensemble")
 
 
 def _route(path: str, summary: str, handler: Any, body: type[Fields], verb: str) -> Route:

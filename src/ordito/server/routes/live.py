@@ -16,7 +16,8 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import by_credentials
-from ordito.server.live.topics import OVERALL, Feed, Item, Place, Topic, cursor_text, places_in, topic_named
+from ordito.server.live.feed import Feed, Item, Place
+from ordito.server.live.topics import OVERALL, Topic, cursor_text, places_in, topic_named
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem

@@ -32,12 +32,12 @@ from ordito.server.plans.store import (
     Author,
     PlanWanted,
     about,
-    answering,
     approvals,
     ask_plan,
     author_of,
     frozen_by,
     move,
+    people_behind,
     plan_row,
     problem,
 )
@@ -114,13 +114,13 @@ def shown(connection: Connection, call: ApiCall, row: Row[Any]) -> AskedPlan:
         job=row.job or None,
         job_status=row.job_status,
         problem=problem(row),
-        allowed=tuple(_allowed(call, row, needed.wanted)),
+        allowed=tuple(_allowed(connection, call, row, needed.wanted)),
     )
 
 
-def _allowed(call: ApiCall, row: Row[Any], wanted: Sequence[WantedApprovals]) -> Iterator[str]:
+def _allowed(connection: Connection, call: ApiCall, row: Row[Any], wanted: Sequence[WantedApprovals]) -> Iterator[str]:
     state, of = PlanState(row.state), (row.project, row.ensemble)
-    may_approve = not _is_author(call, row) or any(one.author_may for one in wanted)
+    may_approve = not _is_own(connection, call, row) or any(one.author_may for one in wanted)
     if state in (PlanState.READY, PlanState.WAITING) and may_approve and call.may(Permission.APPROVE, *of):
         yield "approve"
     if state is PlanState.READY and call.may(WORKFLOW_PERMISSIONS[row.workflow], *of):
@@ -141,9 +141,10 @@ def _is_author(call: ApiCall, row: Row[Any]) -> bool:
     return (row.kind, row.who) == (call.principal.kind, call.principal.id)
 
 
-def _answers_for(connection: Connection, call: ApiCall, row: Row[Any]) -> bool:
-    """Whether a plan is that of who asks, or of a schedule or a source that they have made."""
-    return answering(connection, row, row.who) == call.principal.id
+def _is_own(connection: Connection, call: ApiCall, row: Row[Any]) -> bool:
+    """Whether a plan is that of who asks: also where a schedule or a source that they have made has asked for it, or an
+    account of which they hold a token."""
+    return bool({call.principal.id, call.principal.behind} & people_behind(connection, row))
 
 
 async def _whole(call: ApiCall, plan: str, of: tuple[str, str]) -> AskedPlan:
@@ -181,7 +182,7 @@ async def _ask(call: ApiCall) -> Reply:
     workflow = str(type(wanted.request).__struct_config__.tag)
     if wanted.apply == AUTO:
         await _must_apply(call, workflow)
-    author = Author(call.principal.kind, call.principal.id)
+    author = Author(call.principal.kind, call.principal.id, call.principal.made_by)
     of = (call.project, call.ensemble)
 
     def ask(connection: Connection) -> Reply:
@@ -359,11 +360,12 @@ async def _decide(call: ApiCall) -> Reply:
     def decide(connection: Connection) -> Reply:
         row = plan_row(connection, of, plan)
         _must_be(row, (PlanState.READY, PlanState.WAITING), given.digest)
+        if _is_own(connection, call, row) and not _author_may(connection, row):
+            hint = "somebody else who may approve has to look at it"
+            text = "nobody approves or rejects a plan of their own, nor one of an account whose token they have made"
+            raise ApiProblem("own-plan", text, hint)
         if who.kind != USER:
             raise ApiProblem("forbidden", "only users approve and reject", "sign in as a user")
-        if _answers_for(connection, call, row) and not _author_may(connection, row):
-            hint = "somebody else who may approve has to look at it"
-            raise ApiProblem("own-plan", "nobody approves or rejects a plan of their own", hint)
         mine = (APPROVALS.c.plan == plan) & (APPROVALS.c.who == who.id)
         connection.execute(delete(APPROVALS).where(mine))
         values = {"digest": given.digest, "decision": given.decision, "comment": given.comment}

@@ -154,8 +154,10 @@ class Schedules:
         try:
             reads = await self._database.read(lambda connection: reads_of(connection, self._home, *of))
             found = await self._answers.ask(STATUS.name, reads[0], StatusAsked(outputs=False), reads=reads)
-        except (ApiProblem, EnsembleError) as error:
-            return (), f"the status cannot be read: {error}"
+        except ApiProblem as problem:
+            return (), f"the status cannot be read: {problem.detail}"
+        except EnsembleError as error:
+            return (), f"the status cannot be read: {ApiProblem.of_error(error, reads[0]).detail}"
         names = [name for name in to_heal(found.body) if name not in without]
         return names[:1], "" if names else "nothing is to be healed"
 
@@ -174,7 +176,7 @@ class Schedules:
         before = _open_plan(connection, name)
         if before is not None and before.state != PlanState.READY:
             return TurnOutcome(f"left out: the plan of the turn before, {before.id}, is {before.state}")
-        author = Author(KIND, name)
+        author = Author(KIND, name, row.made_by or row.who)
         try:
             plan = ask_plan(connection, self._sealer, author, (row.project, row.ensemble), wanted, now)
         except ApiProblem as problem:
