@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from cryptography.fernet import Fernet
+from sqlalchemy import Connection, delete
 
 from ordito.app.surroundings import Surroundings
 from ordito.server.answers import Answers
-from ordito.server.call import forget_answers
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import forget_events
+from ordito.server.database.tables import ANSWERS
 from ordito.server.identity.signing_in import prune
 from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
@@ -132,10 +133,15 @@ class Services:
         """Forget what is over, so that the database does not grow with what nobody needs any more."""
         if time.monotonic() < self._next_prune:
             return
-        for forget in (prune, forget_answers, forget_events, forget_freezes):
+        for forget in (prune, _forget_answers, forget_events, forget_freezes):
             # One after the other: who writes meanwhile waits for one at most.
             await self.database.write(partial(forget, now=time.time()))
         self._next_prune = time.monotonic() + PRUNES_EVERY
 
     def _asked(self, look: str, seconds: float) -> None:
         self.metrics.query_seconds.labels(look).observe(seconds)
+
+
+def _forget_answers(connection: Connection, now: float) -> None:
+    """Forget the answers to requests with keys that are not given again any more."""
+    connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < now))
