@@ -57,11 +57,16 @@ def _look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") -
             asked = msgspec.structs.replace(asked, **{printed: False})
         reads = await _reads(call)
         # Before it is read: a stream that begins here may tell a thing twice, and leaves nothing out.
-        cursor = cursor_text({"ensemble": present_place(reads[0]).text})
+        cursor = cursor_text({_topic(call): present_place(reads[0]).text})
         found = await call.services.answers.ask(use_case.name, reads[0], asked, keeps=keeps, reads=reads)
         return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor})
 
     return handler
+
+
+def _topic(call: ApiCall) -> str:
+    """The topic of the ensemble that the path names."""
+    return f"ensemble:{call.project}/{call.ensemble}"
 
 
 def _of_job(use_case: UseCase[Any, Any]) -> Handler:
@@ -79,7 +84,8 @@ def _of_job(use_case: UseCase[Any, Any]) -> Handler:
             asked = msgspec.structs.replace(asked, **{printed: False})
         end = whole_end(reads[0], job)
         found = await call.services.answers.ask(use_case.name, reads[0], asked, reads=reads, mark=str(end))
-        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor_text({"job": end})})
+        cursor = cursor_text({f"job:{call.project}/{call.ensemble}/{job}": end})
+        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor})
 
     return handler
 
@@ -113,7 +119,7 @@ class _InstanceQuery(Fields, frozen=True):
 
 async def _instance(call: ApiCall) -> Reply:
     reads = await _reads(call)
-    cursor = cursor_text({"ensemble": present_place(reads[0]).text})
+    cursor = cursor_text({_topic(call): present_place(reads[0]).text})
     asked = DescribeAsked(f"instance:{call.path['name']}", MOST_CHANGES)
     found = await call.services.answers.ask(DESCRIBE.name, reads[0], asked, reads=reads)
     return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor})
