@@ -27,6 +27,7 @@ from sqlalchemy.exc import DatabaseError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import current_user
 from ordito.server.application import application, openapi
+from ordito.server.connections import PatientConnection, most_connections
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
 from ordito.server.deployers import warning
@@ -210,7 +211,8 @@ def _config(settings: ServerSettings, services: Services, home: Path) -> uvicorn
     tls = settings.tls
     return uvicorn.Config(
         application(services),
-        http="h11",
+        http=PatientConnection,
+        limit_concurrency=most_connections(),
         ws="none",
         lifespan="on",
         log_config=None,
