@@ -32,12 +32,12 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps):
       onClick={(event) => event.target === dialog.current && dialog.current?.close()}
     >
       <div className="dialog-inside">
-        <header>
+        <div className="dialog-head">
           <h2 id={name}>{title}</h2>
           <button type="button" className="icon" aria-label="Close" onClick={() => dialog.current?.close()}>
             ×
           </button>
-        </header>
+        </div>
         {children}
       </div>
     </dialog>
