@@ -93,7 +93,7 @@ export function Confirm({ title, children, does, name, danger = false, onConfirm
           </div>
         )}
         {error !== undefined && <ProblemPart error={error} title="It was not done" />}
-        <footer className="buttons">
+        <div className="buttons">
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
@@ -104,7 +104,7 @@ export function Confirm({ title, children, does, name, danger = false, onConfirm
           >
             {does}
           </button>
-        </footer>
+        </div>
       </form>
     </Dialog>
   );

@@ -18,11 +18,11 @@ export default function PasswordDialog({ onClose }: { onClose: () => void }): Re
     return (
       <Dialog title="Password" onClose={onClose}>
         <p role="status">The password is set. Your other sessions have ended.</p>
-        <footer className="buttons">
+        <div className="buttons">
           <button type="button" className="button main" onClick={onClose}>
             Close
           </button>
-        </footer>
+        </div>
       </Dialog>
     );
   }
@@ -61,14 +61,14 @@ export default function PasswordDialog({ onClose }: { onClose: () => void }): Re
           )}
         </Field>
         {change.isError && <ProblemPart error={change.error} title="The password is as before" />}
-        <footer className="buttons">
+        <div className="buttons">
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
           <button type="submit" className="button main" disabled={change.isPending}>
             Set it
           </button>
-        </footer>
+        </div>
       </form>
     </Dialog>
   );
