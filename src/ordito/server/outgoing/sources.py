@@ -39,7 +39,7 @@ from ordito.server.plans.store import Author, PlanWanted, ask_plan, move
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.link import bare_environment
 from ordito.server.processes.queries import Queries
-from ordito.server.settings import Limits, ServerSettings
+from ordito.server.settings import CurrentSettings, Limits
 
 _LOG = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ class SourceParts(msgspec.Struct, frozen=True):
     queries: Queries
     packages: PackageStore
     sealer: Fernet
-    settings: ServerSettings
+    settings: CurrentSettings
 
 
 class Sources:
@@ -152,8 +152,8 @@ class Sources:
         tried = self._tried.get(row.id, ("", ""))
         folder = await asyncio.to_thread(self._new_folder)
         try:
-            addresses = await asyncio.to_thread(_addresses, row.repository, self._parts.settings.egress)
-            limits = self._parts.settings.limits
+            addresses = await asyncio.to_thread(_addresses, row.repository, self._parts.settings.now.egress)
+            limits = self._parts.settings.now.limits
             asked = PackAsked(
                 folder=folder,
                 repository=row.repository,
@@ -281,7 +281,7 @@ def _planned(connection: Connection, parts: SourceParts, row: Row[Any], began: f
     kept = connection.begin_nested()
     try:
         _check_author(connection, row)
-        _keep(connection, parts.settings.limits, row, commit, now)
+        _keep(connection, parts.settings.now.limits, row, commit, now)
         for name in (
             connection.execute(select(PLANS.c.id).where(_of_source(row), PLANS.c.state.in_(UNBEGUN))).scalars().all()
         ):

@@ -146,14 +146,14 @@ class Webhooks:
         database: Database,
         sealer: Fernet,
         base: Callable[[], str],
-        egress: Sequence[str],
+        egress: Callable[[], Sequence[str]],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """``base`` gives the URL of the server."""
+        """``base`` gives the URL of the server, ``egress`` what it may reach."""
         self._database = database
         self._sealer = sealer
         self._base = base
-        self._egress = tuple(egress)
+        self._egress = egress
         self._clock = clock
         self._threads = ThreadPoolExecutor(PARALLEL, "webhook")
         self._busy: dict[str, asyncio.Task[None]] = {}
@@ -212,7 +212,7 @@ class Webhooks:
             SIGNATURE: signature(secret, due.body, self._clock()),
         }
         try:
-            status = post(due.url, due.body, headers, self._egress)
+            status = post(due.url, due.body, headers, tuple(self._egress()))
         except PostFailed as failed:
             return _Outcome(WAITING, failed.message)
         except ApiProblem as problem:
