@@ -14,10 +14,9 @@ from cryptography.fernet import Fernet
 from sqlalchemy import Connection, delete, insert, select
 
 from ordito.server.answers import Answers
-from ordito.server.call import forget_answers
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import forget_events
-from ordito.server.database.tables import SETTINGS
+from ordito.server.database.tables import ANSWERS, SETTINGS
 from ordito.server.identity.signing_in import prune
 from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
@@ -29,6 +28,7 @@ from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
 from ordito.server.plans.store import forget_freezes
+from ordito.server.plans.waiting_notices import NoticeParts, WaitingNotices
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
@@ -37,7 +37,6 @@ from ordito.server.schedules.drifts import Drifts
 from ordito.server.schedules.turns import Schedules
 from ordito.server.settings import ChangedSettings, CurrentSettings, ServerSettings, base_url
 from ordito.server.supervisor import Duty, Supervisor
-from ordito.server.waiting_notices import NoticeParts, WaitingNotices
 
 PRUNES_EVERY = 600.0
 """Seconds between two rounds in which what is over is forgotten."""
@@ -53,6 +52,11 @@ def keep_settings(connection: Connection, changed: ChangedSettings) -> None:
     """Keep it, in place of what was set before."""
     connection.execute(delete(SETTINGS))
     connection.execute(insert(SETTINGS).values(name="server", body=msgspec.json.encode(changed).decode()))
+
+
+def forget_answers(connection: Connection, now: float) -> None:
+    """Forget the answers that are not given again any more."""
+    connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < now))
 
 
 class Services:
