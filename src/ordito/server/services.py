@@ -22,7 +22,7 @@ from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
-from ordito.server.outgoing.sources import SourceParts, Sources
+from ordito.server.outgoing.sources import GitSources, SourceParts
 from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
@@ -123,7 +123,7 @@ class Services:
         self.supervisor.add(self._unless_held(schedules.round))
         self.supervisor.add(Drifts(home, database, self.answers, sealer).round)
         following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, self.current)
-        self.sources = Sources(following, self.keeper.wake)
+        self.sources = GitSources(following, self.keeper.wake)
         self.supervisor.add(self._unless_held(self.sources.round))
         self._next_prune = 0.0
         self.supervisor.add(self._prune)

@@ -17,11 +17,11 @@ from ordito.server.names import meant_field
 from ordito.server.refused import ServerRefused
 
 
-class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _SettingsPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class Tls(_Part, frozen=True):
+class Tls(_SettingsPart, frozen=True):
     """The server's own certificate."""
 
     certificate: str
@@ -31,7 +31,7 @@ class Tls(_Part, frozen=True):
     """The path of its key."""
 
 
-class Limits(_Part, frozen=True):
+class Limits(_SettingsPart, frozen=True):
     """What a request may use."""
 
     requests: Annotated[float, msgspec.Meta(gt=0)] = 50.0
@@ -62,7 +62,7 @@ class Limits(_Part, frozen=True):
     """Bytes of address space of the process that makes one."""
 
 
-class JobSettings(_Part, frozen=True):
+class JobSettings(_SettingsPart, frozen=True):
     """How jobs run."""
 
     parallel: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 8
@@ -72,7 +72,7 @@ class JobSettings(_Part, frozen=True):
     """Which interrupted jobs are resumed without being asked: those that a server began, all, or none."""
 
 
-class ServerSettings(_Part, frozen=True):
+class ServerSettings(_SettingsPart, frozen=True):
     """How the server listens, and what it permits."""
 
     listen: str = "127.0.0.1:8420"
@@ -125,7 +125,7 @@ Host = Annotated[str, msgspec.Meta(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]
 """The name of a host, or its address, with a port or without."""
 
 
-class ChangedSettings(_Part, frozen=True):
+class ChangedSettings(_SettingsPart, frozen=True):
     """What administrators have set through the API; null is as ``server.yaml`` says."""
 
     banner: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None

@@ -29,7 +29,7 @@ from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import PACKAGES, PLANS, SOURCES
 from ordito.server.identity.principal import principal_of
 from ordito.server.outgoing.egress import check_listed, permitted_addresses, port_of, split_url
-from ordito.server.outgoing.packing import ARCHIVE, NotPacked, PackAsked, Packed, Unchanged, packed
+from ordito.server.outgoing.packing import ARCHIVE, NotPacked, PackAsked, PackedCommit, Unchanged, packed
 from ordito.server.packages import NewArchive, PackageStore
 from ordito.server.permissions import Permission
 from ordito.server.places import reads_of
@@ -91,7 +91,7 @@ class SourceParts(msgspec.Struct, frozen=True):
     settings: CurrentSettings
 
 
-class Sources:
+class GitSources:
     """Follows the sources of ensembles."""
 
     def __init__(self, parts: SourceParts, wake: Any, clock: Any = time.time) -> None:
@@ -167,7 +167,7 @@ class Sources:
             )
             self.fetches += 1
             found = await packed(asked, bare_environment(os.environ))
-            if isinstance(found, Packed):
+            if isinstance(found, PackedCommit):
                 await self._take(row, began, found, Path(folder, ARCHIVE))
                 self._tried.pop(row.id, None)
             elif isinstance(found, Unchanged):
@@ -195,7 +195,7 @@ class Sources:
     async def _written(self, row: Row[Any], began: float, problem: str) -> None:
         await self._database.write(lambda connection: _looked(connection, row, began, problem, self._clock()))
 
-    async def _take(self, row: Row[Any], began: float, found: Packed, path: Path) -> None:
+    async def _take(self, row: Row[Any], began: float, found: PackedCommit, path: Path) -> None:
         """Keep a package, and ask for its plan. Raises ``ApiProblem``."""
         parts, of = self._parts, (row.project, row.ensemble)
         # Who has packed it has read what others wrote, so its word is not taken.
@@ -226,7 +226,7 @@ class _Status(msgspec.Struct):
 
 
 class _Commit(msgspec.Struct, frozen=True):
-    found: Packed
+    found: PackedCommit
     archive: NewArchive
     summary: str
     workflow: str

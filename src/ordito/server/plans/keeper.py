@@ -60,7 +60,7 @@ from ordito.server.plans.store import (
 )
 from ordito.server.plans.waiting_notices import WaitingNotices
 from ordito.server.problems import ApiProblem
-from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, Nothing, RunnerTask, Suspended
+from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, NothingToDo, RunnerTask, Suspended
 from ordito.server.processes.making import MAKE, MadePlanData, MakeAsked
 from ordito.server.processes.queries import Queries
 from ordito.server.processes.runners import ForkedRunners
@@ -310,7 +310,7 @@ class PlanKeeper:
             report = look.end.report
             await asyncio.to_thread(self._parts.files.keep_report, row.id, bytes(report))
             await self._ended(row, look.end.job, look.end.status)
-        elif isinstance(look.end, Nothing) and not look.job:
+        elif isinstance(look.end, NothingToDo) and not look.job:
             await self._move(row, PlanState.EMPTY, now)
         elif isinstance(look.end, NotDone) and not look.job:
             await self._not_done(row, look.end)
@@ -548,14 +548,14 @@ def is_ready_to_go(connection: Connection, row: Row[Any]) -> bool:
 # --------------------------------------------------------------------------------------- what ensembles say of a job
 
 
-class FoundJob(msgspec.Struct, frozen=True):
+class PlanJob(msgspec.Struct, frozen=True):
     """A job of a plan; ``status`` is how it ended, "" for not yet."""
 
     job: str
     status: str
 
 
-def _job_of(directory: str, plan: str) -> FoundJob | None:
+def _job_of(directory: str, plan: str) -> PlanJob | None:
     """The job of a plan, by the ensemble's journal; None for none. Raises ``EnsembleError``."""
     with within(directory):
         layout = Layout(Path(directory))
@@ -567,8 +567,8 @@ def _job_of(directory: str, plan: str) -> FoundJob | None:
             if not job:
                 return None
             if journal.holds_job(job):
-                return FoundJob(job, "")
-        return FoundJob(job, _ended_as(directory, job) or "failed")
+                return PlanJob(job, "")
+        return PlanJob(job, _ended_as(directory, job) or "failed")
 
 
 def _ended_as(directory: str, job: str) -> str:

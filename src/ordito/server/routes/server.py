@@ -13,7 +13,7 @@ from ordito.results.pages import as_markdown, read_page
 from ordito.server.call import ApiCall, tag_of
 from ordito.server.database.tables import DELIVERIES, EVENTS, PLANS, WEBHOOKS
 from ordito.server.deployers import warning
-from ordito.server.metrics import Counted
+from ordito.server.metrics import CountedRows
 from ordito.server.permissions import Access, Permission
 from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
@@ -86,7 +86,7 @@ async def _ready(call: ApiCall) -> Reply:
     return Reply(HealthData(not problems, tuple(problems)), 503 if problems else 200)
 
 
-def _counted(connection: Connection) -> Counted:
+def _counted(connection: Connection) -> CountedRows:
     """What figures count in the database."""
     plans = connection.execute(select(PLANS.c.state, func.count()).group_by(PLANS.c.state)).all()
     queued = PLANS.c.state == PlanState.QUEUED
@@ -95,7 +95,7 @@ def _counted(connection: Connection) -> Counted:
     deliveries = connection.execute(select(DELIVERIES.c.state, func.count()).group_by(DELIVERIES.c.state)).all()
     newest = connection.execute(select(func.max(EVENTS.c.number))).scalar() or 0
     slowest = connection.execute(select(func.min(WEBHOOKS.c.seen)).where(~WEBHOOKS.c.paused)).scalar()
-    return Counted(
+    return CountedRows(
         plans={**dict.fromkeys(map(str, PlanState), 0), **{row[0]: row[1] for row in plans}},
         longest_queue=max(connection.execute(by_ensemble).scalars(), default=0),
         oldest_wait=oldest or 0.0,
