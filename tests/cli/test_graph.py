@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from ordito.authoring.graph import Graph, GraphConnection, GraphNode
 from ordito.cli.graph.dot import dot
-from ordito.cli.graph.layout import PAD, TITLE, Box, Forest, layout
 from ordito.cli.graph.mermaid import mermaid
 from ordito.cli.graph.svg import curves_of, svg
 from ordito.cli.graph.text import write_tree
+from ordito.results.picture.layout import PAD, TITLE, Box, Forest, layout
 from tests.cli.channels import channel, written
 from tests.cli.program import DATA, Run
 

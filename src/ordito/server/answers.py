@@ -106,16 +106,17 @@ class Answers:
             return ApiProblem.of_error(error, directory)
 
     async def ask(
-        self, look: str, directory: str, asked: Asked, *, keeps: bool = True, reads: Reads | None = None
+        self, look: str, directory: str, asked: Asked, *, keeps: bool = True, reads: Reads | None = None, mark: str = ""
     ) -> KeptAnswer:
         """The answer to a look. ``keeps`` is whether it depends on nothing but the ensemble's own files, ``reads`` what
-        it may read, None for the directory alone. Raises ``ApiProblem`` and ``EnsembleError``."""
+        it may read, None for the directory alone; ``mark`` changes with what it depends on besides the stamp. Raises
+        ``ApiProblem`` and ``EnsembleError``."""
         parameters = msgspec.json.encode(asked)
         if not keeps:
             body = await self._queries.ask(look, directory, parameters, reads)
             return KeptAnswer(body, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
         # Before it is read: what changes meanwhile gives another stamp.
-        stamp, key = stamp_of(directory), (look, directory, parameters)
+        stamp, key = stamp_of(directory) + mark, (look, directory, parameters)
         tag = _tag(stamp, look, parameters)
         kept = self._kept.get(key)
         if kept is not None and kept.etag == tag:

@@ -16,7 +16,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordito.base.suggest import nearest
-from ordito.server.border import SECURITY, answered, refused
+from ordito.server.border import SECURITY, answered, check_host, refused
 from ordito.server.openapi import document
 from ordito.server.places import keep_reads, service_place, without_reads
 from ordito.server.problems import ApiProblem
@@ -24,6 +24,7 @@ from ordito.server.route import Route
 from ordito.server.routes.table import ROUTES
 from ordito.server.services import Services
 from ordito.server.settings import base_url
+from ordito.server.web_pages import WebPages
 
 _LOG = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ def application(services: Services) -> ASGIApp:
         by_path.setdefault(route.path, {})[route.method] = route
     routes = [StarletteRoute(path, _endpoint(services, methods), methods=None) for path, methods in by_path.items()]
     made = Starlette(
-        routes=[*routes, StarletteRoute("/{path:path}", _unknown, methods=None)],
+        routes=[*routes, StarletteRoute("/{path:path}", _pages(services), methods=None)],
         lifespan=_lifespan(services),
     )
     made.router.redirect_slashes = False
@@ -68,13 +69,22 @@ def _endpoint(services: Services, methods: Mapping[str, Route]) -> _Endpoint:
     return _Endpoint(lambda request: answered(services, methods, request))
 
 
-async def _no_such(request: Request) -> Response:
-    near = nearest(request.url.path, {route.path for route in ROUTES})
-    hint = f"did you mean {near[0]}?" if near else "see /api/v1/openapi.json"
-    return refused(ApiProblem("unknown-page", f"there is no {request.url.path[:200]}", hint), request)
+def _pages(services: Services) -> _Endpoint:
+    """Whatever is no route of the API: pages of the web UI, and what does not exist."""
+    pages = WebPages()
 
+    async def answer(request: Request) -> Response:
+        try:
+            check_host(services, request)
+            if request.method in ("GET", "HEAD") and (found := pages.answer(request)) is not None:
+                return found
+            near = nearest(request.url.path, {route.path for route in ROUTES})
+            hint = f"did you mean {near[0]}?" if near else "see /api/v1/openapi.json"
+            raise ApiProblem("unknown-page", f"there is no {request.url.path[:200]}", hint)
+        except ApiProblem as problem:
+            return refused(problem, request)
 
-_unknown = _Endpoint(_no_such)
+    return _Endpoint(answer)
 
 
 def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
@@ -125,7 +135,9 @@ class _Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *self._headers]}
+                own = {name for name, _ in message["headers"]}
+                more = [(name, value) for name, value in self._headers if name not in own]
+                message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
 
         await self._inner(scope, receive, sending)

@@ -70,7 +70,7 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
     who = ""
     try:
         check_head(request)
-        _check_host(services, request)
+        check_host(services, request)
         if route is None:
             message = f"{request.url.path} cannot be asked by {request.method}"
             raise ApiProblem("no-such-method", message, f"use {', '.join(sorted(routes))}")
@@ -203,7 +203,9 @@ def _address(services: Services, request: Request) -> str:
     return address
 
 
-def _check_host(services: Services, request: Request) -> None:
+def check_host(services: Services, request: Request) -> None:
+    """Refuse requests to a name that is not the server's: a page of another site may have rebound it. Raises
+    ``ApiProblem``."""
     if request.headers.get("host", "") not in own_names(services.settings, services.port):
         hint = "use the URL that it printed when it started; `url` in server.yaml names another one"
         raise ApiProblem("cross-site", "this server is not called so", hint)

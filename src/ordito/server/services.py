@@ -161,10 +161,15 @@ class Services:
         """Forget what is over, so that the database does not grow with what nobody needs any more."""
         if time.monotonic() < self._next_prune:
             return
-        for forget in (prune, forget_answers, forget_events, forget_freezes):
+        for forget in (prune, _forget_answers, forget_events, forget_freezes):
             # One after the other: who writes meanwhile waits for one at most.
             await self.database.write(partial(forget, now=time.time()))
         self._next_prune = time.monotonic() + PRUNES_EVERY
 
     def _asked(self, look: str, seconds: float) -> None:
         self.metrics.query_seconds.labels(look).observe(seconds)
+
+
+def _forget_answers(connection: Connection, now: float) -> None:
+    """Forget the answers to requests with keys that are not given again any more."""
+    connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < now))

@@ -10,7 +10,9 @@ from xml.sax.saxutils import escape
 import msgspec
 
 from ordito.authoring.graph import Graph, GraphConnection, GraphEdge, GraphStep, PlanGraph
-from ordito.cli.graph.layout import (
+from ordito.base.text_width import width
+from ordito.cli.graph.text import more_steps, step_name, step_says
+from ordito.results.picture.layout import (
     CHARACTER,
     MARK,
     PAD,
@@ -22,8 +24,6 @@ from ordito.cli.graph.layout import (
     more_nodes,
     short_type,
 )
-from ordito.cli.graph.text import more_steps, step_name, step_says
-from ordito.cli.text_width import width
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 COLORS = ("#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#0a7ea4")

@@ -9,8 +9,8 @@ from collections import deque
 from itertools import islice
 from pathlib import Path
 
-from ordito.app.follow import lines_from
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.events_file import lines_from
 from ordito.source.reach import within
 
 PAUSE = 0.05
@@ -54,6 +54,11 @@ class FileTail:
         if self._task is not None:
             self._task.cancel()
         return True
+
+    @property
+    def end(self) -> int:
+        """How far it was read."""
+        return self._end
 
     @property
     def changed(self) -> asyncio.Event:
