@@ -117,7 +117,10 @@ class _Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *self._headers]}
+                # A page that has a stricter policy of its own says so.
+                known = {name for name, _ in message["headers"]}
+                more = [one for one in self._headers if one[0] not in known]
+                message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
 
         await self._inner(scope, receive, sending)
