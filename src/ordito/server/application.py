@@ -135,6 +135,7 @@ class _Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
+                # A page that has a policy of its own says so.
                 own = {name for name, _ in message["headers"]}
                 more = [(name, value) for name, value in self._headers if name not in own]
                 message = {**message, "headers": [*message["headers"], *more]}
