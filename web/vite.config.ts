@@ -50,7 +50,12 @@ export default defineConfig({
       },
       output: {
         // What changes rarely is a file of its own, which browsers keep.
-        codeSplitting: { groups: [{ name: "react", test: /node_modules\/(react|react-dom|scheduler)\// }] },
+        codeSplitting: {
+          groups: [
+            { name: "react", test: /node_modules\/(react|react-dom|scheduler)\// },
+            { name: "flow", test: /node_modules\/(@xyflow|zustand|d3-|classcat)/ },
+          ],
+        },
       },
     },
   },

@@ -2228,6 +2228,7 @@ export interface TokenData {
 export interface TopologyAsked {
   boxes?: number;
   open?: string[];
+  fold?: string[];
   instances?: boolean;
 }
 

@@ -88,11 +88,17 @@ Counts = Mapping[str, Mapping[str, int]]
 
 
 def picture(
-    graph: Graph, counts: Counts, boxes: int = USUAL, opened: Collection[str] = (), *, most_dots: int = MOST_DOTS
+    graph: Graph,
+    counts: Counts,
+    boxes: int = USUAL,
+    opened: Collection[str] = (),
+    closed: Collection[str] = (),
+    *,
+    most_dots: int = MOST_DOTS,
 ) -> Picture:
-    """The picture of a graph in at most so many boxes, with those opened that somebody has opened, and with room for at
-    most so many dots in each."""
-    found = folded(graph, boxes, opened)
+    """The picture of a graph in at most so many boxes, with those opened and folded that somebody wants so, and with
+    room for at most so many dots in each."""
+    found = folded(graph, boxes, opened, closed)
     things: dict[str, dict[str, int]] = {name: {} for name in found.boxes}
     for node, said in counts.items():
         of_box = things[found.box_of[node]]
