@@ -53,7 +53,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "react", test: /node_modules\/(react|react-dom|scheduler)\// },
-            { name: "flow", test: /node_modules\/(@xyflow\/|d3-|zustand\/|classcat\/)/ },
+            { name: "flow", test: /node_modules\/(@xyflow|zustand|d3-|classcat)/ },
           ],
         },
       },
