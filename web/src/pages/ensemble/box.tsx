@@ -91,7 +91,10 @@ function Line({ box, at, dots }: { box: PictureBox; at: number; dots: Dots }): R
     const [id, operation] = [dots.inBox[at]?.length === 1 ? "" : first[0], first[1].split(".").at(-1)];
     const more = others.length > 0 ? ` +${others.length}` : "";
     return (
-      <p className="topology-line tone-pending" title={[first, ...others.slice(0, 9)].map((one) => one.join(": ")).join("\n")}>
+      <p
+        className="topology-line tone-pending"
+        title={[first, ...others.slice(0, 9)].map((one) => one.join(": ")).join("\n")}
+      >
         {`${operation} ${id}${more}`}
       </p>
     );

@@ -484,7 +484,9 @@ function BoxPanel({ of, dots, at, onChoose, onOpen }: BoxPanelProps): ReactNode 
             {isOpen ? "Fold" : "Open"}
           </button>
           <span className="muted">
-            {isGroup ? `${box.nodes.toLocaleString("en")} nodes` : `${(box.nodes - 1).toLocaleString("en")} nodes in it`}
+            {isGroup
+              ? `${box.nodes.toLocaleString("en")} nodes`
+              : `${(box.nodes - 1).toLocaleString("en")} nodes in it`}
           </span>
         </p>
       )}

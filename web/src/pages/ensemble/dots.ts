@@ -137,7 +137,7 @@ export class Dots {
   /** The instances that an instance hosts. */
   hostedBy(number: number): number[] {
     const found: number[] = [];
-    this.topology.instances?.host.forEach((host, at) => host === number && found.push(at));
+    for (const [at, host] of (this.topology.instances?.host ?? []).entries()) if (host === number) found.push(at);
     return found;
   }
 
