@@ -22,7 +22,7 @@ from ordito.app.proposal import Proposal, known_of, propose
 from ordito.app.requests import REQUESTS, GivenInputs, Request
 from ordito.app.saved_plan import basis_of, encoded, saved_plan
 from ordito.app.secrets import get_secret
-from ordito.app.work_items import KINDS, AskedRequest, NoticesItem, PlanItem, ResumeItem, WorkItem
+from ordito.app.work_items import KINDS, USUALLY, AskedRequest, NoticesItem, PlanItem, ResumeItem, WorkItem
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.base.diagnostics import Diagnostic
 from ordito.base.sensitive import Sensitive
@@ -149,7 +149,8 @@ def handle_notices(item: WorkItem, begins: Callable[[str], None]) -> None:
     """Handle the notices that have arrived, as every command does at its end; ``begins`` is called with the id of each
     job of a trigger. Raises what ``handle_waiting`` raises, and ``JobSuspended``."""
     by = item.by.by if isinstance(item, PlanItem) else ""
-    request = HandlingRequest(item.directory, asked=AskedBy(by or SERVER))
+    options = item.options if isinstance(item, NoticesItem) else USUALLY
+    request = HandlingRequest(item.directory, options, asked=AskedBy(by or SERVER))
     with suppress(Refused):
         handle_waiting(request, _Unheard(Unattended(NoticesItem(item.directory), begins)))
 
@@ -185,7 +186,7 @@ class Unattended:
                 )
         return True
 
-    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
+    def confirm(self, intent: str, lines: Sequence[str], *, asks: bool = True) -> bool:
         """Agree."""
         return True
 

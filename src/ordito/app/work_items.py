@@ -38,13 +38,16 @@ class AskedRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Values of inputs as texts, as a command line gives them."""
 
 
+USUALLY = JobOptions(on_failure=USUAL)
+
+
 class PlanItem(msgspec.Struct, frozen=True, tag="plan"):
     """Carry a plan out."""
 
     directory: str
     asked: AskedRequest
     by: AskedBy = NOBODY
-    options: JobOptions = JobOptions(on_failure=USUAL)
+    options: JobOptions = USUALLY
     exact: ExactPlan | None = None
     """The plan that was seen; None to plan anew, and carry out what comes out."""
 
@@ -66,6 +69,8 @@ class NoticesItem(msgspec.Struct, frozen=True, tag="notices"):
     """Handle the notices that wait."""
 
     directory: str
+    options: JobOptions = USUALLY
+    """How the jobs of triggers run."""
 
 
 WorkItem = PlanItem | ResumeItem | NoticesItem

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ordito.app.errors import Declined, NobodyToAsk, Refused
+from ordito.app.job.report import AfterReport, CausesReport, JobReport, RollbackReport
 from ordito.app.requests import DescriptionRequest, Request, words_of_losing
 from ordito.app.saved_plan import SavedPlanRequest, is_saved_plan
 from ordito.app.workflow_run import WorkflowRequest, WorkflowResult
@@ -24,6 +25,7 @@ from ordito.cli.remote import ensemble_of
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.client.asked import asked_options, asked_request
+from ordito.client.connection import LONG_PATIENCE
 from ordito.client.errors import ServerError
 from ordito.client.events import follow
 from ordito.client.plans import (
@@ -47,13 +49,14 @@ from ordito.client.plans import (
     report_of,
     shown_plan,
 )
+from ordito.engine.messages import Counts
 from ordito.ensemble.status import Status
 from ordito.results.findings import diagnostic_of
 from ordito.results.jobs import NoJobData
 from ordito.results.plan import PlanData, change_data
 from ordito.results.server_plans import AskedPlan
 from ordito.results.status import STATUS, StatusAsked
-from ordito.work.events import JobFinished
+from ordito.work.events import JobFinished, StepFailed
 from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
@@ -75,7 +78,7 @@ def carry_out(
         raise Refused("local-only", message, "leave it out: the plan says what changes, and why")
     ensemble = ensemble_of(session.settings, session.verb)
     goes_on = session.settings.yes or not asks
-    package = _sent(ensemble, request.wanted)
+    package = package_of(ensemble, request.wanted)
     wanted: dict[str, object] = {
         "request": asked_request(request.wanted, package),
         "environment": request.environment,
@@ -101,7 +104,7 @@ def carry_out(
 def plan_there(session: Session, request: Request, write: Callable[[PlanData, Channel], None], out: str) -> ExitCode:
     """Have a request planned, and show the plan. It stays at the server, where it can be approved and applied."""
     ensemble = ensemble_of(session.settings, session.verb)
-    package = _sent(ensemble, request)
+    package = package_of(ensemble, request)
     environment = session.settings.wanted_environment
     body: dict[str, object] = {"request": asked_request(request, package), "environment": environment}
     plan = _asked(ensemble, request, package, body)
@@ -145,7 +148,7 @@ def follow_plan(session: Session, ensemble: RemoteEnsemble, plan: AskedPlan, fin
         return ExitCode.INTERRUPTED
 
 
-def _sent(ensemble: RemoteEnsemble, request: Request) -> str:
+def package_of(ensemble: RemoteEnsemble, request: Request) -> str:
     """The package of the service that a command names, once it is at the server; "" where it names none."""
     if isinstance(request, SavedPlanRequest) or (
         isinstance(request, DescriptionRequest) and request.service and is_saved_plan(request.service)
@@ -316,15 +319,15 @@ def follow_job(
     job: str,
     conversation: CliConversation,
     is_over: Callable[[], bool],
-) -> JobFinished | None:
-    """Render the events of a job until its end, which is returned; None where ``is_over`` says that nobody tells of it
+) -> JobReport | None:
+    """Render the events of a job until its end, which is reported; None where ``is_over`` says that nobody tells of it
     any more. An interrupt cancels the job, the third one lets it go. Raises ``ServerError`` and
     ``KeyboardInterrupt``."""
     of = f"{ensemble.project}/{ensemble.name}/{job}"
     topics = [f"job:{of}", *([f"log:{of}"] if conversation.wants_inputs else [])]
     tell, cancelling = conversation.listener(), _Cancelling(ensemble, job, conversation)
     with cancelling, conversation.cancelling(cancelling.ask):
-        was_over = False
+        was_over, failures = False, list[StepFailed]()
         for event in follow(ensemble.connection, *topics):
             if event is None:
                 # What was written last may come a moment after the job is known to have ended.
@@ -336,9 +339,29 @@ def follow_job(
             if found is not None:
                 with cancelling.lock:
                     tell(found)
+            if isinstance(found, StepFailed):
+                failures.append(found)
             if isinstance(found, JobFinished):
-                return found
+                return _told(ensemble, found, failures)
     return None
+
+
+def _told(ensemble: RemoteEnsemble, end: JobFinished, failures: Sequence[StepFailed]) -> JobReport:
+    """The report of a job, from its last event and how the ensemble is now: of jobs that carry out no plan nothing else
+    is kept."""
+    now = ensemble.ask(STATUS, StatusAsked(), patience=LONG_PATIENCE)
+    left = sum(one.counts for one in now.instances.values())
+    return JobReport(
+        end.job,
+        end.workflow,
+        end.status,
+        end.seconds,
+        Counts(end.succeeded, end.failed, end.skipped, end.no_op),
+        tuple(failures),
+        rollback=RollbackReport(end.rollback, end.remains, end.again),
+        after=AfterReport(now.outputs, left),
+        causes=CausesReport(handled=end.handled),
+    )
 
 
 class _Printed(msgspec.Struct):

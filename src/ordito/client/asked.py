@@ -8,10 +8,12 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.inputs.gathered import sendable
-from ordito.app.requests import GivenInputs, Request, RetryRequest, TemplateWorkflowRequest
+from ordito.app.requests import GivenInputs, Request, RetryRequest, TemplateWorkflowRequest, UpgradeRequest
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.options import Option, declared
 from ordito.base.portion import Portion
+from ordito.client.looks import RemoteEnsemble
+from ordito.results.given import ComparedData
 from ordito.work.options import JobOptions
 
 LOCAL = frozenset({"fetch", "node_id"})
@@ -40,6 +42,13 @@ def asked_request(request: Request, package: str = "") -> dict[str, object]:
     if package:
         found["package"] = package
     return found
+
+
+def compared(ensemble: RemoteEnsemble, request: UpgradeRequest, package: str, environment: str | None) -> ComparedData:
+    """What differs between what is deployed and a service, whose package is named. Raises ``ServerError``."""
+    asked = asked_request(request, package)
+    body = {"request": {name: value for name, value in asked.items() if name != "workflow"}, "environment": environment}
+    return ensemble.connection.do("POST", f"{ensemble.path}/diff", ComparedData, body)
 
 
 def _retry(request: RetryRequest) -> dict[str, object]:

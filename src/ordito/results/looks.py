@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordito.results.answer import UseCase
+from ordito.results.by_hand import STATE, STATE_EXPORT
 from ordito.results.description import DESCRIBE
 from ordito.results.ensembles import NAMES, SUMMARY
 from ordito.results.given import (
@@ -18,7 +19,6 @@ from ordito.results.given import (
     SERVICE_FILE,
     SPEC_CHECK,
     SPEC_TEXT,
-    STATE,
 )
 from ordito.results.hosts import HOSTS
 from ordito.results.jobs import JOB, JOBS
@@ -32,7 +32,8 @@ _ALL: tuple[UseCase[Any, Any], ...] = (
     *(STATUS, DESCRIBE, REVISIONS, JOBS, JOB),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
-    *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES, STATE),
+    *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES),
+    *(STATE, STATE_EXPORT),
     *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_VALIDATE),
 )
 
