@@ -14,6 +14,7 @@ from ordito.app.job.report import AfterReport, CausesReport, JobReport, Rollback
 from ordito.app.requests import DescriptionRequest, Request, words_of_losing
 from ordito.app.saved_plan import SavedPlanRequest, is_saved_plan
 from ordito.app.workflow_run import WorkflowRequest, WorkflowResult
+from ordito.base.diagnostics import Diagnostic
 from ordito.base.text import listed
 from ordito.cli.channel import Channel
 from ordito.cli.conversation import CliConversation
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 Finish = Callable[[WorkflowResult, CliConversation, Session], ExitCode]
 
 MOST_NAMED = 12
+UNNAMED = "unnamed-template"
 ON_THE_WAY = frozenset({QUEUED, STARTING, RUNNING})
 
 
@@ -86,7 +88,7 @@ def carry_out(
         "apply": AUTO if goes_on else ASK,
     }
     plan = _asked(ensemble, request.wanted, package, wanted)
-    session.diagnostics([diagnostic_of(one) for one in plan.findings])
+    session.diagnostics(findings_of(plan))
     refuse_unmade(plan)
     conversation = RemoteConversation(session)
     shown = shown_plan(ensemble, plan)
@@ -110,7 +112,7 @@ def plan_there(session: Session, request: Request, write: Callable[[PlanData, Ch
     plan = _asked(ensemble, request, package, body)
     refuse_unmade(plan)
     shown = shown_plan(ensemble, plan)
-    session.diagnostics([diagnostic_of(one) for one in plan.findings])
+    session.diagnostics(findings_of(plan))
     if plan.state == EMPTY or not isinstance(shown, PlanData):
         session.show(shown, lambda _, channel: channel.line(_nothing(request.workflow, shown)))
         return ExitCode.DONE
@@ -146,6 +148,12 @@ def follow_plan(session: Session, ensemble: RemoteEnsemble, plan: AskedPlan, fin
     except KeyboardInterrupt:
         _leave(session, ensemble, plan)
         return ExitCode.INTERRUPTED
+
+
+def findings_of(plan: AskedPlan) -> list[Diagnostic]:
+    """Warnings and notes about a plan, without what only concerns whoever makes archives: here one is only made to send
+    a folder."""
+    return [diagnostic_of(one) for one in plan.findings if one.code != UNNAMED]
 
 
 def package_of(ensemble: RemoteEnsemble, request: Request) -> str:

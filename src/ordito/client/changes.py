@@ -76,7 +76,7 @@ def do(
                 raise
             time.sleep(max(0.0, min(next(pauses), until - time.monotonic())))
         else:
-            return ensemble.read(change, found.body)
+            return ensemble.read(change, ensemble.connection.as_here(found.body))
 
 
 def _body(values: Mapping[str, object], door: Door) -> Mapping[str, object] | None:

@@ -43,7 +43,7 @@ def ask_plan(ensemble: RemoteEnsemble, wanted: Mapping[str, object]) -> AskedPla
     """Ask for a plan, and wait until it is made. Raises ``ServerError``."""
     headers = {"Prefer": f"wait={WAIT}"}
     answer = ensemble.connection.ask("POST", f"{ensemble.path}/plans", body=wanted, headers=headers)
-    found = msgspec.json.decode(answer.body, type=AskedPlan)
+    found = ensemble.connection.read(answer, AskedPlan)
     return after(ensemble, found, lambda plan: plan.state != PLANNING)
 
 

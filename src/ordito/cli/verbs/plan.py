@@ -203,10 +203,10 @@ def _compared(session: Session, request: UpgradeRequest) -> tuple[ComparedData, 
 
 def _compared_there(session: Session, request: UpgradeRequest) -> tuple[ComparedData, Sequence[Diagnostic]]:
     from ordito.cli.remote import ensemble_of
-    from ordito.cli.remote_jobs import package_of
+    from ordito.cli.remote_jobs import UNNAMED, package_of
     from ordito.client.asked import compared
     from ordito.results.findings import diagnostic_of
 
     ensemble = ensemble_of(session.settings, session.verb)
     found = compared(ensemble, request, package_of(ensemble, request), session.settings.wanted_environment)
-    return found, [diagnostic_of(one) for one in found.diagnostics]
+    return found, [diagnostic_of(one) for one in found.diagnostics if one.code != UNNAMED]
