@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.cli.grammar import ALIASES
 from ordito.cli.places import AT_SERVER as VERBS_THERE
 from ordito.ensemble.layout import MANIFEST
 from tests.docs.needs import Prepared
@@ -47,7 +48,7 @@ class Exceptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {**self.here, **self.differs, **self.skipped}
 
 
-PLAN_STAYS = re.compile(r"(Next:|     )  ordito (-e \S+ )?plans (apply|discard) pl_\w+ .*")
+PLAN_STAYS = re.compile(r"(Next:|     )  ordito (--?\S+ \S+ )*plans (apply|discard) pl_\w+ .*")
 """A plan stays at the server, so the command says how to go on with it."""
 
 
@@ -93,15 +94,14 @@ def _calls(text: str) -> Iterator[list[str]]:
 
 
 def _verb(words: list[str]) -> str:
-    names = [word for word in words if re.fullmatch(r"[a-z][a-z-]*", word)]
+    names = [ALIASES.get(word, word) for word in words if re.fullmatch(r"[a-z][a-z_-]*", word)]
     return next((name for name in (" ".join(names[:2]), " ".join(names[1:3]), *names) if name in VERBS_THERE), "")
 
 
 class ServerBeside:
     """The server of one page. It is started before the page begins, with the environment of the reader."""
 
-    def __init__(self, page: Page, prepared: Prepared, stack: ExitStack) -> None:
-        self._page = page
+    def __init__(self, prepared: Prepared, stack: ExitStack) -> None:
         settings = f"{MANY_REQUESTS}reads: [ {prepared.folder} ]\n"
         home = prepared.folder / "server"
         self.server = stack.enter_context(Served(home, settings=settings, environment=prepared.environment))
@@ -121,16 +121,18 @@ class ServerBeside:
                 continue
             name = next((words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-e", "--ensemble")), "")
             place = directory / name
-            if name and not place.exists() and self._is_looked_into(name):
-                place.mkdir()
-            is_one = place.is_dir() and (name or any(place.glob("*.yaml")))
-            if is_one and place.name not in self._known and NAME.fullmatch(place.name):
+            if (
+                self._is_ensemble(place, named=bool(name))
+                and place.name not in self._known
+                and NAME.fullmatch(place.name)
+            ):
                 self._add(place)
 
-    def _is_looked_into(self, name: str) -> bool:
-        """Whether the page goes on in the directory of an ensemble, or looks at its files."""
-        inside = re.compile(rf"(^|[\s\"'=]){re.escape(name)}/|\bcd {re.escape(name)}\b")
-        return any(inside.search(text) for text in commands_of(self._page))
+    def _is_ensemble(self, place: Path, *, named: bool) -> bool:
+        """Whether a directory is that of an ensemble, or becomes one by the first command that is given in it."""
+        if not place.is_dir() or (place / MANIFEST).exists():
+            return place.is_dir()
+        return named or ((place / SERVICE).exists() and not self._admin.get("ensembles")["items"])
 
     def _add(self, place: Path) -> None:
         if not (place / MANIFEST).exists():

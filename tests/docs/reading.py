@@ -36,7 +36,7 @@ def carry_out(page: Page, folder: Path, at_server: Exceptions | None = None) -> 
             if at_server is None:
                 _Reader(page, prepared, session).read()
             else:
-                _ReaderAtServer(page, prepared, session, ServerBeside(page, prepared, stack), at_server).read()
+                _ReaderAtServer(page, prepared, session, ServerBeside(prepared, stack), at_server).read()
         if session.left:
             left = "\n  ".join(session.left)
             raise Mistake(f"{page.name}: at the end of the page there still run, and were killed:\n  {left}")

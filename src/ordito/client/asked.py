@@ -14,7 +14,7 @@ from ordito.base.options import Option, declared
 from ordito.base.portion import Portion
 from ordito.client.looks import RemoteEnsemble
 from ordito.results.given import ComparedData
-from ordito.work.options import JobOptions
+from ordito.work.options import USUAL, JobOptions
 
 LOCAL = frozenset({"fetch", "node_id"})
 """The fields of requests that a server does not take, besides all paths of files."""
@@ -77,10 +77,10 @@ def _fields(options: msgspec.Struct) -> Iterator[tuple[str, object]]:
 
 def asked_options(options: JobOptions) -> Mapping[str, object]:
     """How the job is to run, as far as it is said."""
-    usual = JobOptions()
+    usual = JobOptions(on_failure=USUAL)
     values = msgspec.structs.asdict(options)
     given = {name: value for name, value in values.items() if value != getattr(usual, name)}
     if local := LOCAL_OPTIONS & given.keys():
         hint = "leave it out: the ensemble says whether its files are committed"
         raise Refused("local-only", f"--{min(local)} is not for servers", hint)
-    return {name: value for name, value in given.items() if name != "on_failure" or value != "usual"}
+    return given
