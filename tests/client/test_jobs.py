@@ -155,6 +155,10 @@ WORDS = [
         ["state", "mv", "db", "dbs", "-y"],
         ["state", "adopt", "db"],
     ),
+    *(
+        ["run", "Standard.start", "--node", "db", "-v", "--yes"],
+        ["run", "Standard.start", "--on-failure", "abort", "--yes"],
+    ),
     *(["undeploy", "--yes"], ["undeploy", "--yes"], ["jobs", "show"], ["status"]),
     *(
         ["forget", "web", "-o", "json"],

@@ -121,11 +121,8 @@ class ServerBeside:
                 continue
             name = next((words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-e", "--ensemble")), "")
             place = directory / name
-            if (
-                self._is_ensemble(place, named=bool(name))
-                and place.name not in self._known
-                and NAME.fullmatch(place.name)
-            ):
+            is_new = place.name not in self._known and NAME.fullmatch(place.name)
+            if is_new and self._is_ensemble(place, named=bool(name)):
                 self._add(place)
 
     def _is_ensemble(self, place: Path, *, named: bool) -> bool:

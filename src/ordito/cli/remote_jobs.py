@@ -380,7 +380,9 @@ class _Printed(msgspec.Struct):
 def _as_log(line: bytes, job: str) -> bytes:
     """What a step printed, as an event of its job."""
     found = msgspec.json.decode(line, type=_Printed)
-    return msgspec.json.encode({"type": "step.log", "job": job, "step": found.step, "text": found.text})
+    return msgspec.json.encode(
+        {"type": "step.log", "job": job, "step": found.step, "text": found.text.removesuffix("\n")}
+    )
 
 
 class _Cancelling:

@@ -26,6 +26,9 @@ T = TypeVar("T")
 API = "/api/v1"
 JSON = "application/json"
 
+CONNECTIONS = 2
+"""How many are kept open: one for what is followed, one for what is asked meanwhile."""
+
 CONNECT, READ = 10.0, 60.0
 """Seconds that a connection, and the next piece of an answer, may take."""
 
@@ -263,8 +266,8 @@ def _pool_for(url: str) -> urllib3.PoolManager:
         parts = urlsplit(url)
         proxy = getproxies().get(parts.scheme, "")
         if proxy and not proxy_bypass(parts.hostname or ""):
-            return urllib3.ProxyManager(proxy, retries=False, timeout=timeout)
-    return urllib3.PoolManager(retries=False, timeout=timeout)
+            return urllib3.ProxyManager(proxy, retries=False, timeout=timeout, maxsize=CONNECTIONS)
+    return urllib3.PoolManager(retries=False, timeout=timeout, maxsize=CONNECTIONS)
 
 
 def _part_of(kind: type[T]) -> Any:
