@@ -51,8 +51,9 @@ TARGETS = frozenset({"ssh_hosts", "podman", "moto", "postgres", "bind"})
 """What is started for tests besides processes of this machine."""
 OF_TARGETS = frozenset(
     {
-        *("ansible", "test_containers", "test_crash_upgrade", "test_shop_upgrade", "test_run_script"),
+        *("ansible", "browser", "test_containers", "test_crash_upgrade", "test_shop_upgrade", "test_run_script"),
         *("test_plans", "test_backup", "test_isolation", "test_git_sources", "test_webhooks", "test_schedules"),
+        *("client", "test_contract", "test_figures", "test_known_ensembles", "test_starting"),
     }
 )
 """Folders and files of tests that start such by themselves, make whole environments, or start and kill many servers."""

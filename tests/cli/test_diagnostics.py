@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from ordito.base.diagnostics import Diagnostic, Related, Severity
 from ordito.base.span import SourceText, Span
+from ordito.base.text_width import width
 from ordito.cli import diagnostics
 from ordito.cli.channel import Channel, Color
-from ordito.cli.text_width import columns, width
+from ordito.cli.text_width import columns
 from ordito.results.findings import total
 from tests.cli.channels import channel, written
 

@@ -9,6 +9,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordito.base.text_width import width
 from ordito.cli.channel import ASCII, Channel
 from ordito.cli.progress.ledger import InstancePhase, Ledger, node_of
 from ordito.cli.progress.lines import LineProgress
@@ -24,7 +25,6 @@ from ordito.cli.progress.report import (
     write_summary,
 )
 from ordito.cli.progress.tree import TreeProgress, frame
-from ordito.cli.text_width import width
 from ordito.work.events import (
     Event,
     InstanceState,

@@ -176,6 +176,21 @@ def test_a_notice_is_stored_and_handled(place: Place) -> None:
     assert (wrong.status, wrong.data["hint"]) == (404, "did you mean too_hot?"), wrong
 
 
+def test_a_freeze_holds_notices(place: Place) -> None:
+    """What is told meanwhile is kept, and handled by itself once the freeze has ended: nothing begins before."""
+    client, where = place.client, f"{ENSEMBLE}/notifications"
+    client.do("PUT", "freeze", {"reason": "not now"})
+    jobs = client.get(f"{ENSEMBLE}/jobs")["jobs"]
+    told = client.ask("POST", where, {"event": "too_hot", "entity": "web"})
+    assert (told.status, told.data) == (202, {"number": 1}), told
+    assert [one["state"] for one in client.get(where)["notices"]] == ["waiting"]
+    assert list((place.server.home / "runs").glob("notices-*")) == []
+    assert client.get(f"{ENSEMBLE}/jobs")["jobs"] == jobs
+    client.do("DELETE", "freeze")
+    until(lambda: client.get(where)["notices"], lambda found: found[0]["state"] == "handled")
+    assert len(client.get(f"{ENSEMBLE}/jobs")["jobs"]) > len(jobs)
+
+
 def test_records_are_shown_and_rebuilt(place: Place) -> None:
     client = place.client
     assert set(client.get(f"{ENSEMBLE}/state")["instances"]) == {"web_1", "db_1"}

@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from ordito.server.plans.asked import ASKED, WORKFLOWS, request_of
 from ordito.server.plans.states import MOVES, OPEN, WORKFLOW_PERMISSIONS, PlanState
 from tests.cli.program import until
 from tests.server.test_permissions import token_of
-from tests.support.serving import Client, Served, children_of
+from tests.support.serving import Client, Served, children_of, is_gone
 from tests.support.thorough import THOROUGH, examples
 
 SHOP = "projects/default/ensembles/shop"
@@ -147,6 +148,12 @@ def test_a_plan_is_asked_for_looked_at_and_applied(server: Served, shop: Shop) -
     part = admin.get(f"{SHOP}/plans/{plan['id']}/plan", part="steps", limit=2)
     assert part["items"] == shown["steps"][:2]
     rest = admin.get(f"{SHOP}/plans/{plan['id']}/plan", part="steps", limit=500, after=part["next"])
+    for name in ("changes", "edges"):
+        assert admin.get(f"{SHOP}/plans/{plan['id']}/plan", part=name)["items"] == shown[name]
+    picture = admin.get(f"{SHOP}/plans/{plan['id']}/topology")
+    assert picture["changes"]["id"] == [change["instance"] for change in shown["changes"]]
+    assert set(picture["changes"]["change"]) <= set("+~r-=?")
+    assert all(0 <= box < len(picture["boxes"]) for box in picture["changes"]["box"])
     assert rest["items"] == shown["steps"][2:]
     wrong = admin.ask("POST", f"{SHOP}/plans/{plan['id']}/apply", {"digest": "0" * 32})
     assert (wrong.status, wrong.data["code"]) == (412, "changed")
@@ -281,6 +288,45 @@ def test_a_rule_asks_for_the_look_of_somebody_else(server: Served, shop: Shop) -
     done = reaches(admin, plan, "applied")
     head = admin.get(f"{SHOP}/jobs/{done['job']}")["job"]
     assert (head["by"], sorted(head["approvedBy"])) == ("ada", ["ben", "cy"])
+
+
+def test_who_made_the_token_of_an_account_does_not_approve_what_it_asks_for(server: Served, shop: Shop) -> None:
+    """Who holds a token of an account could ask with it, and say yes as oneself; also by a schedule, and also once the
+    token is gone. Somebody else may say yes. With a token of an account nobody does."""
+    admin = server.admin()
+    people = users(admin, ada="owner", ben="approver")
+    bindings = admin.get("projects/default/bindings")["bindings"]
+    account = {"kind": "account", "who": "robot", "role": "owner"}
+    admin.do("POST", "projects/default/accounts", {"name": "robot"})
+    admin.do("PUT", "projects/default/bindings", {"bindings": [*bindings, account]}, {"If-Match": "*"})
+    made = people["ada"].do("POST", "projects/default/accounts/robot/tokens", {"name": "first"})
+    first = admin.with_token(made["token"])
+    # A token that is made with a token is of who made that one.
+    second = admin.with_token(first.do("POST", "projects/default/accounts/robot/tokens", {"name": "t"})["token"])
+    rules = {"rules": [{"when": {"workflows": ["restart"]}}]}
+    admin.do("PUT", f"{SHOP}/rules", rules, {"If-Match": "*"})
+    turn = {"name": "nightly", "cron": "*/30 * * * *", "request": RESTART, "apply": "auto"}
+    schedule = first.do("POST", f"{SHOP}/schedules", turn)
+    plans = [ask(one, RESTART, apply="auto") for one in (first, second)]
+    people["ada"].do("DELETE", f"projects/default/accounts/robot/tokens/{made['id']}")
+    with sqlite3.connect(server.home / "server.db") as database:
+        database.execute("UPDATE schedule SET next = ?", (time.time() - 1,))
+    until(lambda: admin.get(f"{SHOP}/schedules/{schedule['id']}")["plan"])
+    planned = admin.get(f"{SHOP}/schedules/{schedule['id']}")["plan"]
+    plans.append(reaches(admin, {"id": planned}, "waiting"))
+    for plan in plans:
+        where, yes = f"{SHOP}/plans/{plan['id']}/approvals", {"decision": "approve", "digest": plan["digest"]}
+        refused = people["ada"].ask("POST", where, yes)
+        assert (refused.status, refused.data["code"]) == (403, "own-plan")
+        assert "approve" not in people["ada"].get(f"{SHOP}/plans/{plan['id']}")["allowed"]
+        assert "approve" in people["ben"].get(f"{SHOP}/plans/{plan['id']}")["allowed"]
+        people["ben"].do("POST", where, yes)
+        assert reaches(admin, plan, "applied")["job_status"] == "ok"
+    own = ask(people["ada"], RESTART, apply="auto")
+    where, yes = f"{SHOP}/plans/{own['id']}/approvals", {"decision": "approve", "digest": own["digest"]}
+    assert second.ask("POST", where, yes).data["code"] == "own-plan"
+    made = admin.do("POST", "projects/default/accounts/robot/tokens", {"name": "third"})
+    assert admin.with_token(made["token"]).ask("POST", where, yes).data["code"] == "forbidden"
 
 
 def test_a_no_ends_a_plan(server: Served, shop: Shop) -> None:
@@ -487,6 +533,30 @@ def test_a_runner_that_is_ended_is_resumed(server: Served, shop: Shop, sign: sig
         assert len(shop.ran) == len(set(shop.ran))
 
 
+def test_what_was_interrupted_waits_for_the_end_of_a_freeze(server: Served, shop: Shop) -> None:
+    """Neither the server nor somebody resumes it; it may be closed. Afterwards it goes on by itself."""
+    admin = server.admin()
+    shop.close()
+    plan = ask_now(admin, RESTART)
+    until(shop.waits)
+    job = reaches(admin, plan, "running")["job"]
+    admin.do("PUT", "projects/default/freeze", {"reason": "the database moves"})
+    runner = runner_of(server)
+    os.kill(runner, signal.SIGKILL)
+    until(lambda: is_gone(runner))
+    shop.open()
+    refused = admin.ask("POST", f"{SHOP}/jobs/{job}/resume", {})
+    assert (refused.status, refused.data["code"]) == (409, "frozen")
+    assert "the database moves" in refused.data["detail"]
+    # Another plan of it is looked at after this one, so the keeper has had its turn.
+    second = ask_now(admin, RESTART)
+    reaches(admin, second, "queued", "refused")
+    assert state(admin, plan) == "running"
+    admin.do("DELETE", "projects/default/freeze")
+    assert reaches(admin, plan, "applied")["job_status"] == "ok"
+    assert admin.get(f"{SHOP}/plans/{plan['id']}")["job"] == job
+
+
 def test_each_accepted_plan_has_one_job_whatever_is_killed(tmp_path: Path, shop: Shop) -> None:
     """Server, fork server and runner are killed at any moment, over and over."""
     chance, token, accepted = random.Random(11), "", []
@@ -514,6 +584,7 @@ def test_each_accepted_plan_has_one_job_whatever_is_killed(tmp_path: Path, shop:
     assert len(shop.jobs) == 1 + len(accepted)
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_plan_has_one_job_if_the_server_is_killed_at_any_change(tmp_path: Path, shop: Shop, moment: str) -> None:
     """Before and after each commit, from the request to the end of the job; who got no answer asks again."""
@@ -526,10 +597,12 @@ def test_a_plan_has_one_job_if_the_server_is_killed_at_any_change(tmp_path: Path
         body = {"request": {"workflow": "run", "operation": "start"}, "apply": "auto"}
         program = ("tests.support.killed_server", str(number), moment)
         accepted = None
-        with Served(tmp_path / "home", shop.directory, program=program) as server:
-            with contextlib.suppress(urllib3.exceptions.HTTPError):
-                accepted = Client(server.url, token).do("POST", f"{SHOP}/plans", body, key)
-                reaches(Client(server.url, token), accepted, "applied")
+        with (
+            Served(tmp_path / "home", shop.directory, program=program) as server,
+            contextlib.suppress(urllib3.exceptions.HTTPError),
+        ):
+            accepted = Client(server.url, token).do("POST", f"{SHOP}/plans", body, key)
+            reaches(Client(server.url, token), accepted, "applied")
         # Not asked before: its connections end a moment before it does.
         kills += server.process.returncode == -signal.SIGKILL
         with Served(tmp_path / "home", shop.directory) as server:

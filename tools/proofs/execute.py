@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from tools.proofs.promises import Run, covers
 from tools.proofs.results import FINISHED, INTERRUPTED, ROOT, TOO_LONG, Ended, Result, Results, commit, state
 
-REQUIRED = "sshd,ansible,moto,postgresql,bind"
+REQUIRED = "sshd,ansible,moto,postgresql,bind,chromium"
 """The real targets whose tests may not be skipped."""
 WORKERS = "4"
 SECONDS_OF_MUCH = "1800"

@@ -139,8 +139,12 @@ def _events() -> Iterator[str]:
         "after the server was restarted: as `Last-Event-ID` or `after`."
     )
     yield ""
+    of_ensemble = (
+        "`ensemble.changed`: something of it is not as before; `instances.changed`: what a job changes of instances, "
+        "in columns with the letters of the topology, and the operation that runs on each"
+    )
     rows = [
-        ("`ensemble:P/E`", "`ensemble.changed`: something of the ensemble is not as before", "`read`"),
+        ("`ensemble:P/E`", of_ensemble, "`read`"),
         ("`job:P/E/JOB`", "the [events](events.md) of a job, those of commands in a terminal too", "`read`"),
         ("`log:P/E/JOB`", "`step.log`: what the operations of a job print", "`logs`"),
     ]

@@ -46,10 +46,11 @@ MOST_EVENTS = 10
 
 
 class DescribeRequest(msgspec.Struct, frozen=True):
-    """The ensemble, and the name of a node or an instance."""
+    """The ensemble, the name of a node or an instance, and how many of the last operations are told."""
 
     directory: str
     name: str
+    events: int = MOST_EVENTS
 
 
 class Operated(msgspec.Struct, frozen=True):
@@ -153,7 +154,7 @@ def describe(request: DescribeRequest) -> NodeDescription | InstanceDescription:
         named = InstanceNames(used.service if used else None, ensemble.snapshot, deleted=True).find(request.name)
         if used is None:
             raise Refused("no-service", f"the service cannot be read: {caveat or 'nothing was ever deployed'}")
-        describing = _Describing(place, ensemble, used.service, used.left)
+        describing = _Describing(place, ensemble, used.service, used.left, request.events)
         if named.instance:
             return describing.instance(ensemble.snapshot.instances[named.instance])
         return describing.node(named.node)
@@ -162,7 +163,10 @@ def describe(request: DescribeRequest) -> NodeDescription | InstanceDescription:
 class _Describing:
     """Makes descriptions of nodes and instances."""
 
-    def __init__(self, place: Place, ensemble: Ensemble, service: Service, lost: frozenset[str]) -> None:
+    def __init__(
+        self, place: Place, ensemble: Ensemble, service: Service, lost: frozenset[str], most_events: int
+    ) -> None:
+        self._most_events = most_events
         self._layout = place.layout
         self._service = service
         self._snapshot: Snapshot = ensemble.snapshot
@@ -204,7 +208,7 @@ class _Describing:
             ),
             times=times,
             is_away=_is_away(record, template),
-            events=last_tasks(self._layout, {record.id}, MOST_EVENTS),
+            events=last_tasks(self._layout, {record.id}, self._most_events),
             next=tuple(self._next(record, template)),
         )
 
@@ -222,7 +226,7 @@ class _Describing:
             kept=self._status.kept.get(name),
             lost=template is None or (outline is not None and outline.lost),
             instances=tuple(self._brief(record) for record in records),
-            events=last_tasks(self._layout, {record.id for record in records}, MOST_EVENTS),
+            events=last_tasks(self._layout, {record.id for record in records}, self._most_events),
         )
         if template is None:
             return made

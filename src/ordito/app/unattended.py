@@ -22,7 +22,7 @@ from ordito.app.proposal import Proposal, known_of, propose
 from ordito.app.requests import REQUESTS, GivenInputs, Request
 from ordito.app.saved_plan import basis_of, encoded, saved_plan
 from ordito.app.secrets import get_secret
-from ordito.app.work_items import KINDS, USUALLY, AskedRequest, NoticesItem, PlanItem, ResumeItem, WorkItem
+from ordito.app.work_items import KINDS, AskedRequest, NoticesItem, PlanItem, ResumeItem, WorkItem
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.base.diagnostics import Diagnostic
 from ordito.base.sensitive import Sensitive
@@ -39,7 +39,7 @@ SECRET = "secret"
 """The only key of a value that is that of a secret of the ensemble."""
 
 
-class MadePlan(msgspec.Struct, frozen=True):
+class UnattendedPlan(msgspec.Struct, frozen=True):
     """A plan that was made for a request."""
 
     proposal: Proposal
@@ -76,7 +76,7 @@ def _value(value: object, directory: str) -> object:
     return value
 
 
-def made_plan(directory: str, asked: AskedRequest, *, is_seen: bool) -> MadePlan | None:
+def made_plan(directory: str, asked: AskedRequest, *, is_seen: bool) -> UnattendedPlan | None:
     """Plan a request; None where nothing was ever deployed that it could be about. ``is_seen`` says that somebody will
     look at the plan before it is carried out; else what loses data without permission is refused.
 
@@ -96,7 +96,7 @@ def made_plan(directory: str, asked: AskedRequest, *, is_seen: bool) -> MadePlan
         _refuse(proposal, is_seen=is_seen)
         # What operations will find in their environment must be there before anybody is asked.
         known.spec.variables(proposal.service)
-        return MadePlan(
+        return UnattendedPlan(
             proposal=proposal,
             exact=ExactPlan(basis_of(known, proposal.grounds), plan_digest(proposal, known)),
             risks=risks_of(proposal.plan, proposal.service, proposal.snapshot),
@@ -117,7 +117,7 @@ def _refuse(proposal: Proposal, *, is_seen: bool) -> None:
         )
 
 
-def carry_out(item: WorkItem, begins: Callable[[str], None]) -> JobReport | None:
+def carry_out(item: PlanItem | ResumeItem, begins: Callable[[str], None]) -> JobReport | None:
     """Do what an item says; ``begins`` is called with the id of its job once that has begun. None if there was nothing
     to do.
 
@@ -140,23 +140,19 @@ def carry_out(item: WorkItem, begins: Callable[[str], None]) -> JobReport | None
             report = resume(ResumeRequest(item.directory), conversation).report
         case ResumeItem():
             report = cancel(CancelRequest(item.directory), conversation).report
-        case NoticesItem():
-            pass
     return report
 
 
-def handle_notices(item: WorkItem, begins: Callable[[str], None]) -> None:
-    """Handle the notices that have arrived, as every command does at its end; ``begins`` is called with the id of each
-    job of a trigger. Raises what ``handle_waiting`` raises, and ``JobSuspended``."""
-    by = item.by.by if isinstance(item, PlanItem) else ""
-    options = item.options if isinstance(item, NoticesItem) else USUALLY
-    request = HandlingRequest(item.directory, options, asked=AskedBy(by or SERVER))
+def handle_notices(directory: str, begins: Callable[[str], None]) -> None:
+    """Handle the notices that have arrived at an ensemble; ``begins`` is called with the id of each job of a trigger.
+    Raises what ``handle_waiting`` raises, and ``JobSuspended``."""
+    request = HandlingRequest(directory, asked=AskedBy(SERVER))
     with suppress(Refused):
-        handle_waiting(request, _Unheard(Unattended(NoticesItem(item.directory), begins)))
+        handle_waiting(request, _Unheard(Unattended(NoticesItem(directory), begins)))
 
 
 SERVER = "server"
-"""Who asks for the jobs of triggers of which nobody else is known."""
+"""Who asks for the jobs of triggers."""
 
 
 class Unattended:

@@ -38,16 +38,13 @@ class AskedRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Values of inputs as texts, as a command line gives them."""
 
 
-USUALLY = JobOptions(on_failure=USUAL)
-
-
 class PlanItem(msgspec.Struct, frozen=True, tag="plan"):
     """Carry a plan out."""
 
     directory: str
     asked: AskedRequest
     by: AskedBy = NOBODY
-    options: JobOptions = USUALLY
+    options: JobOptions = JobOptions(on_failure=USUAL)
     exact: ExactPlan | None = None
     """The plan that was seen; None to plan anew, and carry out what comes out."""
 
@@ -69,8 +66,6 @@ class NoticesItem(msgspec.Struct, frozen=True, tag="notices"):
     """Handle the notices that wait."""
 
     directory: str
-    options: JobOptions = USUALLY
-    """How the jobs of triggers run."""
 
 
 WorkItem = PlanItem | ResumeItem | NoticesItem

@@ -61,6 +61,13 @@ class NoGit(GitFailed):
         super().__init__("git is not installed on this machine")
 
 
+class WroteTooMuch(GitFailed):
+    """Git itself was ended, since a file became larger than it may write."""
+
+    def __init__(self) -> None:
+        super().__init__("git was not allowed to write more")
+
+
 class Git:
     """Git, called in one directory."""
 
@@ -75,7 +82,7 @@ class Git:
         more: dict[str, str] | None = None,
         most_written: int = 0,
     ) -> bytes:
-        """Run git and return what it prints. Raises ``GitFailed``.
+        """Run git and return what it prints. Raises ``GitFailed``, among them ``WroteTooMuch``.
 
         Args:
             given: Its standard input.
@@ -84,6 +91,8 @@ class Git:
             most_written: How many bytes any file that it writes may have, 0 for no limit.
         """
         code, printed, said = self.attempt(*arguments, given=given, limit=limit, more=more, most_written=most_written)
+        if most_written and code == -signal.SIGXFSZ:
+            raise WroteTooMuch
         if code != 0:
             raise GitFailed(_summary(said or printed) or f"git ended with exit code {code}")
         return printed

@@ -9,7 +9,8 @@ from typing import TextIO
 
 import msgspec
 
-from ordito.cli.text_width import one_line, pad, printable, width
+from ordito.base.text_width import width
+from ordito.cli.text_width import one_line, pad, printable
 
 MARK = f"\x1b{os.urandom(8).hex()}["
 """Marks the terminal sequences of channels until they are written: no text of a user contains it."""

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ordito.base.text import spans
+from ordito.base.text_width import width
 from ordito.cli.channel import Channel
 from ordito.cli.job_view import as_text
 from ordito.cli.status_view import painted
-from ordito.cli.text_width import pad, printable, width
+from ordito.cli.text_width import pad, printable
 from ordito.results.description import DescribedInstance, DescribedNode, DescriptionData
 
 if TYPE_CHECKING:

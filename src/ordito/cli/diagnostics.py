@@ -19,8 +19,9 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostic, without_passwords
 from ordito.base.span import HIDDEN, Span
+from ordito.base.text_width import width
 from ordito.cli.channel import Channel
-from ordito.cli.text_width import columns, printable, width
+from ordito.cli.text_width import columns, printable
 from ordito.results.findings import finding_data, total
 
 MOST_SHOWN = 100

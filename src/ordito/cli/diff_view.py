@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ordito.app.diff import HookDiff, InputDiff
+from ordito.base.text_width import width
 from ordito.cli.channel import Channel
 from ordito.cli.plan_view import MOST_ROWS, difference_line
 from ordito.cli.progress.ledger import title
 from ordito.cli.progress.lines import plural
-from ordito.cli.text_width import pad, printable, width
+from ordito.cli.text_width import pad, printable
 from ordito.results.diff import DiffData, NodeDiffData
 
 STYLES: Mapping[str, str] = {"added": "good", "removed": "bad"}

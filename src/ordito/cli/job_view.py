@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.base.sensitive import shown
 from ordito.base.text import listed
+from ordito.base.text_width import width
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.ledger import Ledger, title
@@ -23,7 +24,7 @@ from ordito.cli.progress.report import (
     write_summary,
 )
 from ordito.cli.session import Session
-from ordito.cli.text_width import pad, printable, width
+from ordito.cli.text_width import pad, printable
 from ordito.work.plan import Change, ChangeCause
 from ordito.work.records import ROLLED_BACK
 from ordito.work.workflows import DEPLOY, UPGRADE, workflow_of

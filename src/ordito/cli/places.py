@@ -25,7 +25,7 @@ AT_SERVER = frozenset(
         *("output", "diff", "notify", "secrets list", "secrets set", "secrets rm", "hosts check", "hosts release"),
         *("state show", "state mv", "state rm", "state adopt", "state renew", "state export", "forget"),
         *("jobs replay", "jobs unlock"),
-        *("plans discard", "jobs logs", "jobs events", "jobs cancel", "jobs resume"),
+        *("plans discard", "jobs logs", "jobs events", "jobs report", "jobs cancel", "jobs resume"),
         *BEGINNING,
     }
 )

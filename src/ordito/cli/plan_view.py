@@ -18,10 +18,11 @@ from enum import Enum
 
 from ordito.app.requests import words_of_losing
 from ordito.base.text import listed
+from ordito.base.text_width import width
 from ordito.cli.channel import Channel
 from ordito.cli.progress.ledger import called, node_of, nothing, title
 from ordito.cli.progress.lines import plural
-from ordito.cli.text_width import pad, printable, shorten, width
+from ordito.cli.text_width import pad, printable, shorten
 from ordito.planning.preview import AFTER_FAILURE, PreviewStep
 from ordito.results.plan import PlanData, PlannedEdge
 from ordito.work.plan import UNDO, Change, ChangeCause, Difference, KeptCount, Outage, StepCondition

@@ -8,6 +8,7 @@ from functools import partial
 
 import msgspec
 
+from ordito.app.errors import Refused
 from ordito.app.inputs.gathered import sendable
 from ordito.app.job.report import JobReport
 from ordito.app.notices.handling import NOTHING_TO_DO, REFUSED
@@ -48,7 +49,10 @@ def notify_there(
     if diagnostics.errors:
         raise InvalidDocument(diagnostics)
     asked = NoticeAsked(about, event, values, texts)
-    stored = do(ensemble, NOTIFY, asked, more={"options": asked_options(options)})
+    if asked_options(options):
+        hint = "leave them out; another job of the same kind can be begun by its own command"
+        raise Refused("local-only", "how the jobs of triggers run is not for servers", hint)
+    stored = do(ensemble, NOTIFY, asked)
     entry, reports = _followed(session, ensemble, stored.number, wait_lock)
     known = msgspec.structs.asdict(entry) if entry is not None else {"number": stored.number}
     found = NotifyData(

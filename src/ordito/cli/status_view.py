@@ -9,12 +9,13 @@ import msgspec
 
 from ordito.base.json_text import json_text
 from ordito.base.text import listed, spans
+from ordito.base.text_width import width
 from ordito.cli.channel import Channel
 from ordito.cli.progress.lines import plural
 from ordito.cli.session import Session
 from ordito.cli.settings import Format
 from ordito.cli.structured import write_data
-from ordito.cli.text_width import pad, printable, width
+from ordito.cli.text_width import pad, printable
 from ordito.ensemble.status import WELL
 from ordito.instances.records import number_of
 from ordito.results.status import InstanceData, OpenJobData, StatusData

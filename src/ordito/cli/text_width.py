@@ -1,24 +1,13 @@
-"""The width of texts on a terminal, and making texts safe for one."""
+"""Texts on a terminal: made safe for one, and fitted to its width."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from ordito.base.text_width import character_width, width
 
 TAB_STOP = 4
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-
-
-def width(text: str) -> int:
-    """The columns that a text without control characters takes."""
-    return len(text) if text.isascii() else sum(map(character_width, text))
-
-
-def character_width(character: str) -> int:
-    """The columns of one character: 2 for wide ones, 0 for those that only change the one before."""
-    if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me", "Cf"}:
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
 
 
 STEERING = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"

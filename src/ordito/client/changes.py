@@ -15,7 +15,6 @@ from ordito.results.given import SECRETS
 from ordito.results.records import SecretNamesData
 
 LOCKED = "locked"
-NOTHING: Mapping[str, object] = {}
 
 
 class Door(msgspec.Struct, frozen=True):
@@ -51,15 +50,13 @@ def do(
     change: UseCase[A, R],
     asked: A,
     *,
-    more: Mapping[str, object] = NOTHING,
     wait_lock: float = 0.0,
 ) -> R:
-    """Have something done, or described where it is to be seen first; ``more`` is said with it. ``wait_lock`` are the
+    """Have something done, or described where it is to be seen first. ``wait_lock`` are the
     seconds for which it is asked again while another command works on the ensemble. Raises ``ServerError``."""
     door, values = DOORS[change.name], msgspec.to_builtins(asked)
     seen = values.pop("seen", "")
     values.pop("by", None)
-    values.update(more)
     query = {name: value for name in door.in_query if (value := values.pop(name)) not in ("", None)}
     if door.is_seen_first and seen:
         values["digest"] = seen

@@ -41,7 +41,8 @@ class _Asked(msgspec.Struct):
 
 def ask_plan(ensemble: RemoteEnsemble, wanted: Mapping[str, object]) -> AskedPlan:
     """Ask for a plan, and wait until it is made. Raises ``ServerError``."""
-    headers = {"Prefer": f"wait={WAIT}"}
+    # Where the job begins by itself, the answer would wait for its end, and nothing could be shown meanwhile.
+    headers = {"Prefer": f"wait={WAIT}"} if wanted.get("apply") == ASK else {}
     answer = ensemble.connection.ask("POST", f"{ensemble.path}/plans", body=wanted, headers=headers)
     found = ensemble.connection.read(answer, AskedPlan)
     return after(ensemble, found, lambda plan: plan.state != PLANNING)

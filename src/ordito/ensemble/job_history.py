@@ -70,11 +70,11 @@ def all_jobs(layout: Layout) -> JobList:
         lacks = (
             "lacks jobs that have a record" if layout.jobs_tsv.exists() else "is missing, and these jobs have a record"
         )
-        problems.append(f"{layout.jobs_tsv} {lacks}: {listed(missing, MOST_NAMED)}")
+        problems.append(f"{layout.jobs_tsv.name} {lacks}: {listed(missing, MOST_NAMED)}")
     if strange:
-        problems.append(f"{layout.jobs_tsv} has lines that describe neither a job nor a task: {strange}")
+        problems.append(f"{layout.jobs_tsv.name} has lines that describe neither a job nor a task: {strange}")
     if twice:
-        problems.append(f"{layout.jobs_tsv} has different lines for one job, of two clones: {', '.join(twice)}")
+        problems.append(f"{layout.jobs_tsv.name} has different lines for one job, of two clones: {', '.join(twice)}")
     return JobList(tuple(lines[job] for job in sorted(lines)), tuple(problems))
 
 

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ordito.ensemble.errors import HINTS, EnsembleError
+from ordito.ensemble.errors import HINTS, EnsembleError, explained
 from ordito.ensemble.job_mark import marked
 from ordito.source.new_files import kind_of
+from ordito.source.reach import check_path
 
 NO_JOURNAL = (
     "it is damaged, or something else was put there: move it away, and the journal is made again from ensemble.yaml. "
@@ -32,6 +33,8 @@ def check_is_file(path: Path) -> None:
         return
     if kind:
         raise EnsembleError(f"{path} is {kind}, not a journal", NO_JOURNAL)
+    with explained("open", path):
+        check_path(path)
 
 
 @contextmanager

@@ -292,7 +292,7 @@ def _kept(counts: Mapping[str, KeptCount], job: str) -> dict[str, KeptCount]:
 # The outline of the service that a job is about, kept in `.ordito/`. It only saves time: whoever finds none, or that
 # of another job, makes it from the pinned service.
 
-FORMAT = "ordito.outline/1"
+FORMAT = "ordito.outline/2"
 
 
 class _KeptOutline(msgspec.Struct, frozen=True):

@@ -1,5 +1,5 @@
-"""The outline of a service: for each node only what the status of its instances depends on. It is small enough to be
-kept with an ensemble, so that the status can be shown without the service."""
+"""The outline of a service: of each node only what the status of its instances depends on, and what a picture shows. It
+is small enough to be kept with an ensemble, so that both can be shown without the service."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ class NodeOutline(msgspec.Struct, frozen=True, omit_defaults=True):
     """The node that hosts it, "" for none."""
     targets: tuple[str, ...] = ()
     """The other nodes that it requires, each once."""
+    requirements: tuple[str, ...] = ()
+    """The name of the first requirement for each of those."""
+    relationships: tuple[str, ...] = ()
+    """The types of the relationships that fulfil these."""
     optional: bool = False
     """Whether nodes that require it can do without it."""
     lost: bool = False

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ordito.app.describe import Dependency, DescribeRequest, InstanceDescription, Operated, describe
+from ordito.app.describe import MOST_EVENTS, Dependency, DescribeRequest, InstanceDescription, Operated, describe
 from ordito.base.change_ids import time_of
 from ordito.base.sensitive import shown
 from ordito.ensemble.job_history import TaskLine
@@ -216,9 +216,12 @@ class DescribeAsked(Asked, frozen=True):
     name: str
     """Its name; ``node:NAME`` and ``instance:ID`` say which is meant."""
 
+    events: Annotated[int, msgspec.Meta(ge=0, le=100)] = MOST_EVENTS
+    """How many of the last operations are told."""
+
 
 def _describe(directory: str, asked: DescribeAsked) -> DescribedInstance | DescribedNode:
-    found = describe(DescribeRequest(directory, asked.name))
+    found = describe(DescribeRequest(directory, asked.name, asked.events))
     return instance_data(found) if isinstance(found, InstanceDescription) else node_data(found)
 
 

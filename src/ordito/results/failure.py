@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -57,6 +59,24 @@ def failure_of(error: Exception) -> Failure:
     """Why nothing was done, from one of ``EXPECTED``."""
     kind = next(kind for kind in type(error).__mro__ if kind in _FAILURES)
     return _FAILURES[kind](error)
+
+
+_ABSOLUTE = re.compile(r"(?<![\w./:@-])/(?:[^\s:;,\"'()]*/)?(?=[^\s:;,\"'()])")
+"""The folders of an absolute path, without the name at its end."""
+
+
+def seen_from(failure: Failure, *folders: str) -> Failure:
+    """The same for somebody who is not on this machine: what lies in one of the folders is named as seen from there,
+    and other files by their names alone."""
+    message, hint = (_without_places(text, folders) for text in (failure.message, failure.hint))
+    return msgspec.structs.replace(failure, message=message, hint=hint)
+
+
+def _without_places(text: str, folders: Sequence[str]) -> str:
+    for folder in folders:
+        for place in {os.path.abspath(folder), os.path.realpath(folder)} - {"/"}:  # noqa: PTH100  (as it was named)
+            text = text.replace(f"{place}/", "").replace(place, Path(place).name)
+    return _ABSOLUTE.sub("", text)
 
 
 def _invalid(error: InvalidDocument) -> Failure:

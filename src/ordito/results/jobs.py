@@ -349,10 +349,13 @@ def _job(directory: str, asked: JobAsked) -> RecordedJobData | UnfinishedJobData
 
 
 def _without_printed(found: RecordedJobData) -> RecordedJobData:
-    replace = msgspec.structs.replace
-    changes = tuple(replace(change, output=(), inputs={}, hook=None, condition={}) for change in found.changes)
     status = {name: value for name, value in found.status.items() if name != "outputs"}
-    return replace(found, status=status, changes=changes)
+    return msgspec.structs.replace(found, status=status, changes=tuple(map(without_printed, found.changes)))
+
+
+def without_printed(change: ConfigChange) -> ConfigChange:
+    """A change without what was printed and given."""
+    return msgspec.structs.replace(change, output=(), inputs={}, hook=None, condition={})
 
 
 JOBS = UseCase("jobs list", Asked, (JobListData,), _jobs)

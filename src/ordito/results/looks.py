@@ -21,20 +21,27 @@ from ordito.results.given import (
     SPEC_TEXT,
 )
 from ordito.results.hosts import HOSTS
+from ordito.results.instances import INSTANCES, NODES
 from ordito.results.jobs import JOB, JOBS
-from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_VALIDATE
+from ordito.results.log_search import LOG_FACETS, LOG_SEARCH
+from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE
+from ordito.results.picture.plan import PLAN_TOPOLOGY
+from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
+from ordito.results.report.report import JOB_REPORT
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
+from ordito.results.timeline import JOB_CHANGES, JOB_STEPS, TIMELINE
 from ordito.results.topology import WORKFLOW, WORKFLOWS
 
 _ALL: tuple[UseCase[Any, Any], ...] = (
-    *(STATUS, DESCRIBE, REVISIONS, JOBS, JOB),
+    *(STATUS, TOPOLOGY, NODES, INSTANCES, DESCRIBE, REVISIONS, JOBS, JOB),
+    *(TIMELINE, JOB_STEPS, JOB_CHANGES, LOG_SEARCH, LOG_FACETS, JOB_REPORT, PLAN_TOPOLOGY),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
     *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES),
     *(STATE, STATE_EXPORT),
-    *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_VALIDATE),
+    *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE),
 )
 
 LOOKS: Mapping[str, UseCase[Any, Any]] = {look.name: look for look in _ALL}

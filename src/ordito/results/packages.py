@@ -12,6 +12,7 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.requests import GivenInputs
+from ordito.authoring.graph import Graph
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.paths import leaves_root
@@ -23,6 +24,7 @@ from ordito.model.types import Types
 from ordito.planning.lossy_steps import check_service
 from ordito.results.answer import Asked, ResultData, UseCase
 from ordito.results.findings import FindingData, findings_data
+from ordito.results.picture.topology import TopologyAsked, TopologyData, topology_data
 from ordito.results.services import ValidatedData, invalid_data, validated_data
 from ordito.results.topology import GraphData, graph_data
 from ordito.source.opening import open_package
@@ -136,6 +138,13 @@ class PackageGraphAsked(Asked, frozen=True):
     archive: str
     boxes: int = 0
     """How many nodes at most, 0 for all."""
+
+
+class PackageTopologyAsked(TopologyAsked, frozen=True, kw_only=True):
+    """About the picture of a service."""
+
+    archive: str
+    instances: bool = False
 
 
 class PackageValidateAsked(Asked, frozen=True):
@@ -252,13 +261,22 @@ def _text(content: bytes, size: int) -> str | None:
 
 
 def _graph(directory: str, asked: PackageGraphAsked) -> GraphData:
+    return graph_data(_graph_of(directory, asked.archive, asked.boxes))
+
+
+def _topology(directory: str, asked: PackageTopologyAsked) -> TopologyData:
+    return topology_data(_graph_of(directory, asked.archive, 0), asked)
+
+
+def _graph_of(directory: str, archive: str, most: int) -> Graph:
+    """The nodes of a service, at most so many. Raises ``InvalidDocument``."""
     from ordito.app.services.read import read_package
     from ordito.authoring.graph import graph_of
 
     diagnostics = Diagnostics()
     with paused_collector():
-        read = read_package(_opened(directory, asked.archive, diagnostics), diagnostics)
-    return graph_data(graph_of(read.service, asked.boxes))
+        read = read_package(_opened(directory, archive, diagnostics), diagnostics)
+    return graph_of(read.service, most)
 
 
 def _validate(directory: str, asked: PackageValidateAsked) -> ValidatedData:
@@ -276,4 +294,5 @@ def _validate(directory: str, asked: PackageValidateAsked) -> ValidatedData:
 PACKAGE = UseCase("packages show", PackageAsked, (PackageSummary,), _package)
 PACKAGE_FILE = UseCase("packages file", PackageFileAsked, (PackageFile,), _file)
 PACKAGE_GRAPH = UseCase("packages graph", PackageGraphAsked, (GraphData,), _graph)
+PACKAGE_TOPOLOGY = UseCase("packages topology", PackageTopologyAsked, (TopologyData,), _topology)
 PACKAGE_VALIDATE = UseCase("packages validate", PackageValidateAsked, (ValidatedData,), _validate)

@@ -16,9 +16,9 @@ from ordito.ensemble.files import mark_of
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.answer import Asked
-from ordito.results.failure import failure_of
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.queries import Queries
+from ordito.source.reach import within
 
 MOST_BYTES = 64 << 20
 LARGEST = MOST_BYTES // 4
@@ -35,7 +35,8 @@ def stamp_of(directory: str) -> str:
     layout = Layout(Path(directory))
     journal = layout.journal
     files = (layout.manifest, layout.jobs_tsv, journal, journal.with_name(f"{journal.name}-wal"), layout.inbox)
-    owner = holder(layout) if layout.exists else None
+    with within(directory):
+        owner = holder(layout) if layout.exists else None
     found = [*(mark_of(path) for path in files), str(owner)]
     return hashlib.sha256(msgspec.json.encode(found)).hexdigest()[:20]
 
@@ -81,7 +82,7 @@ class Answers:
             await asyncio.wait(waiting.values(), timeout=seconds)
         for place, task in waiting.items():
             if task.done() and not task.cancelled():
-                found[place] = _outcome(task)
+                found[place] = _outcome(task, reads[place][0])
         return found
 
     def _asked(self, key: tuple[str, str], task: asyncio.Task[KeptAnswer]) -> None:
@@ -102,19 +103,20 @@ class Answers:
         try:
             return kept if kept.etag == _tag(stamp_of(directory), look, parameters) else None
         except EnsembleError as error:
-            return ApiProblem.of(failure_of(error))
+            return ApiProblem.of_error(error, directory)
 
     async def ask(
-        self, look: str, directory: str, asked: Asked, *, keeps: bool = True, reads: Reads | None = None
+        self, look: str, directory: str, asked: Asked, *, keeps: bool = True, reads: Reads | None = None, mark: str = ""
     ) -> KeptAnswer:
         """The answer to a look. ``keeps`` is whether it depends on nothing but the ensemble's own files, ``reads`` what
-        it may read, None for the directory alone. Raises ``ApiProblem`` and ``EnsembleError``."""
+        it may read, None for the directory alone; ``mark`` changes with what it depends on besides the stamp. Raises
+        ``ApiProblem`` and ``EnsembleError``."""
         parameters = msgspec.json.encode(asked)
         if not keeps:
             body = await self._queries.ask(look, directory, parameters, reads)
             return KeptAnswer(body, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
         # Before it is read: what changes meanwhile gives another stamp.
-        stamp, key = stamp_of(directory), (look, directory, parameters)
+        stamp, key = stamp_of(directory) + mark, (look, directory, parameters)
         tag = _tag(stamp, look, parameters)
         kept = self._kept.get(key)
         if kept is not None and kept.etag == tag:
@@ -136,10 +138,10 @@ class Answers:
             self._size -= len(oldest.body)
 
 
-def _outcome(task: asyncio.Task[KeptAnswer]) -> KeptAnswer | ApiProblem | None:
+def _outcome(task: asyncio.Task[KeptAnswer], directory: str) -> KeptAnswer | ApiProblem | None:
     error = task.exception()
     if error is None:
         return task.result()
     if isinstance(error, ApiProblem):
         return error
-    return ApiProblem.of(failure_of(error)) if isinstance(error, EnsembleError | OSError) else None
+    return ApiProblem.of_error(error, directory) if isinstance(error, EnsembleError | OSError) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -15,7 +16,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordito.base.suggest import nearest
-from ordito.server.border import SECURITY, answered, refused
+from ordito.server.border import SECURITY, answered, check_host, refused
 from ordito.server.openapi import document
 from ordito.server.places import keep_reads, service_place, without_reads
 from ordito.server.problems import ApiProblem
@@ -23,6 +24,7 @@ from ordito.server.route import Route
 from ordito.server.routes.table import ROUTES
 from ordito.server.services import Services
 from ordito.server.settings import base_url
+from ordito.server.web_pages import WebPages
 
 _LOG = logging.getLogger(__name__)
 
@@ -34,11 +36,15 @@ def application(services: Services) -> ASGIApp:
         by_path.setdefault(route.path, {})[route.method] = route
     routes = [StarletteRoute(path, _endpoint(services, methods), methods=None) for path, methods in by_path.items()]
     made = Starlette(
-        routes=[*routes, StarletteRoute("/{path:path}", _unknown, methods=None)],
+        routes=[*routes, StarletteRoute("/{path:path}", _pages(services), methods=None)],
         lifespan=_lifespan(services),
     )
     made.router.redirect_slashes = False
     return _Headers(made, services)
+
+
+FIRST_SECONDS = 5.0
+"""Seconds for which the start waits until it is known where the services of ensembles lie that were added."""
 
 
 @cache
@@ -63,26 +69,38 @@ def _endpoint(services: Services, methods: Mapping[str, Route]) -> _Endpoint:
     return _Endpoint(lambda request: answered(services, methods, request))
 
 
-async def _no_such(request: Request) -> Response:
-    near = nearest(request.url.path, {route.path for route in ROUTES})
-    hint = f"did you mean {near[0]}?" if near else "see /api/v1/openapi.json"
-    return refused(ApiProblem("unknown-page", f"there is no {request.url.path[:200]}", hint), request)
+def _pages(services: Services) -> _Endpoint:
+    """Whatever is no route of the API: pages of the web UI, and what does not exist."""
+    pages = WebPages()
 
+    async def answer(request: Request) -> Response:
+        try:
+            check_host(services, request)
+            if request.method in ("GET", "HEAD") and (found := pages.answer(request)) is not None:
+                return found
+            near = nearest(request.url.path, {route.path for route in ROUTES})
+            hint = f"did you mean {near[0]}?" if near else "see /api/v1/openapi.json"
+            raise ApiProblem("unknown-page", f"there is no {request.url.path[:200]}", hint)
+        except ApiProblem as problem:
+            return refused(problem, request)
 
-_unknown = _Endpoint(_no_such)
+    return _Endpoint(answer)
 
 
 def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         services.link.start()
-        await _find_services(services)
+        finding = asyncio.create_task(_find_services(services))
+        # Of many that were added at once the rest is found out while the first ones are looked at.
+        await asyncio.wait([finding], timeout=FIRST_SECONDS)
         await services.outbox.start()
         services.keeper.start()
         services.sources.start()
         services.supervisor.start()
         yield
         services.draining.set()
+        finding.cancel()
         await services.supervisor.stop()
         services.webhooks.stop()
         services.sources.stop()
@@ -117,7 +135,10 @@ class _Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *self._headers]}
+                # A page that has a policy of its own says so.
+                own = {name for name, _ in message["headers"]}
+                more = [(name, value) for name, value in self._headers if name not in own]
+                message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
 
         await self._inner(scope, receive, sending)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import json
 import logging
@@ -18,16 +19,18 @@ from sqlalchemy import Connection, select
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from ordito.base.suggest import nearest
 from ordito.ensemble.errors import EnsembleError
-from ordito.results.failure import failure_of
 from ordito.server.call import ApiCall, encoded
+from ordito.server.connections import check_head, pieces
 from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
 from ordito.server.names import meant_field
 from ordito.server.permissions import OF_SERVER, Access, Permission
+from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
-from ordito.server.route import JSON, Reply, Route
+from ordito.server.route import JSON, PageFields, Reply, Route
 from ordito.server.services import Services
 from ordito.server.settings import base_url, own_names, proxies_of
 
@@ -66,7 +69,8 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
     route = routes.get("GET" if request.method == "HEAD" else request.method)
     who = ""
     try:
-        _check_host(services, request)
+        check_head(request)
+        check_host(services, request)
         if route is None:
             message = f"{request.url.path} cannot be asked by {request.method}"
             raise ApiProblem("no-such-method", message, f"use {', '.join(sorted(routes))}")
@@ -82,15 +86,19 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
         call.query = _query(request, route)
         if route.stream:
             _check_media(request, route.stream)
-            call.stream = request.stream()
+            call.stream = pieces(request)
         else:
             call.raw = await _body(services, request)
             call.body = _fields(call, request)
-        response = _response(route, await route.handler(call), request)
+        wanted = _wanted_fields(call)
+        response = _response(route, _narrowed(await route.handler(call), wanted), request)
     except ApiProblem as problem:
         response = _refusal(problem, request_id, routes)
     except (EnsembleError, OSError) as error:
-        response = _refusal(ApiProblem.of(failure_of(error)), request_id, routes)
+        # Where that was on this machine is for who reads the log.
+        _LOG.warning("request %s: %s", request_id, error)
+        folders = await _folders(services, request)
+        response = _refusal(ApiProblem.of_error(error, *folders), request_id, routes)
     except ClientDisconnect:
         response = Response(status_code=400)
     except Exception:  # noqa: BLE001  the border: whoever asks gets a problem, and the log the fault
@@ -104,6 +112,16 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
     ACCESS.info(json.dumps({**line, "status": response.status_code, "seconds": seconds}))
     response.headers["X-Request-Id"] = request_id
     return response
+
+
+async def _folders(services: Services, request: Request) -> tuple[str, ...]:
+    """What files of this request are named relative to: the ensemble, and the home of the server."""
+    project, ensemble = (str(request.path_params.get(name, "")) for name in ("project", "ensemble"))
+    home = str(services.home)
+    try:
+        return await services.database.read(lambda c: directory_of(c, project, ensemble)), home
+    except ApiProblem:
+        return (home,)
 
 
 def refused(problem: ApiProblem, request: Request) -> Response:
@@ -123,6 +141,30 @@ def _refusal(problem: ApiProblem, request_id: str, routes: Mapping[str, Route]) 
     if problem.status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="ordito"'
     return Response(msgspec.json.encode(problem.data(request_id)), problem.status, headers, PROBLEM)
+
+
+def _wanted_fields(call: ApiCall) -> tuple[str, ...]:
+    """The fields of the items of a list that are wanted, none for all. Raises ``ApiProblem``."""
+    text = call.query.fields if isinstance(call.query, PageFields) else ""
+    names = tuple(name.strip() for name in text.split(",")) if text else ()
+    item = typing.get_args(call.route.answers[0])[0] if names and call.route.answers else None
+    if names and (not isinstance(item, type) or not issubclass(item, msgspec.Struct)):
+        raise ApiProblem("malformed", "the items of this list have no fields to choose from", "leave `fields` out")
+    known = item.__struct_encode_fields__ if names and item is not None else ()
+    if strange := [name for name in names if name not in known]:
+        near = nearest(strange[0], known)
+        hint = f'did you mean "{near[0]}"?' if near else f"it may name: {', '.join(known)}"
+        raise ApiProblem("malformed", f'the items of this list have no field "{strange[0][:80]}"', hint)
+    return names
+
+
+def _narrowed(reply: Reply, names: tuple[str, ...]) -> Reply:
+    """A list with nothing but the wanted fields of its items."""
+    if not names:
+        return reply
+    found: dict[str, typing.Any] = msgspec.to_builtins(reply.data)
+    items = [{name: item[name] for name in names if name in item} for item in found["items"]]
+    return msgspec.structs.replace(reply, data={**found, "items": items})
 
 
 def _response(route: Route, reply: Reply, request: Request) -> Response:
@@ -161,7 +203,9 @@ def _address(services: Services, request: Request) -> str:
     return address
 
 
-def _check_host(services: Services, request: Request) -> None:
+def check_host(services: Services, request: Request) -> None:
+    """Refuse requests to a name that is not the server's: a page of another site may have rebound it. Raises
+    ``ApiProblem``."""
     if request.headers.get("host", "") not in own_names(services.settings, services.port):
         hint = "use the URL that it printed when it started; `url` in server.yaml names another one"
         raise ApiProblem("cross-site", "this server is not called so", hint)
@@ -180,7 +224,9 @@ async def _principal(services: Services, request: Request, call: ApiCall) -> Pri
     if found is None:
         return None
     if found[1]:
-        await services.database.write(lambda c: note_use(c, found[0].by, call.now))
+        # Who looks at something is not refused because there is no room to keep when that was.
+        with contextlib.suppress(ApiProblem):
+            await services.database.write(lambda c: note_use(c, found[0].by, call.now))
     return found[0]
 
 
@@ -271,9 +317,25 @@ def _lists(kind: type[msgspec.Struct]) -> frozenset[str]:
     return frozenset(name for name in kind.__struct_fields__ if typing.get_origin(hints[name]) is tuple)
 
 
+DEEPEST = 64
+_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BRACKETS = re.compile(rb"[\[\]{}]")
+
+
+def check_depth(body: bytes) -> None:
+    """Refuse JSON that is nested so deep that others who read it later would fail at it. Raises ``ApiProblem``."""
+    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+        return
+    depth = 0
+    for found in _BRACKETS.finditer(_TEXTS.sub(b"", body)):
+        depth += 1 if found[0] in b"[{" else -1
+        if depth > DEEPEST:
+            raise ApiProblem("malformed", f"the body is nested more than {DEEPEST} deep", "send it flatter")
+
+
 async def _body(services: Services, request: Request) -> bytes:
     most, found = services.settings.limits.body, bytearray()
-    async for piece in request.stream():
+    async for piece in pieces(request):
         found += piece
         if len(found) > most:
             raise ApiProblem("too-large", f"the body has more than {most} bytes", "send less at once")
@@ -287,6 +349,7 @@ def _fields(call: ApiCall, request: Request) -> msgspec.Struct | None:
             raise ApiProblem("malformed", "this takes no body")
         return None
     _check_media(request, JSON)
+    check_depth(call.raw)
     try:
         return msgspec.json.decode(call.raw, type=wanted)
     except msgspec.ValidationError as error:

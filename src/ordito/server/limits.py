@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 BURST = 4
 """How many seconds' worth of requests may come at once."""
@@ -20,6 +22,15 @@ class Rates:
         self._clock = clock
         self._left: dict[str, tuple[float, float]] = {}
 
+    def set(self, rate: float, unknown: float) -> None:
+        """Let there be so many requests a second from now on."""
+        self._rate, self._unknown = rate, unknown
+
+    @property
+    def size(self) -> int:
+        """How many are known."""
+        return len(self._left)
+
     def take(self, who: str, *, known: bool) -> float:
         """Count a request: 0, or the seconds after which there is room for it."""
         rate, now = (self._rate if known else self._unknown), self._clock()
@@ -31,49 +42,92 @@ class Rates:
         if len(self._left) >= MOST_KNOWN and who not in self._left:
             # Who has not asked for long has all of the burst again, so nothing is lost.
             self._left = {name: one for name, one in self._left.items() if (now - one[1]) < BURST}
+            if len(self._left) >= MOST_KNOWN:
+                # Of so many at once the half is forgotten that has asked for the longest time not.
+                self._left = dict(sorted(self._left.items(), key=lambda one: one[1][1])[MOST_KNOWN // 2 :])
         self._left[who] = left - 1, now
         return 0.0
 
 
 WINDOW = 60.0
-OF_USER, OF_ADDRESS = 5, 20
+"""Seconds after which what has failed is forgotten where no pause lasts longer."""
+
+OF_PAIR, OF_ADDRESS, OF_USER = 5, 20, 50
+"""How many attempts may fail before there are pauses: of a user from one address, from an address, of a user."""
+
 LONGEST_PAUSE = 3600.0
+LONGEST_OF_USER = 5.0
+"""The longest pause of a user whom many addresses try."""
+
+FREE = 2
+"""How many attempts each address has all the same: who knows the password must not be locked out by strangers who never
+stop."""
 
 
 class SignInAttempts:
-    """Counts failed sign-ins: after some in a minute, each further one doubles a pause."""
+    """Counts failed sign-ins: after some, each further one doubles a pause, for who has tried. A user whom many
+    addresses try is slowed down too, but only for moments."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._failed: dict[str, tuple[int, float]] = {}
+        self._failed: dict[_Tried, tuple[int, float]] = {}
         """How many attempts have failed, and when the last one did."""
+
+    @property
+    def size(self) -> int:
+        """How much is remembered."""
+        return len(self._failed)
 
     def pause(self, user: str, address: str) -> float:
         """The seconds to wait before the next attempt, 0 for none."""
-        return max(self._pause(f"user {user}", OF_USER), self._pause(f"address {address}", OF_ADDRESS))
+        pair, of_address, of_user = _tried(user, address)
+        count, _ = self._failed.get(pair, (0, 0.0))
+        is_first = count < FREE or self._is_over(pair, self._clock())
+        return max(self._pause(pair), self._pause(of_address), 0.0 if is_first else self._pause(of_user))
 
     def failed(self, user: str, address: str) -> None:
         """Count a failed attempt."""
         now = self._clock()
         if len(self._failed) >= MOST_KNOWN:
-            self._failed = {name: one for name, one in self._failed.items() if now - one[1] < LONGEST_PAUSE}
-        for name in (f"user {user}", f"address {address}"):
-            count, _ = self._failed.get(name, (0, now))
-            self._failed[name] = (1 if self._is_over(name, now) else count + 1), now
+            self._forget(now)
+        for tried in _tried(user, address):
+            count, _ = self._failed.get(tried, (0, now))
+            self._failed[tried] = (1 if self._is_over(tried, now) else count + 1), now
 
-    def succeeded(self, user: str) -> None:
-        """Forget what has failed for a user."""
-        self._failed.pop(f"user {user}", None)
+    def succeeded(self, user: str, address: str) -> None:
+        """Forget what has failed for a user from an address. What others have tried is not forgotten by that."""
+        self._failed.pop(_tried(user, address)[0], None)
 
-    def _is_over(self, name: str, now: float) -> bool:
-        count, at = self._failed.get(name, (0, now))
-        return now - at > max(WINDOW, _length(count, OF_USER))
+    def _forget(self, now: float) -> None:
+        """Forget what is over; where that is not enough, the oldest half."""
+        self._failed = {tried: one for tried, one in self._failed.items() if not self._is_over(tried, now)}
+        if len(self._failed) >= MOST_KNOWN:
+            newest = sorted(self._failed.items(), key=lambda one: one[1][1])[MOST_KNOWN // 2 :]
+            self._failed = dict(newest)
 
-    def _pause(self, name: str, most: int) -> float:
-        count, at = self._failed.get(name, (0, 0.0))
-        return max(0.0, at + _length(count, most) - self._clock()) if count >= most else 0.0
+    def _is_over(self, tried: _Tried, now: float) -> bool:
+        count, at = self._failed.get(tried, (0, now))
+        return now - at > max(WINDOW, tried.length(count))
+
+    def _pause(self, tried: _Tried) -> float:
+        count, at = self._failed.get(tried, (0, 0.0))
+        return max(0.0, at + tried.length(count) - self._clock())
 
 
-def _length(count: int, most: int) -> float:
-    """The pause after so many failed attempts, in seconds."""
-    return min(LONGEST_PAUSE, 2.0 ** min(count - most, 12)) if count >= most else 0.0
+class _Tried(NamedTuple):
+    """What attempts are counted for: a user, an address, or both together."""
+
+    user: str
+    address: str
+
+    def length(self, count: int) -> float:
+        """The pause after so many failed attempts, in seconds."""
+        most = OF_ADDRESS if not self.user else OF_USER if not self.address else OF_PAIR
+        longest = LONGEST_PAUSE if self.address else LONGEST_OF_USER
+        return min(longest, 2.0 ** min(count - most, 12)) if count >= most else 0.0
+
+
+def _tried(user: str, address: str) -> tuple[_Tried, _Tried, _Tried]:
+    # Names may be as long as a body, and belong to nobody.
+    name = hashlib.sha256(user.encode()).hexdigest()
+    return _Tried(name, address), _Tried("", address), _Tried(name, "")

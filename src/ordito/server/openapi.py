@@ -22,7 +22,7 @@ CHANGING = ("media-type", "draining", "no-space")
 def document(routes: Sequence[Route]) -> dict[str, Any]:
     """The document of these routes, as plain data."""
     types = _types(routes)
-    schemas, components = msgspec.json.schema_components(types, ref_template=REF, schema_hook=_of_anything)
+    schemas, components = msgspec.json.schema_components(types, ref_template=REF, schema_hook=any_value)
     schema_of = dict(zip(map(repr, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -47,7 +47,7 @@ ABOUT = """
 """
 
 
-def _of_anything(kind: type) -> dict[str, Any]:
+def any_value(kind: type) -> dict[str, Any]:
     """The schema of values of the template, which may be anything."""
     if kind is object:
         return {"description": "Any value."}
@@ -97,7 +97,7 @@ def _of_path(route: Route) -> list[dict[str, Any]]:
 
 
 def _of_query(route: Route) -> list[dict[str, Any]]:
-    _, components = msgspec.json.schema_components([route.query], ref_template=REF, schema_hook=_of_anything)
+    _, components = msgspec.json.schema_components([route.query], ref_template=REF, schema_hook=any_value)
     schema = next(iter(components.values()))
     required = set(schema.get("required", ()))
     in_path = set(re.findall(r"\{(\w+)\}", route.template))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, Row, select, update
 
-from ordito.ensemble.errors import EnsembleError
 from ordito.results.ensembles import SERVICE_PLACE, ServicePlace
 from ordito.server.database.tables import ENSEMBLES
 from ordito.server.packages import package_path
@@ -70,11 +68,3 @@ async def service_place(queries: Queries, directory: str) -> str:
     the ensemble has chosen: later changes of the ensemble do not change it. Raises ``ApiProblem``."""
     found = await queries.ask(SERVICE_PLACE.name, directory, b"{}")
     return msgspec.json.decode(found, type=ServicePlace).place
-
-
-def check_own(directory: str, path: Path) -> None:
-    """Refuse to read a file of an ensemble that a link leads out of it: what an operation has put there is read by the
-    server with rights that the operation may not have. Raises ``EnsembleError``."""
-    real = os.path.realpath(path)
-    if not real.startswith(f"{os.path.realpath(directory)}/"):
-        raise EnsembleError(f"{path.name} of the ensemble is a link that leads out of it", "put the file itself there")

@@ -7,7 +7,7 @@ from typing import Self
 
 import msgspec
 
-from ordito.results.failure import Failure, NextStep
+from ordito.results.failure import Failure, NextStep, failure_of, seen_from
 from ordito.results.findings import FindingData
 from ordito.results.pages import read_page
 
@@ -17,6 +17,7 @@ STATUSES: Mapping[str, int] = {
     **dict.fromkeys(("forbidden", "cross-site", "own-plan"), 403),
     **dict.fromkeys(("unknown-page", "no-ensemble", "no-jobs"), 404),
     "no-such-method": 405,
+    "too-slow": 408,
     "forgotten": 410,
     **dict.fromkeys(("locked", "unfinished-job", "in-use", "exists", "in-progress", "last-admin", "last-owner"), 409),
     **dict.fromkeys(("label-taken", "instances-exist"), 409),
@@ -82,6 +83,12 @@ class ApiProblem(Exception):
         made = cls(failure.code, failure.message, failure.hint)
         made.next, made.diagnostics = failure.next, tuple(diagnostics)
         return made
+
+    @classmethod
+    def of_error(cls, error: Exception, *folders: str) -> Self:
+        """The problem with which an error of reading or writing is told: files are named as seen from the folders, and
+        others by their names alone. Who asks is told nothing of the machine; the log of the server has more."""
+        return cls.of(seen_from(failure_of(error), *folders))
 
     @property
     def status(self) -> int:

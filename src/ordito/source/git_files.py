@@ -12,7 +12,7 @@ import weakref
 from pathlib import Path
 
 from ordito.base.git_places import SCHEMES, GitPlace
-from ordito.base.git_process import Git, GitFailed
+from ordito.base.git_process import Git, GitFailed, WroteTooMuch
 from ordito.source.credentials import Credential
 from ordito.source.fetch import FetchFailed, FetchLimits
 
@@ -91,9 +91,10 @@ class GitFiles:
         target = [place.repository, f"+{place.ref or 'HEAD'}:refs/ordito/fetched"]
         try:
             git.run(*words, *target, limit=limits.seconds, more=variables, most_written=MOST_BYTES)
-        except GitFailed:
-            # Git does not say that it was not allowed to write more.
-            if any(file.stat().st_size >= MOST_BYTES for file in git.directory.glob("objects/pack/tmp_*")):
+        except GitFailed as failed:
+            # Git does not say that a program of its own was not allowed to write more.
+            packs = git.directory.glob("objects/pack/tmp_*")
+            if isinstance(failed, WroteTooMuch) or any(file.stat().st_size >= MOST_BYTES for file in packs):
                 message = f"the git repository is larger than {MOST_BYTES:,} bytes, the most that is fetched"
                 raise FetchFailed(message) from None
             raise

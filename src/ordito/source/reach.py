@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,7 +29,7 @@ OWN = ".ordito"
 OUTSIDE = "it lies outside of the package and of the ensemble's directory, where a server reads nothing"
 
 
-class Reach(msgspec.Struct, frozen=True):
+class Reachable(msgspec.Struct, frozen=True):
     """What may be reached."""
 
     places: tuple[str, ...]
@@ -40,14 +42,17 @@ class Reach(msgspec.Struct, frozen=True):
     """The names of hosts from which files may be fetched, each alone for its usual port, or with a port."""
 
 
-class _Process:
+class _ProcessReach:
     """What is true of the whole process, and of all its threads."""
 
     def __init__(self) -> None:
-        self.reach: Reach | None = None
+        self.reach: Reachable | None = None
 
 
-_PROCESS = _Process()
+_PROCESS = _ProcessReach()
+
+_WITHIN: ContextVar[str] = ContextVar("within", default="")
+"""The real path of the folder in which files are opened now, "" for anywhere."""
 
 
 def confine(places: Iterable[str], services: Iterable[str], hosts: Iterable[str]) -> None:
@@ -55,7 +60,7 @@ def confine(places: Iterable[str], services: Iterable[str], hosts: Iterable[str]
     if _PROCESS.reach is not None:
         raise RuntimeError("this process is confined already")
     real, real_services = (tuple(dict.fromkeys(map(os.path.realpath, some))) for some in (places, services))
-    _PROCESS.reach = Reach((*real, PROGRAM), real_services, frozenset(host.lower() for host in hosts))
+    _PROCESS.reach = Reachable((*real, PROGRAM), real_services, frozenset(host.lower() for host in hosts))
 
 
 def is_reachable(path: str | Path) -> bool:
@@ -107,14 +112,26 @@ def check_of_service(path: str | Path) -> None:
 
 def check_path(path: str | Path) -> None:
     """Raise ``PermissionError`` for a path that may not be read."""
-    if not is_reachable(path):
+    folder = _WITHIN.get()
+    if not is_reachable(path) or (folder and not os.path.realpath(path).startswith(f"{folder}/")):
         raise PermissionError(errno.EACCES, OUTSIDE)
 
 
 def check_open(handle: int) -> None:
     """The same for an open file: what it is now, whatever a link that was followed has said before."""
-    if _PROCESS.reach is not None:
+    if _PROCESS.reach is not None or _WITHIN.get():
         check_path(Path(f"/proc/self/fd/{handle}").readlink())
+
+
+@contextmanager
+def within(folder: str | Path) -> Iterator[None]:
+    """Let this thread or task open nothing but what lies in a folder, for as long as the context lasts: for a process
+    that is not confined, and reads what an operation may have put there, or have replaced by a link meanwhile."""
+    token = _WITHIN.set(os.path.realpath(folder))
+    try:
+        yield
+    finally:
+        _WITHIN.reset(token)
 
 
 def check_host(url: str) -> None:

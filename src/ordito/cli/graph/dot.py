@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ordito.authoring.graph import Graph, GraphNode, GraphStep, PlanGraph
-from ordito.cli.graph.layout import Forest, clipped, more_nodes, short_type
 from ordito.cli.graph.text import more_steps, step_name, step_says
+from ordito.results.picture.layout import Forest, clipped, more_nodes, short_type
 
 HEAD = """\
   graph [rankdir=LR, compound=true, fontname="sans-serif", style="rounded"];

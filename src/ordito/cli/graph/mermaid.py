@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ordito.authoring.graph import Graph, GraphNode, GraphStep, PlanGraph
-from ordito.cli.graph.layout import Forest, clipped, more_nodes, short_type
 from ordito.cli.graph.text import more_steps, step_name
+from ordito.results.picture.layout import Forest, clipped, more_nodes, short_type
 
 SPECIAL = re.compile(r"[^\w .-]")
 

@@ -6,9 +6,9 @@ from collections import defaultdict
 
 from ordito.authoring.graph import Graph, GraphConnection, GraphStep, PlanGraph
 from ordito.cli.channel import Channel
-from ordito.cli.graph.layout import Forest, clipped, more_nodes, short_type
 from ordito.cli.progress.ledger import called, nothing, title
 from ordito.cli.text_width import printable
+from ordito.results.picture.layout import Forest, clipped, more_nodes, short_type
 
 
 def write_tree(graph: Graph, channel: Channel) -> None:

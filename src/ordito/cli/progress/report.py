@@ -19,12 +19,13 @@ from typing import TypeVar
 import msgspec
 
 from ordito.base.text import listed
+from ordito.base.text_width import width
 from ordito.cli.channel import Channel
 from ordito.cli.durations import clock
 from ordito.cli.progress.ledger import WHOLE, Account, Ledger, in_words, node_of, subject, titled
 from ordito.cli.progress.lines import failure, plural
 from ordito.cli.settings import COMMAND, GlobalSettings
-from ordito.cli.text_width import pad, printable, short_pins, shorten, width
+from ordito.cli.text_width import pad, printable, short_pins, shorten
 from ordito.work.events import Event, StepFailed, StepRetrying, StepSucceeded
 from ordito.work.invocation import Ending
 from ordito.work.workflows import workflow_of

@@ -11,11 +11,12 @@ import msgspec
 
 from ordito.app.doctor.finding import ENSEMBLE, LOOK, MACHINE, OK, PROGRAM, DoctorFinding
 from ordito.authoring.init import InitRequest, init
+from ordito.base.text_width import width
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
-from ordito.cli.text_width import pad, printable, width
+from ordito.cli.text_width import pad, printable
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:

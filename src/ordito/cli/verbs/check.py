@@ -11,11 +11,12 @@ import click
 
 from ordito.app.requests import CheckRequest, DiscoverRequest
 from ordito.base.text import listed
+from ordito.base.text_width import width
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.job_verb import job_verb
 from ordito.cli.progress.report import NextCommand, last_lines
 from ordito.cli.session import Session
-from ordito.cli.text_width import one_line, pad, printable, width
+from ordito.cli.text_width import one_line, pad, printable
 from ordito.instances.status import WORSE
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from msgspec import UNSET
 
 from ordito.app.requests import HealRequest
 from ordito.base.text import listed
+from ordito.base.text_width import width
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.job_verb import carry_out, finisher, job_verb
 from ordito.cli.session import Session
-from ordito.cli.text_width import pad, width
+from ordito.cli.text_width import pad
 
 if TYPE_CHECKING:
     from ordito.cli.channel import Channel

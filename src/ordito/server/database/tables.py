@@ -83,6 +83,8 @@ TOKENS = Table(
     _time("expires"),
     _time("created"),
     _time("used"),
+    # The user who made a token of an account, and holds what it can do; "" for a token of one's own.
+    Column("made_by", Text, nullable=False, server_default=""),
 )
 
 BINDINGS = Table(
@@ -128,6 +130,8 @@ PLANS = Table(
     # Who has asked for it: a kind of principal, and its id.
     _text("kind"),
     _text("who"),
+    # The user behind that: who made the token of an account, the schedule or the source; "" for the author itself.
+    Column("made_by", Text, nullable=False, server_default=""),
     _text("workflow"),
     # What was asked, sealed with the server's key: it may hold values of inputs.
     Column("request", LargeBinary, nullable=False),
@@ -196,6 +200,9 @@ FREEZES = Table(
     _time("created"),
 )
 
+SETTINGS = Table("setting", METADATA, _text("name", key=True), _text("body"))
+"""What administrators have set through the API, as JSON."""
+
 PACKAGES = Table(
     "package",
     METADATA,
@@ -236,6 +243,8 @@ SCHEDULES = Table(
     _text("apply"),
     Column("paused", Boolean, nullable=False),
     _text("who"),
+    # Who made the token with which an account has set it.
+    Column("made_by", Text, nullable=False, server_default=""),
     _time("created"),
     # When its next turn is, when the last one was, and what came of that.
     _time("next"),
@@ -266,6 +275,8 @@ SOURCES = Table(
     _text("revision"),
     _text("problem"),
     _text("who"),
+    # As of a schedule.
+    Column("made_by", Text, nullable=False, server_default=""),
     _time("created"),
     _of_ensemble(),
 )

@@ -38,10 +38,18 @@ class Principal(msgspec.Struct, frozen=True):
     projects: tuple[str, ...] = ()
     """The projects to which a token is narrowed, none for all."""
 
+    made_by: str = ""
+    """The user who made the token of an account, and so may act as it; "" for a user."""
+
     @property
     def id(self) -> str:
         """What names it in the audit: users by name, accounts with their project."""
         return f"{self.project}/{self.name}" if self.project else self.name
+
+    @property
+    def behind(self) -> str:
+        """The id of who answers for what it does: of an account, the user who made its token."""
+        return self.made_by or self.id
 
     def permissions(self, project: str, ensemble: str = "") -> frozenset[Permission]:
         """What it may do in a project, or in an ensemble of it."""

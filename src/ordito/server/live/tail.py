@@ -9,9 +9,9 @@ from collections import deque
 from itertools import islice
 from pathlib import Path
 
-from ordito.app.follow import lines_from
 from ordito.ensemble.errors import EnsembleError
-from ordito.server.places import check_own
+from ordito.ensemble.events_file import lines_from
+from ordito.source.reach import within
 
 PAUSE = 0.05
 """Seconds between two looks at a file that somebody follows."""
@@ -56,6 +56,11 @@ class FileTail:
         return True
 
     @property
+    def end(self) -> int:
+        """How far it was read."""
+        return self._end
+
+    @property
     def changed(self) -> asyncio.Event:
         """Is set with the next line; each time it is another one."""
         return self._changed
@@ -66,10 +71,10 @@ class FileTail:
             return []
         if place < self._begin or not self._lines:
             found, at = [], place
-            self._check()
-            for line in islice(lines_from(self.path, place), most):
-                at += len(line)
-                found.append((at, line))
+            with within(self._ensemble):
+                for line in islice(lines_from(self.path, place), most):
+                    at += len(line)
+                    found.append((at, line))
             return found
         first = bisect_left(self._ends, place + 1)
         return list(islice(zip(self._ends, self._lines, strict=True), first, first + most))
@@ -82,14 +87,20 @@ class FileTail:
                     self._take()
             await asyncio.sleep(PAUSE)
 
-    def _check(self) -> None:
-        """Refuse a link that leads out of the ensemble. Raises ``EnsembleError``."""
-        check_own(str(self.path.parents[2]), self.path)
+    @property
+    def _ensemble(self) -> Path:
+        """The ensemble to which the file belongs: it is read nowhere else."""
+        return self.path.parents[2]
 
     def _take(self) -> None:
-        self._check()
         if not self._keeps:
             self._end = _size(self.path)
+        with within(self._ensemble):
+            self._take_lines()
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _take_lines(self) -> None:
         for line in lines_from(self.path, self._end):
             self._end += len(line)
             self._lines.append(line)
@@ -98,8 +109,6 @@ class FileTail:
             while len(self._lines) > MOST_LINES or self._bytes > MOST_BYTES:
                 self._bytes -= len(self._lines.popleft())
                 self._begin = self._ends.popleft()
-        self._changed.set()
-        self._changed = asyncio.Event()
 
 
 def _size(path: Path) -> int:

@@ -6,7 +6,8 @@
 | ``plans:P/E`` | the same of all plans of an ensemble |
 | ``inbox`` | the same of all plans that one may see |
 | ``ensembles`` | what the server tells of all ensembles that one may see: plans, jobs, drift |
-| ``ensemble:P/E`` | ``ensemble.changed``: something of the ensemble is not as before; the place is a stamp |
+| ``ensemble:P/E`` | ``ensemble.changed``: something of it is not as before; ``instances.changed``: what a job does
+  to instances, in columns; the place is a stamp, a job, and an offset in its events |
 | ``job:P/E/JOB`` | the events of a job; the place is an offset in their file |
 | ``log:P/E/JOB`` | what the operations of a job print, as ``step.log``; the place is an offset in the log |
 """
@@ -15,41 +16,27 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from ordito.base.change_ids import is_change_id
-from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.lock import holder
 from ordito.ensemble.logs import frames_from
-from ordito.ensemble.owner import LockOwner
-from ordito.server.answers import stamp_of
+from ordito.server.live.ensemble import EnsembleFeed, Ensembles
+from ordito.server.live.feed import AT_ONCE, Feed, Item, Place
 from ordito.server.live.outbox import OutboxTail, ToldEvent
 from ordito.server.live.tail import FileTail
-from ordito.server.places import check_own
 from ordito.server.problems import ApiProblem
 from ordito.server.route import FARTHEST
+from ordito.source.reach import within
 
-Place = int | str
 Sees = Callable[[str, str], bool]
 """Whether an ensemble may be seen, by its project and its name."""
 
-AT_ONCE = 500
-STAMP_PAUSE = 0.25
 LOG_BYTES = 1 << 18
-
-
-class Item(msgspec.Struct, frozen=True):
-    """One event of a topic: the JSON of its data, and the place behind it."""
-
-    type: str
-    data: bytes
-    place: Place
 
 
 class Topic(msgspec.Struct, frozen=True):
@@ -80,30 +67,13 @@ def topic_named(name: str) -> Topic:
     return Topic(name, kind, *parts)
 
 
-class Feed(Protocol):
-    """A topic that is followed by one stream."""
-
-    @property
-    def start(self) -> Place:
-        """Where it begins for who has no cursor."""
-
-    def read(self, place: Place) -> list[Item]:
-        """What is told behind a place, not all at once. Raises ``EnsembleError``."""
-
-    def changed(self) -> asyncio.Event:
-        """Is set when there may be more; to be taken before ``read``."""
-
-    def close(self) -> None:
-        """It is not followed any more."""
-
-
 class Topics:
     """All that is followed now."""
 
     def __init__(self, outbox: OutboxTail) -> None:
         self._outbox = outbox
         self._tails: dict[Path, FileTail] = {}
-        self._stamps: dict[str, _Stamp] = {}
+        self._ensembles = Ensembles(self.tail, self.leave)
         self.streams = 0
         """How many streams are open."""
 
@@ -116,7 +86,7 @@ class Topics:
         if topic.kind in TOLD:
             return _OutboxFeed(self._outbox, topic, sees)
         if topic.kind == "ensemble":
-            return _EnsembleFeed(self, topic, directory)
+            return EnsembleFeed(topic.name, self._ensembles, directory)
         layout = Layout(Path(directory))
         if topic.kind == "log":
             return _LogFeed(self, topic, layout)
@@ -132,17 +102,6 @@ class Topics:
         """A tail is not followed any more by one who has entered it."""
         if tail.leave():
             del self._tails[tail.path]
-
-    def stamp(self, directory: str) -> _Stamp:
-        """The stamp of an ensemble, which is entered."""
-        found = self._stamps.setdefault(directory, _Stamp(directory))
-        found.enter()
-        return found
-
-    def leave_stamp(self, stamp: _Stamp) -> None:
-        """A stamp is not followed any more by one who has entered it."""
-        if stamp.leave():
-            del self._stamps[stamp.directory]
 
 
 OVERALL = frozenset({"inbox", "ensembles"})
@@ -260,8 +219,9 @@ class _LogFeed:
     def read(self, place: Place) -> list[Item]:
         at = place if isinstance(place, int) else 0
         found = []
-        check_own(str(self._path.parents[2]), self._path)
-        for frame in frames_from(self._path, at, LOG_BYTES):
+        with within(self._path.parents[2]):
+            frames = list(frames_from(self._path, at, LOG_BYTES))
+        for frame in frames:
             text = frame.content.decode("utf-8", "replace")
             data = {"topic": self._topic.name, "type": "step.log", "step": frame.step, "text": text}
             found.append(Item("step.log", msgspec.json.encode(data), frame.end))
@@ -274,95 +234,47 @@ class _LogFeed:
         self._topics.leave(self._tail)
 
 
-class _EnsembleFeed:
-    start: Place = 0
-
-    def __init__(self, topics: Topics, topic: Topic, directory: str) -> None:
-        self._topics = topics
-        self._topic = topic
-        self._stamp = topics.stamp(directory)
-
-    def read(self, place: Place) -> list[Item]:
-        now = self._stamp.now
-        if place == now:
-            return []
-        owner = self._holder()
-        data = {"topic": self._topic.name, "type": "ensemble.changed", "holder": str(owner) if owner else None}
-        return [Item("ensemble.changed", msgspec.json.encode(data), now)]
-
-    def _holder(self) -> LockOwner | None:
-        with contextlib.suppress(EnsembleError):
-            return holder(Layout(Path(self._stamp.directory)))
-        return None
-
-    def changed(self) -> asyncio.Event:
-        return self._stamp.changed
-
-    def close(self) -> None:
-        self._topics.leave_stamp(self._stamp)
-
-
-class _Stamp:
-    """The stamp of an ensemble, looked at again and again while somebody follows it."""
-
-    def __init__(self, directory: str) -> None:
-        self.directory = directory
-        self.now = ""
-        self.changed = asyncio.Event()
-        self._watchers = 0
-        self._task: asyncio.Task[None] | None = None
-
-    def enter(self) -> None:
-        self._watchers += 1
-        if self._task is None:
-            self.now = self._present()
-            self._task = asyncio.create_task(self._look())
-
-    def _present(self) -> str:
-        try:
-            return stamp_of(self.directory)
-        except EnsembleError:
-            # Who asks for the ensemble itself is told why it cannot be read.
-            return "unreadable"
-
-    def leave(self) -> bool:
-        self._watchers -= 1
-        if not self._watchers and self._task is not None:
-            self._task.cancel()
-        return not self._watchers
-
-    async def _look(self) -> None:
-        while True:
-            await asyncio.sleep(STAMP_PAUSE)
-            now = self._present()
-            if now != self.now:
-                self.now = now
-                self.changed.set()
-                self.changed = asyncio.Event()
-
-
 # ------------------------------------------------------------------------------------------------------------ cursors
 
-LONGEST_CURSOR = 1_024
+LONGEST_CURSOR = 2_048
 
 
 def cursor_text(places: Mapping[str, Place]) -> str:
-    """The cursor of a stream: where it is in each of its topics."""
-    return base64.urlsafe_b64encode(msgspec.json.encode(list(places.values()))).decode().rstrip("=")
+    """The cursor of a stream: where it is in each of its topics, by their names."""
+    known = {_mark(name): place for name, place in places.items()}
+    return base64.urlsafe_b64encode(msgspec.json.encode(known)).decode().rstrip("=")
 
 
-def places_in(cursor: str, topics: tuple[Topic, ...]) -> dict[str, Place]:
-    """Where a stream of these topics goes on; at their beginnings for an empty cursor. Raises ``ApiProblem``."""
-    if not cursor:
-        return dict.fromkeys((topic.name for topic in topics), 0)
+def _mark(topic: str) -> str:
+    """A name in short, so that cursors of many topics stay short."""
+    return hashlib.blake2s(topic.encode(), digest_size=4).hexdigest()
+
+
+def places_in(cursors: Sequence[str], topics: Sequence[Topic]) -> dict[str, Place]:
+    """Where a stream of these topics goes on: each where one of the cursors says, else at its beginning. Raises
+    ``ApiProblem``."""
+    known: dict[str, Place] = {}
+    for cursor in cursors:
+        known |= _places(cursor)
+    marks = {topic.name: _mark(topic.name) for topic in topics}
+    if known and known.keys().isdisjoint(marks.values()):
+        raise _no_cursor()
+    return {name: known.get(mark, 0) for name, mark in marks.items()}
+
+
+def _places(cursor: str) -> dict[str, Place]:
     try:
         if len(cursor) > LONGEST_CURSOR:
             raise ValueError(cursor)
         plain = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        places = msgspec.json.decode(plain, type=list[Place])
-        if any(isinstance(place, int) and not 0 <= place <= FARTHEST for place in places):
+        places = msgspec.json.decode(plain, type=dict[str, Place])
+        if any(isinstance(place, int) and not 0 <= place <= FARTHEST for place in places.values()):
             raise ValueError(places)
-        return {topic.name: place for topic, place in zip(topics, places, strict=True)}
     except (msgspec.DecodeError, ValueError):
-        hint = "open the stream without a cursor, and with the same topics in the same order"
-        raise ApiProblem("bad-cursor", "this is no cursor of a stream of these topics", hint) from None
+        raise _no_cursor() from None
+    return places
+
+
+def _no_cursor() -> ApiProblem:
+    hint = "open the stream without a cursor, or with one that was given for one of its topics"
+    return ApiProblem("bad-cursor", "this is no cursor of a stream of these topics", hint)

@@ -11,7 +11,7 @@ from ordito.ensemble.files import read
 from ordito.ensemble.layout import HOSTS_FILE, Layout
 from ordito.ensemble.manifest import read_manifest
 from ordito.server.answers import stamp_of
-from ordito.server.places import check_own
+from ordito.source.reach import within
 
 FRESH, MOVED, STALE = "fresh", "moved", "stale"
 
@@ -31,10 +31,9 @@ def marks_of(directory: str) -> PlanMarks:
     layout = Layout(Path(directory))
     if not layout.exists:
         return PlanMarks()
-    for path in (layout.manifest, layout.root / HOSTS_FILE):
-        check_own(directory, path)
-    found = read_manifest(layout)
-    hosts = read(layout.root / HOSTS_FILE) or b""
+    with within(directory):
+        found = read_manifest(layout)
+        hosts = read(layout.root / HOSTS_FILE) or b""
     given = (found.user if found is not None else b"") + b"\0" + hosts
     return PlanMarks(stamp_of(directory), hashlib.sha256(given).hexdigest()[:32])
 

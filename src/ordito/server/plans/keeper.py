@@ -19,7 +19,7 @@ import msgspec
 from cryptography.fernet import Fernet, InvalidToken
 from sqlalchemy import Connection, Row, update
 
-from ordito.app.surroundings import Surroundings, around
+from ordito.app.surroundings import around
 from ordito.app.work_items import AskedRequest, PlanItem, ResumeItem, WorkItem
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_history import job_lines
@@ -27,10 +27,10 @@ from ordito.ensemble.job_mark import marked
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
-from ordito.results.failure import Failure, failure_of
+from ordito.results.failure import Failure
 from ordito.results.server_plans import PlanProblem
 from ordito.server.database.database import Database
-from ordito.server.database.outbox import ServerEvent, forget_events, tell
+from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import ENSEMBLES, PLANS
 from ordito.server.identity.principal import principal_of
 from ordito.server.metrics import Metrics
@@ -58,13 +58,15 @@ from ordito.server.plans.store import (
     plan_row,
     stored_request,
 )
+from ordito.server.plans.waiting_notices import WaitingNotices
 from ordito.server.problems import ApiProblem
-from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, Nothing, RunnerTask, Suspended
+from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, NothingToDo, RunnerTask, Suspended
 from ordito.server.processes.making import MAKE, MadePlanData, MakeAsked
 from ordito.server.processes.queries import Queries
 from ordito.server.processes.runners import ForkedRunners
-from ordito.server.settings import JobSettings
+from ordito.server.settings import CurrentSettings
 from ordito.server.supervisor import Supervisor
+from ordito.source.reach import within
 from ordito.work.records import AskedBy
 
 _LOG = logging.getLogger(__name__)
@@ -94,8 +96,7 @@ class KeeperParts(msgspec.Struct, frozen=True):
     home: Path
     """The home of the server."""
 
-    surroundings: Surroundings
-    """What every process may reach."""
+    settings: CurrentSettings
 
     database: Database
     sealer: Fernet
@@ -104,14 +105,17 @@ class KeeperParts(msgspec.Struct, frozen=True):
 
     runners: ForkedRunners
     files: PlanFiles
-    jobs: JobSettings
     supervisor: Supervisor
     metrics: Metrics
     draining: asyncio.Event
     """Set once the server is to stop."""
 
-    may_resume: Callable[[], bool]
-    """Whether jobs may be begun and resumed: not yet, where the server was restored from a backup."""
+    may_start: Callable[[], bool]
+    """Whether jobs may be begun and resumed: not once the server is to stop, and not yet where it was restored from a
+    backup."""
+
+    notices: WaitingNotices
+    """Handles what arrived while a job ran."""
 
 
 class PlanKeeper:
@@ -127,7 +131,7 @@ class PlanKeeper:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._resumed: dict[str, list[float]] = {}
         self._given_up: set[str] = set()
-        self._pruned = 0.0
+        self._next_prune = 0.0
 
     def start(self) -> None:
         """Begin."""
@@ -199,7 +203,10 @@ class PlanKeeper:
                 if not self._parts.draining.is_set():
                     await self._database.write(partial(_not_made, row=row, problem=problem))
             except (EnsembleError, OSError) as error:
-                await self._database.write(partial(_not_made, row=row, problem=ApiProblem.of(failure_of(error))))
+                _LOG.warning("plan %s: %s", row.id, error)
+                directory = await self._directory(row)
+                said = ApiProblem.of_error(error, directory, str(self._parts.home))
+                await self._database.write(partial(_not_made, row=row, problem=said))
 
     async def _make_now(self, row: Row[Any]) -> None:
         request = stored_request(row, self._parts.sealer)
@@ -227,7 +234,7 @@ class PlanKeeper:
 
     async def _advance(self, queued: Sequence[Row[Any]], begun: Sequence[Row[Any]]) -> bool:
         """Start the runners of plans whose turn it is; returns whether there is one."""
-        busy, room = {(row.project, row.ensemble) for row in begun}, self._parts.jobs.parallel - len(begun)
+        busy, room = {(row.project, row.ensemble) for row in begun}, self._parts.settings.now.jobs.parallel - len(begun)
         started = False
         for row in queued:
             of = (row.project, row.ensemble)
@@ -247,13 +254,13 @@ class PlanKeeper:
         return started
 
     async def _may_begin(self, row: Row[Any]) -> bool:
-        frozen = partial(frozen_by, project=row.project, ensemble=row.ensemble, now=time.time())
-        if not self._may_start() or await self._database.read(frozen) is not None:
+        if not self._parts.may_start() or await self._is_frozen(row.project, row.ensemble):
             return False
         layout = Layout(Path(await self._directory(row)))
 
         def is_free() -> bool:
-            return not layout.exists or (holder(layout) is None and not marked(layout.journal))
+            with within(layout.root):
+                return not layout.exists or (holder(layout) is None and not marked(layout.journal))
 
         if not await asyncio.to_thread(is_free):
             return False
@@ -262,8 +269,9 @@ class PlanKeeper:
         await self._database.write(partial(_hold_back, row=row))
         return False
 
-    def _may_start(self) -> bool:
-        return not self._parts.draining.is_set() and self._parts.may_resume()
+    async def _is_frozen(self, project: str, ensemble: str) -> bool:
+        frozen = partial(frozen_by, project=project, ensemble=ensemble, now=time.time())
+        return await self._database.read(frozen) is not None
 
     async def _start(self, row: Row[Any]) -> None:
         request = stored_request(row, self._parts.sealer)
@@ -302,7 +310,7 @@ class PlanKeeper:
             report = look.end.report
             await asyncio.to_thread(self._parts.files.keep_report, row.id, bytes(report))
             await self._ended(row, look.end.job, look.end.status)
-        elif isinstance(look.end, Nothing) and not look.job:
+        elif isinstance(look.end, NothingToDo) and not look.job:
             await self._move(row, PlanState.EMPTY, now)
         elif isinstance(look.end, NotDone) and not look.job:
             await self._not_done(row, look.end)
@@ -343,7 +351,7 @@ class PlanKeeper:
             await self._ended(row, found.job, found.status)
         else:
             await self._move(row, PlanState.RUNNING, now, job=found.job)
-            if self._parts.jobs.resume != NEVER and self._may_start():
+            if self._parts.settings.now.jobs.resume != NEVER and self._parts.may_start():
                 await self._resume(row.project, row.ensemble, directory)
 
     async def _ended(self, row: Row[Any], job: str, status: str) -> None:
@@ -353,6 +361,7 @@ class PlanKeeper:
             await self._database.write(partial(_made_of, row=row, package=package))
         await self._move(row, PlanState.APPLIED, time.time(), job=job, job_status=status)
         self._parts.metrics.jobs.labels(row.workflow, status).inc()
+        await self._parts.notices.handle(row.project, row.ensemble)
         self._parts.metrics.job_seconds.labels(row.workflow).observe(max(0.0, time.time() - row.changed))
 
     async def _move(self, row: Row[Any], to: PlanState, now: float, **values: object) -> None:
@@ -375,7 +384,7 @@ class PlanKeeper:
         return self._task_of(item, await self._reads(project, ensemble))
 
     def _task_of(self, item: WorkItem, reads: tuple[str, ...]) -> RunnerTask:
-        return RunnerTask(item, around(self._parts.surroundings, reads))
+        return RunnerTask(item, around(self._parts.settings.surroundings, reads))
 
     async def _directory(self, row: Row[Any]) -> str:
         return await self._database.read(partial(directory_of, project=row.project, ensemble=row.ensemble))
@@ -386,23 +395,24 @@ class PlanKeeper:
         now = time.time()
         for plan in await self._database.read(partial(expired_plans, now=now)):
             await self._database.write(partial(move, plan=plan, to=PlanState.DISCARDED, now=now))
-        await self._database.write(partial(forget_events, now=now))
-        if now - self._pruned > PRUNES_EVERY:
-            self._pruned = now
+        if time.monotonic() >= self._next_prune:
+            self._next_prune = time.monotonic() + PRUNES_EVERY
             for plan in await self._database.read(partial(old_plans, now=now)):
                 await asyncio.to_thread(self._parts.files.forget, plan)
                 await asyncio.to_thread(self._runners.forget, plan)
-        policy = self._parts.jobs.resume
-        if policy == NEVER or not self._may_start():
+        policy = self._parts.settings.now.jobs.resume
+        if policy == NEVER or not self._parts.may_start():
             return
-        for project, ensemble, directory in await self._database.read(all_ensembles):
+        known = await self._database.read(all_ensembles)
+        for project, ensemble, directory in await asyncio.to_thread(_interrupted, known, policy == ALWAYS):
             with contextlib.suppress(EnsembleError, OSError):
-                if await asyncio.to_thread(_is_interrupted, directory, policy == ALWAYS):
-                    await self._resume(project, ensemble, directory)
+                await self._resume(project, ensemble, directory)
 
     async def _resume(self, project: str, ensemble: str, directory: str) -> None:
-        """Resume the job of an ensemble that nobody carries out, unless that was done too often."""
-        now, name = time.time(), f"{project}/{ensemble}"
+        """Resume the job of an ensemble that nobody carries out, unless it is frozen, or that was done too often."""
+        if await self._is_frozen(project, ensemble):
+            return
+        now, name = time.monotonic(), f"{project}/{ensemble}"
         times = [at for at in self._resumed.get(name, ()) if now - at < RESUMES_WITHIN]
         self._resumed[name] = times
         runner = f"resume-{project}.{ensemble}"
@@ -412,7 +422,7 @@ class PlanKeeper:
             if name not in self._given_up:
                 self._given_up.add(name)
                 event = ServerEvent(f"ensemble:{name}", "job.attention", project, ensemble)
-                await self._database.write(lambda connection: tell(connection, event, now))
+                await self._database.write(lambda connection: tell(connection, event, time.time()))
             return
         self._given_up.discard(name)
         if self._runners.start(runner, await self.task_of(ResumeItem(directory), project, ensemble)):
@@ -538,42 +548,55 @@ def is_ready_to_go(connection: Connection, row: Row[Any]) -> bool:
 # --------------------------------------------------------------------------------------- what ensembles say of a job
 
 
-class FoundJob(msgspec.Struct, frozen=True):
+class PlanJob(msgspec.Struct, frozen=True):
     """A job of a plan; ``status`` is how it ended, "" for not yet."""
 
     job: str
     status: str
 
 
-def _job_of(directory: str, plan: str) -> FoundJob | None:
+def _job_of(directory: str, plan: str) -> PlanJob | None:
     """The job of a plan, by the ensemble's journal; None for none. Raises ``EnsembleError``."""
-    layout = Layout(Path(directory))
-    journal = read_journal(layout)
-    if journal is None:
-        return None
-    with journal:
-        job = journal.job_of(plan)
-        if not job:
+    with within(directory):
+        layout = Layout(Path(directory))
+        journal = read_journal(layout)
+        if journal is None:
             return None
-        if journal.holds_job(job):
-            return FoundJob(job, "")
-    return FoundJob(job, _ended_as(directory, job) or "failed")
+        with journal:
+            job = journal.job_of(plan)
+            if not job:
+                return None
+            if journal.holds_job(job):
+                return PlanJob(job, "")
+        return PlanJob(job, _ended_as(directory, job) or "failed")
 
 
 def _ended_as(directory: str, job: str) -> str:
     """How a job ended, by the records of jobs; "" where these do not know it. Raises ``EnsembleError``."""
-    found = next((line for line in job_lines(Layout(Path(directory))) if line.id == job), None)
-    return found.outcome if found is not None else ""
+    with within(directory):
+        found = next((line for line in job_lines(Layout(Path(directory))) if line.id == job), None)
+        return found.outcome if found is not None else ""
+
+
+def _interrupted(known: Sequence[tuple[str, str, str]], everybodys: bool) -> list[tuple[str, str, str]]:
+    """Of ensembles, those with a job that is to be resumed; of one that cannot be read that is not known."""
+    found = []
+    for one in known:
+        with contextlib.suppress(EnsembleError, OSError):
+            if _is_interrupted(one[2], everybodys):
+                found.append(one)
+    return found
 
 
 def _is_interrupted(directory: str, everybodys: bool) -> bool:
     """Whether a job of an ensemble was interrupted and is to be resumed. Raises ``EnsembleError``."""
-    layout = Layout(Path(directory))
-    if not layout.exists or not marked(layout.journal) or holder(layout) is not None:
-        return False
-    journal = read_journal(layout)
-    if journal is None:
-        return False
-    with journal:
-        frame = journal.frame()
-    return frame is not None and (everybodys or bool(frame[0].asked.by))
+    with within(directory):
+        layout = Layout(Path(directory))
+        if not layout.exists or not marked(layout.journal) or holder(layout) is not None:
+            return False
+        journal = read_journal(layout)
+        if journal is None:
+            return False
+        with journal:
+            frame = journal.frame()
+        return frame is not None and (everybodys or bool(frame[0].asked.by))

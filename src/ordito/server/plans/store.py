@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from cryptography.fernet import Fernet
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from ordito.app.plan_basis import ExactPlan
 from ordito.app.work_items import AskedRequest
@@ -89,6 +89,8 @@ class Author(msgspec.Struct, frozen=True):
 
     kind: str
     id: str
+    made_by: str = ""
+    """The user behind it: who made the token of an account, the schedule or the source; "" for a user."""
 
     @property
     def shown(self) -> str:
@@ -129,6 +131,7 @@ def ask_plan(
         "ensemble": ensemble,
         "kind": author.kind,
         "who": author.id,
+        "made_by": author.made_by,
         "workflow": kind_of(wanted.request),
         "request": sealer.encrypt(msgspec.msgpack.encode(request)),
         "comment": wanted.comment,
@@ -246,6 +249,12 @@ def answering(connection: Connection, row: Row[Any], who: str) -> str:
     return connection.execute(select(SCHEDULES.c.who).where(named)).scalar() or ""
 
 
+def people_behind(connection: Connection, row: Row[Any]) -> frozenset[str]:
+    """The ids of those for whom a plan is one of their own: who answers for it now, and the user who was
+    behind it when it was asked for."""
+    return frozenset({answering(connection, row, row.who), row.made_by} - {""})
+
+
 SCHEDULE, SOURCE = "schedule", "git"
 """The kinds of authors that act for somebody."""
 
@@ -261,10 +270,10 @@ def approvals(connection: Connection, row: Row[Any]) -> ApprovalsData:
         )
     )
     wanted = msgspec.json.decode(row.wanted, type=tuple[WantedApprovals, ...]) if row.wanted else ()
-    author = answering(connection, row, row.who)
+    behind = people_behind(connection, row)
     found = []
     for one in wanted:
-        fitting = given if one.author_may else tuple(a for a in given if a.who != author)
+        fitting = given if one.author_may else tuple(a for a in given if a.who not in behind)
         found.append(msgspec.structs.replace(one, given=counted(connection, row.project, row.ensemble, one, fitting)))
     return ApprovalsData(tuple(found), given)
 
@@ -287,6 +296,11 @@ def frozen_by(connection: Connection, project: str, ensemble: str, now: float) -
     lasts = (FREEZES.c.until == 0.0) | (FREEZES.c.until > now)
     row = connection.execute(select(FREEZES).where(here & lasts).order_by(FREEZES.c.project).limit(1)).one_or_none()
     return f"{row.reason} (by {row.who})" if row is not None else None
+
+
+def forget_freezes(connection: Connection, now: float) -> None:
+    """Forget the freezes that are over."""
+    connection.execute(delete(FREEZES).where((FREEZES.c.until != 0.0) & (FREEZES.c.until < now)))
 
 
 def author_of(row: Row[Any]) -> AuthorData:

@@ -13,7 +13,7 @@ import msgspec
 from ordito.app.surroundings import enter
 from ordito.base.diagnostics import InvalidDocument
 from ordito.planning.refused import PlanRefused
-from ordito.results.failure import EXPECTED, Failure, failure_of
+from ordito.results.failure import EXPECTED, Failure, failure_of, seen_from
 from ordito.results.findings import findings_data
 from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
 from ordito.server.processes.looks import SERVER_LOOKS
@@ -52,7 +52,9 @@ def _answer(query: Query, parameters: bytes) -> bytes:
             # Libraries call it by many names when they get no memory.
             return _too_much(query.memory)
         diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
-        return REFUSAL + msgspec.json.encode(Trouble(failure_of(error), findings_data(diagnostics)))
+        return REFUSAL + msgspec.json.encode(
+            Trouble(seen_from(failure_of(error), query.directory), findings_data(diagnostics))
+        )
     except MemoryError:
         return _too_much(query.memory)
     except Exception:  # noqa: BLE001  the border of this process: the server says that there is a fault

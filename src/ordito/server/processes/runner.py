@@ -15,7 +15,7 @@ import msgspec
 
 from ordito.app.surroundings import enter
 from ordito.app.unattended import carry_out, handle_notices
-from ordito.app.work_items import WorkItem
+from ordito.app.work_items import NoticesItem, WorkItem
 from ordito.app.workflow_run import AlreadyBegun
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.sensitive import encode_hook
@@ -23,7 +23,7 @@ from ordito.engine.ports import JobSuspended
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import SUSPEND, ask
 from ordito.planning.refused import PlanRefused
-from ordito.results.failure import EXPECTED, failure_of
+from ordito.results.failure import EXPECTED, failure_of, seen_from
 from ordito.results.findings import findings_data
 from ordito.server.processes.calls import (
     Already,
@@ -32,7 +32,7 @@ from ordito.server.processes.calls import (
     Finished,
     News,
     NotDone,
-    Nothing,
+    NothingToDo,
     RunnerTask,
     Suspended,
     Trouble,
@@ -49,11 +49,7 @@ def run(given: int, out: int) -> None:
         task = _TASK.decode(file.read())
     enter(task.surroundings)
     news = _NewsFile(out)
-    end = _outcome(task.item, news)
-    news.tell(end)
-    if not isinstance(end, Suspended | Faulty | NotDone):
-        # What becomes of these is no news of the item: the inbox keeps it.
-        _handle_notices(task.item, news)
+    news.tell(_outcome(task.item, news))
 
 
 class _NewsFile:
@@ -93,25 +89,16 @@ class _NewsFile:
             raise JobSuspended
 
 
-def _handle_notices(item: WorkItem, news: _NewsFile) -> None:
-    try:
-        with news.working():
-            handle_notices(msgspec.structs.replace(item, directory="."), news.follows)
-    except JobSuspended:
-        return
-    except EXPECTED:
-        return
-    except Exception:  # noqa: BLE001  the border of this process: the log of the server says that there is a fault
-        with contextlib.suppress(OSError):
-            sys.stderr.write(traceback.format_exc())
-
-
 def _outcome(item: WorkItem, news: _NewsFile) -> News:
     try:
         Path(item.directory).mkdir(parents=True, exist_ok=True)
         # Messages name the files of an ensemble as for somebody who works in it, and nothing of this machine.
         os.chdir(item.directory)
         with news.working():
+            if isinstance(item, NoticesItem):
+                # What becomes of these is no news of the item: the inbox keeps it.
+                handle_notices(".", news.follows)
+                return NothingToDo()
             report = carry_out(msgspec.structs.replace(item, directory="."), news.began)
     except JobSuspended:
         return Suspended()
@@ -119,11 +106,11 @@ def _outcome(item: WorkItem, news: _NewsFile) -> News:
         return Already(found.job)
     except EXPECTED as error:
         diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
-        return NotDone(Trouble(failure_of(error), findings_data(diagnostics)))
+        return NotDone(Trouble(seen_from(failure_of(error), item.directory), findings_data(diagnostics)))
     except Exception:  # noqa: BLE001  the border of this process: the server says that there is a fault
         with contextlib.suppress(OSError):
             sys.stderr.write(traceback.format_exc())
         return Faulty()
     if report is None:
-        return Nothing()
+        return NothingToDo()
     return Finished(report.job, report.status, msgspec.Raw(msgspec.json.encode(report, enc_hook=encode_hook)))

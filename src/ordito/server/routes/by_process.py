@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection
 
-from ordito.app.work_items import USUALLY, NoticesItem
 from ordito.ensemble.errors import EnsembleError
 from ordito.results.answer import Asked, UseCase
 from ordito.server.call import ApiCall
@@ -15,7 +14,6 @@ from ordito.server.permissions import Permission
 from ordito.server.places import reads_of
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, Reply, Route
-from ordito.work.options import JobOptions
 
 
 async def reads_of_call(call: ApiCall) -> tuple[str, ...]:
@@ -49,13 +47,6 @@ async def let_process(
         return Reply(None if call.route.status == 204 else body)
 
     return await call.change(action, done, about=about or call.ensemble)
-
-
-async def handle_notices(call: ApiCall, options: JobOptions = USUALLY) -> None:
-    """Have the notices handled that wait. Where somebody works on the ensemble, that one does it afterwards."""
-    item = NoticesItem((await reads_of_call(call))[0], options)
-    task = await call.services.keeper.task_of(item, call.project, call.ensemble)
-    call.services.runners.start(f"notices-{call.project}.{call.ensemble}", task)
 
 
 _PROBLEMS = ("unknown-project", "unknown-ensemble", "no-ensemble", "ensemble", "too-costly")

@@ -44,12 +44,12 @@ from ordito.results.records import SecretNamesData
 from ordito.server.call import ApiCall, tag_of, tagged
 from ordito.server.packages import package_named, package_path, seen_from_ensemble
 from ordito.server.permissions import Permission
-from ordito.server.plans.asked import ASKED_UPGRADE, AskedOptions, job_options, request_of
+from ordito.server.plans.asked import ASKED_UPGRADE, request_of
 from ordito.server.route import Fields, Handler, Reply
-from ordito.server.routes.by_process import ask_process, ensemble_route, handle_notices, let_process, reads_of_call
+from ordito.server.routes.by_process import ask_process, ensemble_route, let_process, reads_of_call
 
 
-class Text(Fields, frozen=True):
+class NewText(Fields, frozen=True):
     """A text, byte for byte."""
 
     text: str
@@ -61,7 +61,7 @@ class Secret(Fields, frozen=True):
     value: Annotated[str, msgspec.Meta(min_length=1, max_length=65_536)]
 
 
-class Notice(Fields, frozen=True):
+class NewNotice(Fields, frozen=True):
     """Something that has happened."""
 
     event: Annotated[str, msgspec.Meta(max_length=1_000)]
@@ -75,9 +75,6 @@ class Notice(Fields, frozen=True):
 
     input_texts: Mapping[str, str] = {}
     """Values as on a command line: the attribute that they go to says what they mean."""
-
-    options: AskedOptions = AskedOptions()
-    """How the jobs of triggers run."""
 
 
 class Comparing(Fields, frozen=True):
@@ -189,10 +186,11 @@ async def _notices(call: ApiCall) -> Reply:
 
 
 async def _notify(call: ApiCall) -> Reply:
-    given: Notice = call.body
+    given: NewNotice = call.body
     asked = NoticeAsked(given.entity, given.event, given.values, given.input_texts)
     reply = await let_process(call, NOTIFY, asked, "notice.put", about=f"{given.entity} {given.event}")
-    await handle_notices(call, job_options(given.options))
+    # Where something is frozen, or somebody works on the ensemble, it waits.
+    await call.services.notices.handle(call.project, call.ensemble)
     return reply
 
 
@@ -207,17 +205,17 @@ TABLE = (
     _route("GET", "/spec", _READ, "The user's part of `ensemble.yaml`, byte for byte.", _text(SPEC_TEXT),
            answers=(GivenText,)),
     _route("PUT", "/spec", _CONFIGURE, "Replace the user's part; with errors nothing is written.",
-           _replace(SPEC_TEXT, SPEC_SET, "spec.set"), body=Text, answers=(CheckedText,),
+           _replace(SPEC_TEXT, SPEC_SET, "spec.set"), body=NewText, answers=(CheckedText,),
            problems=(*_MATCH, "bad-spec")),
-    _route("POST", "/spec/check", _PLAN, "What would be found about a user's part.", _check(SPEC_CHECK), body=Text,
+    _route("POST", "/spec/check", _PLAN, "What would be found about a user's part.", _check(SPEC_CHECK), body=NewText,
            answers=(CheckedText,), problems=("bad-spec",)),
     _route("GET", "/inventory", _READ, "The inventory in the ensemble's directory, empty for none.",
            _text(INVENTORY), answers=(GivenText,)),
     _route("PUT", "/inventory", _CONFIGURE, "Replace the inventory; with errors nothing is written.",
-           _replace(INVENTORY, INVENTORY_SET, "inventory.set"), body=Text, answers=(CheckedText,),
+           _replace(INVENTORY, INVENTORY_SET, "inventory.set"), body=NewText, answers=(CheckedText,),
            problems=(*_MATCH, "plain-credential")),
     _route("POST", "/inventory/check", _PLAN, "What would be found about an inventory.", _check(INVENTORY_CHECK),
-           body=Text, answers=(CheckedText,), problems=("plain-credential",)),
+           body=NewText, answers=(CheckedText,), problems=("plain-credential",)),
     _route("GET", "/secrets", _READ, "The names of the secrets.", _secrets, answers=(SecretNamesData,),
            verb="secrets list"),
     _route("PUT", "/secrets/{name}", _SECRETS, "Keep a secret; it is sealed, and never given back.", _set_secret,
@@ -236,7 +234,7 @@ TABLE = (
            body=Comparing, answers=(ComparedData,), verb="diff", problems=_DIFF),
     _route("GET", "/notifications", _READ, "What was told to the ensemble, and what came of it.", _notices,
            answers=(NoticesData,)),
-    _route("POST", "/notifications", _OPERATE, "Tell that something has happened.", _notify, body=Notice,
+    _route("POST", "/notifications", _OPERATE, "Tell that something has happened.", _notify, body=NewNotice,
            answers=(NoticeStored,), status=202, keyed=True, verb="notify",
            problems=("unknown-name", "not-deployed", "bad-value", "several-instances", "no-instance")),
 )  # fmt: skip

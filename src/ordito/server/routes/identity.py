@@ -14,9 +14,9 @@ from ordito.server.border import cookie_name
 from ordito.server.call import ApiCall
 from ordito.server.database.tables import SESSIONS, TOKENS, USERS
 from ordito.server.identity.passwords import hashed, is_right, weakness
-from ordito.server.identity.principal import USER
+from ordito.server.identity.principal import USER, Principal
 from ordito.server.identity.signing_in import LONGEST, by_link, new_session
-from ordito.server.identity.tokens import OF_USER, new_token
+from ordito.server.identity.tokens import OF_ACCOUNT, OF_USER, new_token
 from ordito.server.names import Name
 from ordito.server.permissions import ROLES, Access
 from ordito.server.problems import ApiProblem
@@ -63,7 +63,7 @@ async def _sign_in(call: ApiCall) -> Reply:
         await call.denied("wrong password or link", by=given.user[:80])
         hint = "links work once, for five minutes" if given.link else "an administrator can reset a password"
         raise ApiProblem("bad-credentials", "user and password do not belong together, or the link is over", hint)
-    attempts.succeeded(given.user)
+    attempts.succeeded(given.user, call.address)
     call.services.metrics.sign_ins.labels("done").inc()
 
     def begin(connection: Connection) -> Reply:
@@ -196,13 +196,15 @@ def token_data(row: Row[Any]) -> TokenData:
 
 
 def made_token(
-    connection: Connection, given: NewTokenFields, kind: str, project: str, owner: str, now: float
+    connection: Connection, given: NewTokenFields, owner: Principal, now: float, *, made_by: str = ""
 ) -> MadeToken:
-    """Make a token. Raises ``ApiProblem`` for a role that is unknown."""
+    """Make a token; ``made_by`` is the user who makes one of an account. Raises ``ApiProblem`` for a role that is
+    unknown."""
     if given.role and given.role not in ROLES:
         raise ApiProblem("unknown-role", f'there is no role "{given.role}"', f"roles are {', '.join(ROLES)}")
-    new, expires = new_token(kind), now + given.expires * DAY
-    row = {"id": new.id, "hash": new.hash, "name": given.name, "project": project, "owner": owner}
+    new, expires = new_token(OF_ACCOUNT if owner.project else OF_USER), now + given.expires * DAY
+    row = {"id": new.id, "hash": new.hash, "name": given.name, "project": owner.project, "owner": owner.name}
+    row |= {"made_by": made_by}
     narrowed = {"role": given.role, "projects": " ".join(given.projects)}
     connection.execute(insert(TOKENS).values(**row, **narrowed, expires=expires, created=now, used=0.0))
     return MadeToken(new.id, given.name, moment(expires), moment(now), None, given.role, given.projects, token=new.text)
@@ -223,7 +225,7 @@ async def _make_token(call: ApiCall) -> Reply:
     given: NewTokenFields = call.body
 
     def make(connection: Connection) -> Reply:
-        return Reply(made_token(connection, given, OF_USER, "", call.principal.name, call.now))
+        return Reply(made_token(connection, given, call.principal, call.now))
 
     return await call.change("token.make", make, about=given.name)
 

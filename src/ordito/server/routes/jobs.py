@@ -22,8 +22,10 @@ from ordito.server.call import ApiCall
 from ordito.server.database.tables import ENSEMBLES
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of_row
+from ordito.server.plans.store import frozen_by
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, Fields, Reply, Route
+from ordito.source.reach import within
 
 
 class Cancelling(Fields, frozen=True):
@@ -64,6 +66,10 @@ async def _cancel(call: ApiCall) -> Reply:
 
 async def _resume(call: ApiCall) -> Reply:
     directory, job = await _open_job(call)
+    now_frozen = partial(frozen_by, project=call.project, ensemble=call.ensemble, now=call.now)
+    frozen = await call.services.database.read(now_frozen)
+    if frozen is not None:
+        raise ApiProblem("frozen", f"nothing begins or goes on here now: {frozen}", "end the freeze first")
     kept = await call.begin()
     if kept is not None:
         return kept
@@ -105,11 +111,12 @@ async def _open_job(call: ApiCall) -> tuple[str, str]:
 
 def _unfinished(layout: Layout) -> str:
     """The job that has not ended, "" for none. Raises ``EnsembleError``."""
-    journal = read_journal(layout)
-    if journal is None:
-        return ""
-    with journal:
-        frame = journal.frame()
+    with within(layout.root):
+        journal = read_journal(layout)
+        if journal is None:
+            return ""
+        with journal:
+            frame = journal.frame()
     return frame[0].id if frame is not None else ""
 
 
@@ -144,7 +151,7 @@ class KnownJobs(msgspec.Struct, frozen=True):
     """The ensembles that could not be asked in time, or cannot be read."""
 
 
-class _Line(msgspec.Struct, frozen=True):
+class _ListedJob(msgspec.Struct, frozen=True):
     id: str
     workflow: str
     outcome: str
@@ -154,7 +161,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Lines(msgspec.Struct):
-    jobs: tuple[_Line, ...]
+    jobs: tuple[_ListedJob, ...]
 
 
 _LINES = msgspec.json.Decoder(_Lines)
@@ -181,7 +188,7 @@ async def _jobs(call: ApiCall) -> Reply:
     return Reply(KnownJobs(tuple(found[: fields.limit]), tuple(missing)))
 
 
-def _fits(line: _Line, fields: JobsFields) -> bool:
+def _fits(line: _ListedJob, fields: JobsFields) -> bool:
     return fields.status in ("", line.outcome) and fields.workflow in ("", line.workflow)
 
 
@@ -189,7 +196,7 @@ _JOB = ENSEMBLE + "/jobs/{job}"
 PATIENCE = 5.0
 """Seconds to wait for ensembles that have to be asked."""
 
-_PROBLEMS = ("unknown-project", "unknown-ensemble", "unknown-job", "job-ended", "locked", "ensemble")
+_PROBLEMS = ("frozen", "unknown-project", "unknown-ensemble", "unknown-job", "job-ended", "locked", "ensemble")
 
 
 def _route(path: str, summary: str, handler: Any, body: type[Fields], verb: str) -> Route:

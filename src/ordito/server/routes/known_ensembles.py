@@ -29,6 +29,7 @@ from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, Route
 from ordito.server.schedules.drifts import RememberedDrift, all_drifts
+from ordito.source.reach import within
 
 PROJECTS_FOLDER, REMOVED_FOLDER = "projects", "removed"
 PATIENCE = 2.0
@@ -163,9 +164,10 @@ def _on_disk(row: Row[Any], labels: Mapping[tuple[str, str], tuple[str, ...]]) -
     if not layout.exists:
         return _Seen(row, named, exists=False, worker=None)
     try:
-        owner = holder(layout)
+        with within(layout.root):
+            owner = holder(layout)
     except EnsembleError as error:
-        return _Seen(row, named, exists=True, worker=None, problem=error.message)
+        return _Seen(row, named, exists=True, worker=None, problem=ApiProblem.of_error(error, row.directory).detail)
     return _Seen(row, named, exists=True, worker=str(owner) if owner is not None else None)
 
 

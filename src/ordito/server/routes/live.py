@@ -17,7 +17,8 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import by_credentials
-from ordito.server.live.topics import OVERALL, Feed, Item, Place, Topic, cursor_text, places_in, topic_named
+from ordito.server.live.feed import Feed, Item, Place
+from ordito.server.live.topics import LONGEST_CURSOR, OVERALL, Topic, cursor_text, places_in, topic_named
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
@@ -25,6 +26,7 @@ from ordito.server.route import BASE, Fields, Reply, Route
 
 SSE, NDJSON = "text/event-stream", "application/x-ndjson"
 MOST_TOPICS = 16
+Cursor = Annotated[str, msgspec.Meta(max_length=LONGEST_CURSOR)]
 MOST_OF_ONE, MOST = 8, 2_000
 HEARTBEAT = 15.0
 ASK_AGAIN = 30.0
@@ -42,8 +44,8 @@ class StreamFields(Fields, frozen=True):
     topic: tuple[str, ...] = ()
     """At most 16 topics, as in ``job:shop/prod/A6BM5PEY0000``."""
 
-    after: Annotated[str, msgspec.Meta(max_length=1_024)] = ""
-    """The cursor to go on from; the header ``Last-Event-ID`` does the same."""
+    after: Annotated[tuple[Cursor, ...], msgspec.Meta(max_length=MOST_TOPICS)] = ()
+    """The cursor to go on from, which the header ``Last-Event-ID`` says too; several where topics were read apart."""
 
     wait: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_WAIT)] = 0
     """For an answer in JSON: the seconds to wait for something new."""
@@ -173,8 +175,15 @@ async def _events(call: ApiCall) -> Reply:
     if not 1 <= len(fields.topic) <= MOST_TOPICS or len(set(fields.topic)) < len(fields.topic):
         raise ApiProblem("malformed", f"name 1 to {MOST_TOPICS} different topics", "as in ?topic=ensemble:shop/prod")
     topics = tuple(topic_named(name) for name in fields.topic)
-    places = places_in(fields.after or call.headers.get("last-event-id", ""), topics)
+    last = call.headers.get("last-event-id", "")
+    after = (last,) if last else [one for one in fields.after if one]
+    places = places_in(after, topics)
     directories = [await _permitted(call, topic) for topic in topics]
+    if not after:
+        # Who reads on has been written down already.
+        for topic in topics:
+            if topic.kind == "log":
+                await call.read("logs.read", f"{topic.project}/{topic.ensemble}/{topic.job}")
     accept = call.headers.get("accept", "")
     kind = SSE if SSE in accept else NDJSON if NDJSON in accept else ""
     known, who = call.services.topics, call.principal.id

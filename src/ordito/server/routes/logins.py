@@ -10,15 +10,16 @@ import asyncio
 import hmac
 import secrets
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from ordito.ensemble.job_format import moment
 from ordito.server.call import ApiCall
 from ordito.server.database.tables import LOGINS
-from ordito.server.identity.tokens import OF_USER, hashed, new_secret
+from ordito.server.identity.principal import USER, Principal
+from ordito.server.identity.tokens import hashed, new_secret
 from ordito.server.permissions import Access
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, Reply, Route
@@ -67,7 +68,7 @@ class LoginFields(Fields, frozen=True):
     """Seconds."""
 
 
-class LoginState(msgspec.Struct, frozen=True):
+class LoginAnswer(msgspec.Struct, frozen=True):
     """Whether a sign-in is confirmed."""
 
     user: str
@@ -127,7 +128,7 @@ async def _state(call: ApiCall) -> Reply:
         if row.user:
             return await _give(call)
         if time.monotonic() >= until or call.services.draining.is_set():
-            return Reply(LoginState("", None, moment(row.expires)))
+            return Reply(LoginAnswer("", None, moment(row.expires)))
         await asyncio.sleep(PAUSE)
 
 
@@ -152,89 +153,67 @@ async def _give(call: ApiCall) -> Reply:
     def give(connection: Connection) -> Reply:
         login = _own(connection, call)
         connection.execute(delete(LOGINS).where(LOGINS.c.id == login.id))
-        token = made_token(connection, NewTokenFields(login.name), OF_USER, "", login.user, call.now)
-        return Reply(LoginState(login.user, token.token, token.expires))
+        token = made_token(connection, NewTokenFields(login.name), Principal(USER, login.user), call.now)
+        return Reply(LoginAnswer(login.user, token.token, token.expires))
 
     return await call.change("login.end", give, about=row.name, by=row.user)
 
 
+def _waiting(code: str, now: float) -> ColumnElement[bool]:
+    """The sign-in that has a code, as long as it waits for somebody."""
+    typed = "".join(letter for letter in code.upper() if letter.isalnum())
+    return (LOGINS.c.code == typed) & (LOGINS.c.expires >= now) & (LOGINS.c.user == "")
+
+
+def _no_login() -> ApiProblem:
+    hint = "codes live for ten minutes; `ordito login URL` shows a new one"
+    return ApiProblem("unknown-login", "no sign-in with this code waits", hint)
+
+
 async def _show(call: ApiCall) -> Reply:
     only_user(call)
-    user, given = call.principal.name, "".join(c for c in call.query.code.upper() if c.isalnum())
-    attempts, who = call.services.attempts, f"with codes {user}"
+    attempts, who = call.services.attempts, f"with codes {call.principal.name}"
     pause = attempts.pause(who, call.address)
     if pause:
         raise ApiProblem("too-many", "too many codes were tried", "wait, then try again", again_in=int(pause + 1))
-    known = (LOGINS.c.code == given) & (LOGINS.c.expires >= call.now) & (LOGINS.c.user == "")
-    asked = select(LOGINS).where(known)
+    asked = select(LOGINS).where(_waiting(call.query.code, call.now))
     row = await call.services.database.read(lambda connection: connection.execute(asked).one_or_none())
     if row is None:
         attempts.failed(who, call.address)
         await call.denied("unknown code of a sign-in")
-        hint = "codes live for ten minutes; `ordito login URL` shows a new one"
-        raise ApiProblem("unknown-login", "no sign-in with this code waits", hint)
+        raise _no_login()
     return Reply(LoginData(row.id, row.name, row.address, moment(row.expires)))
 
 
 async def _confirm(call: ApiCall) -> Reply:
     only_user(call)
     name = call.path["id"]
-    code = "".join(c for c in call.body.code.upper() if c.isalnum())
 
     def confirm(connection: Connection) -> Reply:
-        mine = (LOGINS.c.id == name) & (LOGINS.c.code == code)
-        waits = mine & (LOGINS.c.expires >= call.now) & (LOGINS.c.user == "")
-        if not connection.execute(update(LOGINS).where(waits).values(user=call.principal.name)).rowcount:
-            hint = "codes live for ten minutes; `ordito login URL` shows a new one"
-            raise ApiProblem("unknown-login", "no sign-in with this code waits", hint)
+        mine = (LOGINS.c.id == name) & _waiting(call.body.code, call.now)
+        if not connection.execute(update(LOGINS).where(mine).values(user=call.principal.name)).rowcount:
+            raise _no_login()
         return Reply()
 
     return await call.change("login.confirm", confirm, about=name)
 
 
+def _route(method: str, path: str, access: Access, summary: str, handler: Any, **more: Any) -> Route:
+    return Route(method=method, path=BASE + "/logins" + path, access=access, summary=summary, handler=handler,
+                 verb="login", **more)  # fmt: skip
+
+
+_UNKNOWN = ("unknown-login", "forbidden")
+
 TABLE = (
-    Route(
-        method="POST",
-        path=BASE + "/logins",
-        access=Access.ANYBODY,
-        summary="Begin to sign a command in: it shows a code, which somebody confirms.",
-        handler=_begin,
-        body=NewLogin,
-        answers=(MadeLogin,),
-        status=201,
-        verb="login",
-    ),
-    Route(
-        method="GET",
-        path=BASE + "/logins",
-        access=Access.ME,
-        summary="What wants to sign in with a code.",
-        handler=_show,
-        query=CodeFields,
-        answers=(LoginData,),
-        problems=("unknown-login", "forbidden"),
-        verb="login",
-    ),
-    Route(
-        method="GET",
-        path=BASE + "/logins/{id}",
-        access=Access.ANYBODY,
-        summary="The token of a sign-in, once somebody has confirmed it: for who sends its secret in `Ordito-Login`.",
-        handler=_state,
-        query=LoginFields,
-        answers=(LoginState,),
-        problems=("unknown-login",),
-        verb="login",
-    ),
-    Route(
-        method="POST",
-        path=BASE + "/logins/{id}/confirm",
-        access=Access.ME,
-        summary="Confirm a sign-in: a token is made for who confirms it, valid for 90 days.",
-        handler=_confirm,
-        body=CodeFields,
-        status=204,
-        problems=("unknown-login", "forbidden"),
-        verb="login",
-    ),
-)
+    _route("POST", "", Access.ANYBODY, "Begin to sign a command in: it shows a code, which somebody confirms.", _begin,
+           body=NewLogin, answers=(MadeLogin,), status=201),
+    _route("GET", "", Access.ME, "What wants to sign in with a code.", _show, query=CodeFields, answers=(LoginData,),
+           problems=_UNKNOWN),
+    _route("GET", "/{id}", Access.ANYBODY,
+           "The token of a sign-in, once somebody has confirmed it: for who sends its secret in `Ordito-Login`.",
+           _state, query=LoginFields, answers=(LoginAnswer,), problems=("unknown-login",)),
+    _route("POST", "/{id}/confirm", Access.ME,
+           "Confirm a sign-in: a token is made for who confirms it, valid for 90 days.", _confirm, body=CodeFields,
+           status=204, problems=_UNKNOWN),
+)  # fmt: skip

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import binascii
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,14 +19,17 @@ from ordito.results.packages import (
     PACKAGE,
     PACKAGE_FILE,
     PACKAGE_GRAPH,
+    PACKAGE_TOPOLOGY,
     PACKAGE_VALIDATE,
     PackageAsked,
     PackageFile,
     PackageFileAsked,
     PackageGraphAsked,
     PackageSummary,
+    PackageTopologyAsked,
     PackageValidateAsked,
 )
+from ordito.results.picture.topology import TopologyData
 from ordito.results.services import ValidatedData
 from ordito.results.topology import GraphData
 from ordito.server.call import ApiCall, cursor_of, key_in
@@ -43,7 +47,7 @@ from ordito.server.packages import (
 )
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
-from ordito.server.route import PROJECT, Fields, ListPart, PageFields, Reply, Route
+from ordito.server.route import PROJECT, Fields, ListPart, PageFields, Reply, Route, TopologyQuery
 
 ZIP = "application/zip"
 SHA_256 = "sha-256"
@@ -94,7 +98,7 @@ class NewPackage(Fields, frozen=True):
     """``name:version``, "" for its digest alone. A label stays where it is, unless its version ends in ``-dev``."""
 
 
-class Values(Fields, frozen=True):
+class PackageInputs(Fields, frozen=True):
     """Values to check against the inputs of a service."""
 
     inputs: Mapping[str, object] = {}
@@ -353,6 +357,12 @@ async def _graph(call: ApiCall) -> Reply:
     return await _asked(call, PACKAGE_GRAPH.name, lambda name: PackageGraphAsked(name, call.query.boxes))
 
 
+async def _topology(call: ApiCall) -> Reply:
+    fields: TopologyQuery = call.query
+    made = partial(PackageTopologyAsked, boxes=fields.boxes, open=fields.open)
+    return await _asked(call, PACKAGE_TOPOLOGY.name, lambda name: made(archive=name))
+
+
 async def _validate(call: ApiCall) -> Reply:
     digest = await _named(call)
     path = package_path(call.services.home, digest)
@@ -384,9 +394,12 @@ TABLE = (
            _label, status=204, problems=("label-taken",)),
     _route("GET", PACKAGE_PATH + "/content", Permission.READ, "The archive.", _content, media=ZIP),
     _route("POST", PACKAGE_PATH + "/validate", Permission.PLAN, "Whether it can be deployed with some inputs.",
-           _validate, body=Values, answers=(ValidatedData,), verb="validate", problems=("invalid", "too-costly")),
+           _validate, body=PackageInputs, answers=(ValidatedData,), verb="validate",
+           problems=("invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/files/{path:path}", Permission.READ, "A file in it, with its text.", _file,
            answers=(PackageFile,), problems=("unknown-file", "invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/graph", Permission.READ, "Its nodes, and how they are connected.", _graph,
            query=GraphQuery, answers=(GraphData,), verb="graph", problems=("invalid", "too-costly")),
+    _route("GET", PACKAGE_PATH + "/topology", Permission.READ, "The same as a picture: boxes and lines.", _topology,
+           query=TopologyQuery, answers=(TopologyData,), verb="graph", problems=("invalid", "too-costly")),
 )  # fmt: skip

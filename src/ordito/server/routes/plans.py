@@ -16,15 +16,17 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_format import moment
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
+from ordito.results.answer import Asked, UseCase
+from ordito.results.picture.plan import PLAN_TOPOLOGY, PlanTopologyAsked, PlanTopologyData
 from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
-from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
+from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import APPROVALS, PLANS
 from ordito.server.identity.principal import USER
 from ordito.server.live.topics import cursor_text, place_of_event
 from ordito.server.permissions import Access, Permission
-from ordito.server.places import directory_of
+from ordito.server.places import directory_of, reads_of
 from ordito.server.plans.asked import AUTO
-from ordito.server.plans.files import REPORT, SAVED, SHOWN
+from ordito.server.plans.files import DRAWN, REPORT, SAVED, SHOWN
 from ordito.server.plans.freshness import freshness
 from ordito.server.plans.keeper import go_on, is_ready_to_go
 from ordito.server.plans.states import MOVES, OPEN, UNBEGUN, WORKFLOW_PERMISSIONS, PlanState
@@ -32,17 +34,18 @@ from ordito.server.plans.store import (
     Author,
     PlanWanted,
     about,
-    answering,
     approvals,
     ask_plan,
     author_of,
     frozen_by,
     move,
+    people_behind,
     plan_row,
     problem,
 )
 from ordito.server.problems import ApiProblem
-from ordito.server.route import BASE, ENSEMBLE, Fields, ListPart, PageFields, Reply, Route
+from ordito.server.processes.plan_rows import PLAN_ROWS, PlanRowsAsked
+from ordito.server.route import BASE, ENSEMBLE, Fields, ListPart, PageFields, Reply, Route, TopologyQuery
 
 LONGEST_WAIT = 30.0
 MOST_LOOKED_AT = 5_000
@@ -50,7 +53,7 @@ MOST_LOOKED_AT = 5_000
 DIGEST = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
 
-class Decision(Fields, frozen=True):
+class ApprovalDecision(Fields, frozen=True):
     """An approval or a rejection of exactly the plan with this digest."""
 
     decision: Literal["approve", "reject"]
@@ -114,13 +117,13 @@ def shown(connection: Connection, call: ApiCall, row: Row[Any]) -> AskedPlan:
         job=row.job or None,
         job_status=row.job_status,
         problem=problem(row),
-        allowed=tuple(_allowed(call, row, needed.wanted)),
+        allowed=tuple(_allowed(connection, call, row, needed.wanted)),
     )
 
 
-def _allowed(call: ApiCall, row: Row[Any], wanted: Sequence[WantedApprovals]) -> Iterator[str]:
+def _allowed(connection: Connection, call: ApiCall, row: Row[Any], wanted: Sequence[WantedApprovals]) -> Iterator[str]:
     state, of = PlanState(row.state), (row.project, row.ensemble)
-    may_approve = not _is_author(call, row) or any(one.author_may for one in wanted)
+    may_approve = not _is_own(connection, call, row) or any(one.author_may for one in wanted)
     if state in (PlanState.READY, PlanState.WAITING) and may_approve and call.may(Permission.APPROVE, *of):
         yield "approve"
     if state is PlanState.READY and call.may(WORKFLOW_PERMISSIONS[row.workflow], *of):
@@ -141,9 +144,10 @@ def _is_author(call: ApiCall, row: Row[Any]) -> bool:
     return (row.kind, row.who) == (call.principal.kind, call.principal.id)
 
 
-def _answers_for(connection: Connection, call: ApiCall, row: Row[Any]) -> bool:
-    """Whether a plan is that of who asks, or of a schedule or a source that they have made."""
-    return answering(connection, row, row.who) == call.principal.id
+def _is_own(connection: Connection, call: ApiCall, row: Row[Any]) -> bool:
+    """Whether a plan is that of who asks: also where a schedule or a source that they have made has asked for it, or an
+    account of which they hold a token."""
+    return bool({call.principal.id, call.principal.behind} & people_behind(connection, row))
 
 
 async def _whole(call: ApiCall, plan: str, of: tuple[str, str]) -> AskedPlan:
@@ -181,7 +185,7 @@ async def _ask(call: ApiCall) -> Reply:
     workflow = str(type(wanted.request).__struct_config__.tag)
     if wanted.apply == AUTO:
         await _must_apply(call, workflow)
-    author = Author(call.principal.kind, call.principal.id)
+    author = Author(call.principal.kind, call.principal.id, call.principal.made_by)
     of = (call.project, call.ensemble)
 
     def ask(connection: Connection) -> Reply:
@@ -265,7 +269,7 @@ async def _page(call: ApiCall, asked: Any) -> Reply:
         return ListPart(tuple(shown(connection, call, row) for row in rows[: fields.limit]), after)
 
     number = call.services.outbox.newest
-    headers = {"Ordito-Cursor": cursor_text({"plans": place_of_event(number)})}
+    headers = {"Ordito-Cursor": cursor_text({f"plans:{call.project}/{call.ensemble}": place_of_event(number)})}
     return Reply(await call.services.database.read(read), headers=headers)
 
 
@@ -307,29 +311,59 @@ def _has_decided(connection: Connection, row: Row[Any], who: str) -> bool:
 async def _show(call: ApiCall) -> Reply:
     number = call.services.outbox.newest
     found = await _whole(call, call.path["id"], (call.project, call.ensemble))
-    return Reply(found, headers={"Ordito-Cursor": cursor_text({"plan": place_of_event(number)})})
+    topic = f"plan:{call.project}/{call.ensemble}/{found.id}"
+    return Reply(found, headers={"Ordito-Cursor": cursor_text({topic: place_of_event(number)})})
 
 
 async def _file_of(call: ApiCall, kind: str) -> bytes:
-    row = await call.services.database.read(partial(plan_row, of=(call.project, call.ensemble), name=call.path["id"]))
+    row = await _row(call)
     found = await asyncio.to_thread(call.services.plan_files.read, row.id, kind)
     if found is None:
-        hint = "read the plan: its state says how far it has come"
-        raise ApiProblem("forgotten" if row.state not in MOVES else "not-ready", "this is not there", hint)
+        raise _not_there(row)
     return found
+
+
+def _not_there(row: Row[Any]) -> ApiProblem:
+    hint = "read the plan: its state says how far it has come"
+    return ApiProblem("forgotten" if row.state not in MOVES else "not-ready", "this is not there", hint)
 
 
 async def _plan(call: ApiCall) -> Reply:
     fields: PartFields = call.query
-    body = await _file_of(call, SHOWN)
     if not fields.part:
-        return Reply(body)
-    items = msgspec.json.decode(body, type=dict[str, msgspec.Raw])[fields.part]
-    rows = msgspec.json.decode(items, type=tuple[msgspec.Raw, ...])
-    begin = int(key_in(fields.after, TEXT) or 0)
+        return Reply(await _file_of(call, SHOWN))
+    begin = key_in(fields.after, NUMBER) or 0
+    found = await _rows(call, fields.part, begin, fields.limit)
+    if found is None:
+        rows = await _from_query(call, PLAN_ROWS, PlanRowsAsked(msgspec.Raw(await _file_of(call, SHOWN))))
+        await asyncio.to_thread(call.services.plan_files.keep_rows, (await _row(call)).id, rows)
+        found = await _rows(call, fields.part, begin, fields.limit)
+        assert found is not None
     end = begin + fields.limit
-    after = cursor_of(str(end)) if end < len(rows) else None
-    return Reply(ListPart(rows[begin:end], after))
+    return Reply(ListPart(found[0], cursor_of(end) if end < found[1] else None))
+
+
+async def _from_query(call: ApiCall, use_case: UseCase[Any, Any], asked: Asked) -> bytes:
+    read = partial(reads_of, home=call.services.home, project=call.project, ensemble=call.ensemble)
+    reads = await call.services.database.read(read)
+    return await call.services.queries.ask(use_case.name, reads[0], msgspec.json.encode(asked), reads)
+
+
+async def _rows(call: ApiCall, part: str, begin: int, limit: int) -> tuple[tuple[msgspec.Raw, ...], int] | None:
+    row = await _row(call)
+    return await asyncio.to_thread(call.services.plan_files.rows, row.id, part, begin, limit)
+
+
+async def _row(call: ApiCall) -> Row[Any]:
+    of = (call.project, call.ensemble)
+    return await call.services.database.read(partial(plan_row, of=of, name=call.path["id"]))
+
+
+async def _topology(call: ApiCall) -> Reply:
+    fields: TopologyQuery = call.query
+    drawn = msgspec.Raw(await _file_of(call, DRAWN))
+    asked = PlanTopologyAsked(drawn=drawn, boxes=fields.boxes, open=fields.open)
+    return Reply(await _from_query(call, PLAN_TOPOLOGY, asked))
 
 
 async def _file(call: ApiCall) -> Reply:
@@ -352,17 +386,18 @@ async def _report(call: ApiCall) -> Reply:
 
 
 async def _decide(call: ApiCall) -> Reply:
-    given: Decision = call.body
+    given: ApprovalDecision = call.body
     of, plan, who = (call.project, call.ensemble), call.path["id"], call.principal
 
     def decide(connection: Connection) -> Reply:
         row = plan_row(connection, of, plan)
         _must_be(row, (PlanState.READY, PlanState.WAITING), given.digest)
+        if _is_own(connection, call, row) and not _author_may(connection, row):
+            hint = "somebody else who may approve has to look at it"
+            text = "nobody approves or rejects a plan of their own, nor one of an account whose token they have made"
+            raise ApiProblem("own-plan", text, hint)
         if who.kind != USER:
             raise ApiProblem("forbidden", "only users approve and reject", "sign in as a user")
-        if _answers_for(connection, call, row) and not _author_may(connection, row):
-            hint = "somebody else who may approve has to look at it"
-            raise ApiProblem("own-plan", "nobody approves or rejects a plan of their own", hint)
         mine = (APPROVALS.c.plan == plan) & (APPROVALS.c.who == who.id)
         connection.execute(delete(APPROVALS).where(mine))
         values = {"digest": given.digest, "decision": given.decision, "comment": given.comment}
@@ -373,7 +408,12 @@ async def _decide(call: ApiCall) -> Reply:
             go_on(connection, plan, PlanState.QUEUED, call.now)
         return Reply(shown(connection, call, plan_row(connection, of, plan)))
 
-    reply = await call.change(f"plan.{given.decision}", decide, about=plan, detail=given.digest)
+    try:
+        reply = await call.change(f"plan.{given.decision}", decide, about=plan, detail=given.digest)
+    except ApiProblem as problem:
+        if problem.code in ("own-plan", "forbidden"):
+            await call.denied(f"{plan}: {problem.code}")
+        raise
     call.services.keeper.wake()
     return reply
 
@@ -473,12 +513,14 @@ TABLE = (
            answers=(AskedPlan,), problems=_UNKNOWN, verb="plans show"),
     _route("GET", _PLAN + "/plan", _READ, "What the plan does: all of it, or a part of one of its lists.", _plan,
            query=PartFields, problems=(*_UNKNOWN, "not-ready", "forgotten", "bad-cursor"), verb="plans show"),
+    _route("GET", _PLAN + "/topology", _READ, "What the plan changes, as a picture.", _topology, query=TopologyQuery,
+           answers=(PlanTopologyData,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
     _route("GET", _PLAN + "/file", _READ, "The plan as a file for `ordito deploy FILE`; no secret is in it.", _file,
            problems=(*_UNKNOWN, "not-ready", "forgotten"), media=SAVED_MEDIA, verb="plans show"),
     _route("GET", _PLAN + "/report", Permission.LOGS, "How the job of the plan ended.", _report,
            answers=(PlanReport,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
     _route("POST", _PLAN + "/approvals", Permission.APPROVE, "Approve or reject a plan of somebody else.", _decide,
-           body=Decision, answers=(AskedPlan,), keyed=True, verb="plans approve",
+           body=ApprovalDecision, answers=(AskedPlan,), keyed=True, verb="plans approve",
            problems=(*_UNKNOWN, "own-plan", "not-ready", "changed", "forbidden")),
     _route("DELETE", _PLAN + "/approvals/mine", Permission.APPROVE, "Take one's approval back.", _take_back,
            status=204, problems=(*_UNKNOWN, "not-ready"), verb="plans approve"),

@@ -12,8 +12,7 @@ from ordito.ensemble.job_format import moment
 from ordito.results.served import AccountData, MadeToken, ProjectData
 from ordito.server.call import ApiCall, tagged
 from ordito.server.database.tables import ACCOUNTS, BINDINGS, ENSEMBLES, FREEZES, PACKAGES, PROJECTS, TOKENS, USERS
-from ordito.server.identity.principal import ACCOUNT, USER
-from ordito.server.identity.tokens import OF_ACCOUNT
+from ordito.server.identity.principal import ACCOUNT, USER, Principal
 from ordito.server.names import Name, Text, UserName
 from ordito.server.permissions import OWNER, ROLES, Permission
 from ordito.server.problems import ApiProblem
@@ -215,7 +214,8 @@ async def _make_token(call: ApiCall) -> Reply:
         mine = (ACCOUNTS.c.project == call.project) & (ACCOUNTS.c.name == name)
         if connection.execute(select(ACCOUNTS.c.name).where(mine)).first() is None:
             raise _no_account(name)
-        return Reply(made_token(connection, given, OF_ACCOUNT, call.project, name, call.now))
+        account = Principal(ACCOUNT, name, call.project)
+        return Reply(made_token(connection, given, account, call.now, made_by=call.principal.behind))
 
     return await call.change("account.token.make", make, about=f"{name} {given.name}")
 

@@ -39,7 +39,7 @@ from ordito.server.permissions import Permission
 from ordito.server.plans.store import Author
 from ordito.server.problems import ApiProblem
 from ordito.server.route import Fields, Handler, Reply
-from ordito.server.routes.by_process import ask_process, ensemble_route, handle_notices, let_process
+from ordito.server.routes.by_process import ask_process, ensemble_route, let_process
 from ordito.work.records import AskedBy
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
@@ -174,7 +174,7 @@ def _edit(use_case: UseCase[Any, Any], action: str, about: str) -> Handler:
         value = getattr(given, about)
         named = value if isinstance(value, str) else " ".join(value)
         reply = await let_process(call, use_case, asked, action, about=named[:200])
-        await handle_notices(call)
+        await call.services.notices.handle(call.project, call.ensemble)
         return reply
 
     return handler

@@ -188,7 +188,13 @@ async def _make(call: ApiCall) -> Reply:
         row: dict[str, object] = {"id": f"sc_{secrets.token_hex(8)}", "project": call.project}
         row |= {"ensemble": call.ensemble, "name": given.name, "cron": given.cron, "zone": given.zone}
         row |= {"request": sealed(wanted, call.services.sealer), "apply": given.apply, "paused": given.paused}
-        row |= {"who": call.principal.id, "created": call.now, "last": 0.0, "outcome": ""}
+        row |= {
+            "who": call.principal.id,
+            "made_by": call.principal.made_by,
+            "created": call.now,
+            "last": 0.0,
+            "outcome": "",
+        }
         connection.execute(insert(SCHEDULES).values(**row, next=_first(given.cron, given.zone, call.now)))
         return _tagged(_data(connection.execute(select(SCHEDULES).where(SCHEDULES.c.id == row["id"])).one(), call))
 
@@ -215,7 +221,12 @@ async def _change(call: ApiCall) -> Reply:
         paused = row.paused if given.paused is None else given.paused
         values = {"cron": cron, "zone": zone, "request": sealed(wanted, call.services.sealer), "apply": wanted.apply}
         # What was to be done while it was paused is not made up for.
-        values |= {"paused": paused, "who": call.principal.id, "next": _first(cron, zone, call.now)}
+        values |= {
+            "paused": paused,
+            "who": call.principal.id,
+            "made_by": call.principal.made_by,
+            "next": _first(cron, zone, call.now),
+        }
         connection.execute(update(SCHEDULES).where(SCHEDULES.c.id == row.id).values(**values))
         return _tagged(_data(_row(connection, call), call))
 

@@ -153,7 +153,13 @@ async def _set(call: ApiCall) -> Reply:
     def change(connection: Connection) -> Reply:
         row = _row(connection, call)
         values: dict[str, object] = {"repository": given.repository, "branch": given.branch, "path": path}
-        values |= {"apply": given.apply, "every": given.every, "who": call.principal.id, "asked": call.now}
+        values |= {
+            "apply": given.apply,
+            "every": given.every,
+            "who": call.principal.id,
+            "made_by": call.principal.made_by,
+            "asked": call.now,
+        }
         if row is None:
             values |= {"project": call.project, "ensemble": call.ensemble, "id": f"gs_{secrets.token_hex(16)}"}
             values |= {"secret": call.services.sealer.encrypt(made.encode()), "created": call.now, "looked": 0.0}

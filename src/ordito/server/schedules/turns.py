@@ -154,8 +154,10 @@ class Schedules:
         try:
             reads = await self._database.read(lambda connection: reads_of(connection, self._home, *of))
             found = await self._answers.ask(STATUS.name, reads[0], StatusAsked(outputs=False), reads=reads)
-        except (ApiProblem, EnsembleError) as error:
-            return (), f"the status cannot be read: {error}"
+        except ApiProblem as problem:
+            return (), f"the status cannot be read: {problem.detail}"
+        except EnsembleError as error:
+            return (), f"the status cannot be read: {ApiProblem.of_error(error, reads[0]).detail}"
         names = [name for name in to_heal(found.body) if name not in without]
         return names[:1], "" if names else "nothing is to be healed"
 
@@ -174,7 +176,7 @@ class Schedules:
         before = _open_plan(connection, name)
         if before is not None and before.state != PlanState.READY:
             return TurnOutcome(f"left out: the plan of the turn before, {before.id}, is {before.state}")
-        author = Author(KIND, name)
+        author = Author(KIND, name, row.made_by or row.who)
         try:
             plan = ask_plan(connection, self._sealer, author, (row.project, row.ensemble), wanted, now)
         except ApiProblem as problem:
@@ -192,20 +194,20 @@ class Schedules:
 
 def broken(status: bytes) -> list[str]:
     """The instances of a status that are not ok, in the order in which they were made."""
-    instances = msgspec.json.decode(status, type=_Status).instances
+    instances = msgspec.json.decode(status, type=_TurnStatus).instances
     return [name for name, one in instances.items() if one.local in BROKEN and one.counts]
 
 
 def drifted(status: bytes) -> list[str]:
     """The instances of a status that differ from how they were left."""
-    instances = msgspec.json.decode(status, type=_Status).instances
+    instances = msgspec.json.decode(status, type=_TurnStatus).instances
     return [name for name, one in instances.items() if one.drift and one.counts]
 
 
 def to_heal(status: bytes) -> list[str]:
     """The instances of a status that are not ok and can be healed, required ones first. What is hosted on something
     absent comes back with its host."""
-    instances = msgspec.json.decode(status, type=_Status).instances
+    instances = msgspec.json.decode(status, type=_TurnStatus).instances
     absent = {name for name, one in instances.items() if one.local == ABSENT}
     found = ((name, instances[name]) for name in broken(status))
     return [name for name, one in found if one.host not in absent and one.status_reason not in NOBODY_KNOWS]
@@ -224,7 +226,7 @@ class _Instance(msgspec.Struct):
         return self.local != ABSENT or (self.status_reason in MISSED and not self.orphaned)
 
 
-class _Status(msgspec.Struct):
+class _TurnStatus(msgspec.Struct):
     instances: dict[str, _Instance] = {}
 
 

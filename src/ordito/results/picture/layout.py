@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
 
 from ordito.authoring.graph import Graph, GraphNode
-from ordito.cli.text_width import width
+from ordito.base.text_width import width
 
 PAD = 12.0
 GAP = 14.0
@@ -31,6 +31,10 @@ BROAD = frozenset("mwMW@%")
 """Characters that are much wider than others."""
 MARK = 14.0
 SWEEPS = 4
+
+NO_ROOM = 0.0, 0.0
+NO_TITLES: Mapping[str, str] = {}
+NO_ROOMS: Mapping[str, tuple[float, float]] = {}
 
 
 class Box(msgspec.Struct):
@@ -51,21 +55,24 @@ class PictureLayout(msgspec.Struct, frozen=True):
     height: float
 
 
-def layout(graph: Graph) -> PictureLayout:
-    """Place all nodes of a graph."""
+def layout(
+    graph: Graph, titles: Mapping[str, str] = NO_TITLES, rooms: Mapping[str, tuple[float, float]] = NO_ROOMS
+) -> PictureLayout:
+    """Place all nodes of a graph. ``titles`` are what stands in boxes instead of the names of their nodes; ``rooms``
+    the width and height that are left free in boxes, below the title and above what is hosted."""
     forest = Forest(graph)
     boxes: dict[str, Box] = {}
     near = _neighbours(graph)
     # Hosts come first in a graph, so in reverse everything is measured before what it stands in.
     for node in reversed(graph.nodes):
-        box = boxes[node.name] = _empty(node)
+        box = boxes[node.name] = _empty(node, titles.get(node.name, node.name), rooms.get(node.name, NO_ROOM))
         inner = [boxes[child.name] for child in forest.below.get(node.name, ())]
         if inner:
             wide, high = _arrange(inner, near.get(node.name, {}))
             for child in inner:
                 child.x += PAD
-                child.y += TITLE
-            box.width, box.height = max(box.width, wide + 2 * PAD), TITLE + high + PAD
+                child.y += box.height
+            box.width, box.height = max(box.width, wide + 2 * PAD), box.height + high + PAD
     wide, high = _arrange([boxes[node.name] for node in forest.roots], near.get("", {}))
     for node in graph.nodes:
         outer = boxes[node.host] if node.host else None
@@ -74,10 +81,11 @@ def layout(graph: Graph) -> PictureLayout:
     return PictureLayout({n.name: boxes[n.name] for n in graph.nodes}, wide + 2 * PAD, high + 2 * PAD)
 
 
-def _empty(node: GraphNode) -> Box:
+def _empty(node: GraphNode, name: str, room: tuple[float, float]) -> Box:
     """The box of a node that hosts nothing."""
-    title = _bold_width(clipped(node.name)) + MARK * len(node.groups)
-    return Box(node, max(title, width(clipped(short_type(node.type))) * CHARACTER * 0.9, 66.0) + 2 * PAD, TITLE)
+    title = _bold_width(clipped(name)) + MARK * len(node.groups)
+    wide = max(title, width(clipped(short_type(node.type))) * CHARACTER * 0.9, 66.0, room[0])
+    return Box(node, wide + 2 * PAD, TITLE + (room[1] + PAD / 2 if room[1] else 0.0))
 
 
 def _bold_width(text: str) -> float:

@@ -1,0 +1,279 @@
+"""The topic of an ensemble: that something of it is not as before, and what a job changes of instances meanwhile.
+
+An ensemble that is followed has a stamp, which is looked at again and again, and where a job runs the tail of its
+events. What happens to instances is told in columns, all together that has come since the last time: ten thousand
+instances may change within a second, and whoever shows them wants the last state of each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.events_file import lines_from
+from ordito.ensemble.job_mark import marked
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.lock import holder
+from ordito.ensemble.owner import LockOwner
+from ordito.results.picture.letters import STATES, STATUSES, letters
+from ordito.server.answers import stamp_of
+from ordito.server.live.feed import Item, Place
+from ordito.server.live.tail import FileTail
+from ordito.source.new_files import open_regular
+from ordito.source.reach import within
+
+STAMP_PAUSE = 0.25
+COLLECTED = 0.05
+"""Seconds for which changes of instances are collected, besides those between two looks at the events."""
+
+MOST_LINES = 20_000
+"""So many events of a job are read at once."""
+
+
+class EnsemblePlace(msgspec.Struct, frozen=True):
+    """Where who follows an ensemble is: what was last told of it, and how far the events of a job were read."""
+
+    stamp: str = ""
+    job: str = ""
+    offset: int = 0
+
+    @property
+    def text(self) -> str:
+        """The place in a cursor."""
+        return f"{self.stamp} {self.job} {self.offset}"
+
+
+def ensemble_place(place: Place) -> EnsemblePlace:
+    """The place that a text means; the beginning for any other text."""
+    parts = place.split(" ") if isinstance(place, str) else []
+    if len(parts) == 3 and parts[2].isdecimal() and len(parts[2]) < 20:
+        return EnsemblePlace(parts[0], parts[1], int(parts[2]))
+    return EnsemblePlace()
+
+
+def present_place(directory: str) -> EnsemblePlace:
+    """Where an ensemble is now. Who reads it afterwards sees at least what has happened up to here."""
+    try:
+        layout = Layout(Path(directory))
+        job = marked(layout.journal)
+        return EnsemblePlace(stamp_of(directory), job, whole_end(directory, job) if job else 0)
+    except (EnsembleError, OSError):
+        # Who asks for the ensemble itself is told why it cannot be read.
+        return EnsemblePlace("unreadable")
+
+
+LONGEST_LINE = 1 << 16
+
+
+def whole_end(directory: str, job: str) -> int:
+    """Where the last whole line of the events of a job ends: the next one may just be written. 0 without events."""
+    try:
+        with open_regular(Layout(Path(directory)).events(job)) as file:
+            size = file.seek(0, os.SEEK_END)
+            begin = file.seek(max(0, size - LONGEST_LINE))
+            last = file.read(size - begin).rfind(b"\n")
+            return begin + last + 1 if last >= 0 else 0
+    except (EnsembleError, OSError):
+        return 0
+
+
+Enter = Callable[[Path], FileTail]
+Leave = Callable[[FileTail], None]
+
+
+class Ensembles:
+    """The ensembles that somebody follows."""
+
+    def __init__(self, enter: Enter, leave: Leave) -> None:
+        """``enter`` gives the tail of a file, which ``leave`` takes back."""
+        self._enter = enter
+        self._leave = leave
+        self._watched: dict[str, _Watched] = {}
+
+    def watch(self, directory: str) -> _Watched:
+        """An ensemble that somebody begins to follow."""
+        found = self._watched.setdefault(directory, _Watched(directory, self._enter, self._leave))
+        found.enter()
+        return found
+
+    def leave(self, watched: _Watched) -> None:
+        """An ensemble is not followed any more by one who has begun to."""
+        if watched.leave():
+            del self._watched[watched.directory]
+
+
+class _Watched:
+    """An ensemble, looked at again and again while somebody follows it."""
+
+    def __init__(self, directory: str, enter: Enter, leave: Leave) -> None:
+        self.directory = directory
+        self.layout = Layout(Path(directory))
+        self.now = EnsemblePlace()
+        self.changed = asyncio.Event()
+        self.tail: FileTail | None = None
+        """The events of the job that runs."""
+
+        self._enter_tail = enter
+        self._leave_tail = leave
+        self._watchers = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def enter(self) -> None:
+        self._watchers += 1
+        if self._task is None:
+            self._take(present_place(self.directory))
+            self._task = asyncio.create_task(self._look())
+
+    def leave(self) -> bool:
+        self._watchers -= 1
+        if not self._watchers and self._task is not None:
+            self._task.cancel()
+            self._follow("")
+        return not self._watchers
+
+    def _take(self, now: EnsemblePlace) -> None:
+        if now.job != self.now.job:
+            self._follow(now.job)
+        self.now = now
+
+    def _follow(self, job: str) -> None:
+        if self.tail is not None:
+            self._leave_tail(self.tail)
+        self.tail = self._enter_tail(self.layout.events(job)) if job else None
+
+    async def _look(self) -> None:
+        while True:
+            await self._pause()
+            before, now = self.now, present_place(self.directory)
+            self._take(now)
+            if now != before:
+                self.changed.set()
+                self.changed = asyncio.Event()
+
+    async def _pause(self) -> None:
+        if self.tail is None:
+            await asyncio.sleep(STAMP_PAUSE)
+            return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.tail.changed.wait(), STAMP_PAUSE)
+            await asyncio.sleep(COLLECTED)
+
+
+class EnsembleFeed:
+    """An ensemble, followed by one stream."""
+
+    def __init__(self, name: str, ensembles: Ensembles, directory: str) -> None:
+        self._name = name
+        self._ensembles = ensembles
+        self._watched = ensembles.watch(directory)
+        self.start: Place = 0
+
+    def read(self, place: Place) -> list[Item]:
+        """What is told behind a place. Raises ``EnsembleError``."""
+        now = self._watched.now
+        # Who has no place yet reads the ensemble itself first.
+        known = place if isinstance(place, str) else EnsemblePlace("", now.job, now.offset).text
+        at = ensemble_place(known)
+        found: list[Item] = []
+        # Of a job that has ended meanwhile, what it did last is told before what the next one does.
+        for job, offset in {at.job: at.offset, now.job: at.offset if now.job == at.job else 0}.items():
+            if job:
+                at = self._take(EnsemblePlace(at.stamp, job, offset), found)
+        if at.stamp != now.stamp:
+            at = EnsemblePlace(now.stamp, at.job, at.offset)
+            owner = self._holder()
+            data = {"topic": self._name, "type": "ensemble.changed", "holder": str(owner) if owner else None}
+            found.append(Item("ensemble.changed", msgspec.json.encode(data), at.text))
+        return found
+
+    def _take(self, at: EnsemblePlace, found: list[Item]) -> EnsemblePlace:
+        """Find what a job has changed behind a place; returns the place behind that."""
+        lines, changes = self._lines(at.job, at.offset), _Changes()
+        for _, line in lines:
+            changes.add(line)
+        behind = EnsemblePlace(at.stamp, at.job, lines[-1][0] if lines else at.offset)
+        if changes.there:
+            data = {"topic": self._name, "type": "instances.changed", "job": at.job, **changes.columns}
+            found.append(Item("instances.changed", msgspec.json.encode(data), behind.text))
+        return behind
+
+    def _lines(self, job: str, offset: int) -> list[tuple[int, bytes]]:
+        tail = self._watched.tail
+        path = self._watched.layout.events(job)
+        if tail is not None and tail.path == path:
+            return tail.read(offset, MOST_LINES)
+        found = []
+        with within(self._watched.directory):
+            for line in islice(lines_from(path, offset), MOST_LINES):
+                offset += len(line)
+                found.append((offset, line))
+        return found
+
+    def _holder(self) -> LockOwner | None:
+        with contextlib.suppress(EnsembleError):
+            return holder(self._watched.layout)
+        return None
+
+    def changed(self) -> asyncio.Event:
+        """Is set when there may be more."""
+        return self._watched.changed
+
+    def close(self) -> None:
+        """It is not followed any more."""
+        self._ensembles.leave(self._watched)
+
+
+class _Told(msgspec.Struct, frozen=True):
+    """What is taken from an event."""
+
+    type: str
+    instance: str = ""
+    operation: str = ""
+    state: str = ""
+    local: str = ""
+    no_op: bool = False
+
+
+_TOLD = msgspec.json.Decoder(_Told)
+ENDS = frozenset({"step.succeeded", "step.failed", "step.skipped", "step.retrying"})
+
+
+class _Changes:
+    """The last states of instances, and the operation that runs on each, "" for none any more."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, tuple[str, str]] = {}
+        self._running: dict[str, str] = {}
+
+    @property
+    def there(self) -> bool:
+        return bool(self._states or self._running)
+
+    def add(self, line: bytes) -> None:
+        if b'"instance":' not in line:
+            return
+        event = _TOLD.decode(line)
+        if event.no_op:
+            return
+        if event.type == "instance.state":
+            self._states[event.instance] = event.state, event.local
+        elif event.type == "step.started":
+            self._running[event.instance] = event.operation
+        elif event.type in ENDS:
+            self._running[event.instance] = ""
+
+    @property
+    def columns(self) -> dict[str, object]:
+        states = {
+            "id": list(self._states),
+            "state": letters((state for state, _ in self._states.values()), STATES),
+            "local": letters((local for _, local in self._states.values()), STATUSES),
+        }
+        return {"instances": states, "running": {"id": list(self._running), "operation": list(self._running.values())}}

@@ -1,0 +1,170 @@
+"""A browser for tests of the web UI: whatever it complains about fails the test.
+
+Pages are looked at with a real server behind them. What a server would need hours for, as five hundred ensembles, is
+answered in its place, with the structs that the server itself would send.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
+
+from tests.support.real.needs import lacking, program
+from tests.support.serving import API, Client, Served
+
+ROOT = Path(__file__).parent.parent.parent
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+BUILT = ROOT / "src" / "ordito" / "server" / "web" / "index.html"
+SCREENSHOTS = ROOT / ".cache" / "screenshots"
+
+WIDE = (1440, 900)
+NARROW = (390, 844)
+ZOOMED = (320, 256)
+"""What a window of 1280x1024 has at 400 %."""
+
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The browser of this machine. Skips the test where there is none, or no web UI."""
+    found = program("chromium")
+    if found is None:
+        lacking("chromium", "there is no chromium")
+    if not BUILT.exists() or not AXE.exists():
+        lacking("chromium", "the web UI is not built; ./run web builds it")
+    with sync_playwright() as playwright:
+        # Within containers it cannot make a sandbox of its own, and it sees nothing but what tests show it.
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+class Tab:
+    """A tab of somebody, which keeps what the browser complains about."""
+
+    def __init__(self, context: BrowserContext, url: str) -> None:
+        self.context = context
+        self.url = url
+        self.page: Page = context.new_page()
+        self.complaints: list[str] = []
+        self.expected: list[str] = []
+        """Beginnings of messages that a test provokes, as those of requests that are refused."""
+
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        self.complaints.append(f"{message.type}: {message.text}")
+
+    def open(self, address: str) -> Page:
+        """Go to a page, and wait until it shows its heading."""
+        self.page.goto(self.url + address)
+        self.page.locator("h1, h2, .problem").first.wait_for()
+        return self.page
+
+    def wait_until_live(self) -> None:
+        """Wait until the page follows what happens."""
+        self.page.locator('.live[data-state="live"]').wait_for()
+
+    def answers(self, path: str, data: object, status: int = 200) -> None:
+        """Answer requests of the API for a path, with any query, in the server's place. ``**`` is any part of it."""
+
+        def answer(route: Route) -> None:
+            media = "application/json" if status < 400 else "application/problem+json"
+            route.fulfill(status=status, content_type=media, body=msgspec.json.encode(data))
+
+        self.page.route(f"{self.url}{API}{path}", answer)
+        self.page.route(f"{self.url}{API}{path}?**", answer)
+        if status >= 400:
+            self.expected.append("error: Failed to load resource")
+
+    def refuses(self, path: str, status: int, code: str, detail: str, hint: str = "") -> None:
+        """Refuse requests of the API for a path with a problem."""
+        problem = {"type": f"/problems/{code}", "title": code, "status": status, "code": code, "detail": detail}
+        self.answers(path, {**problem, "hint": hint, "next": [], "diagnostics": [], "request_id": "0" * 32}, status)
+
+    def findings(self) -> list[str]:
+        """What axe-core finds in the page as it is."""
+        session = self.context.new_cdp_session(self.page)
+        # By the debugger, so that the policy of the page stays as it is.
+        session.send("Runtime.evaluate", {"expression": _axe()})
+        run = f"axe.run(document, {json.dumps({'runOnly': WCAG, 'resultTypes': ['violations']})})"
+        expression = f"{run}.then(found => JSON.stringify(found.violations))"
+        answer = session.send("Runtime.evaluate", {"expression": expression, "awaitPromise": True})
+        session.detach()
+        found: list[Mapping[str, Any]] = json.loads(answer["result"]["value"])
+        return [
+            f"{one['id']}: {one['help']}: {node['html'][:200]} ({node.get('failureSummary', '')[:300]})"
+            for one in found
+            for node in one["nodes"]
+        ]
+
+    def screenshot(self, name: str) -> Path:
+        """Keep what shows, for people: ``.cache/screenshots/NAME.png``."""
+        path = SCREENSHOTS / f"{name}.png"
+        self.page.screenshot(path=path)
+        return path
+
+    def widest(self) -> int:
+        """How far the page reaches beyond the window to the right, in pixels."""
+        session = self.context.new_cdp_session(self.page)
+        expression = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        answer = session.send("Runtime.evaluate", {"expression": expression})
+        session.detach()
+        return int(answer["result"]["value"])
+
+    def close(self) -> None:
+        """Close it. Raises ``AssertionError`` where the browser complained."""
+        self.context.close()
+        unexpected = [one for one in self.complaints if not any(one.startswith(known) for known in self.expected)]
+        assert not unexpected, unexpected
+
+
+@cache
+def _axe() -> str:
+    return AXE.read_text(encoding="utf-8")
+
+
+def open_tab(
+    browser: Browser,
+    url: str,
+    cookie: tuple[str, str] | None = None,
+    size: tuple[int, int] = WIDE,
+    scheme: str = "light",
+    *,
+    moves: bool = True,
+) -> Tab:
+    """A tab in a context of its own: signed in by a ``cookie``, in a window of a ``size``, light or dark."""
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if scheme == "dark" else "light",
+        reduced_motion="no-preference" if moves else "reduce",
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    if cookie is not None:
+        context.add_cookies([{"name": cookie[0], "value": cookie[1], "url": url}])
+    return Tab(context, url)
+
+
+def cookie_of(served: Served, admin: Client, user: str) -> tuple[str, str]:
+    """The cookie of a new session of a user: its name and its value."""
+    client = Client(served.url)
+    link = one_time_link(admin, user).rpartition("#")[2]
+    answer = client.ask("POST", "sessions", {"link": link}, {"Origin": served.url})
+    assert answer.status == 201, answer
+    name, _, value = answer.headers["Set-Cookie"].partition(";")[0].partition("=")
+    return name, value
+
+
+def one_time_link(admin: Client, user: str) -> str:
+    """A new link with which a user signs in."""
+    link: str = admin.do("POST", f"users/{user}/reset")["link"]
+    return link

@@ -1,0 +1,36 @@
+import type { ComponentType } from "react";
+
+export interface PageProps {
+  /** What stands in the address in place of `:names`. */
+  params: Record<string, string>;
+}
+
+export interface Page {
+  /** The address, with `:names`; `*` is all that follows. */
+  path: string;
+  /** Who is not signed in may see it. */
+  isOpen?: boolean;
+  load: () => Promise<{ default: ComponentType<PageProps> }>;
+}
+
+/** From address to page, the first that fits. Each page is a part of its own, loaded when it is opened. */
+export const PAGES: readonly Page[] = [
+  { path: "/", load: () => import("./ensembles/ensembles.tsx") },
+  { path: "/sign-in", isOpen: true, load: () => import("./sign-in/sign-in.tsx") },
+  { path: "/device", load: () => import("./device/device.tsx") },
+  { path: "/e/:project/:ensemble/jobs", load: () => import("./ensemble-jobs/ensemble-jobs.tsx") },
+  { path: "/e/:project/:ensemble/policies", load: () => import("./policies/policies.tsx") },
+  { path: "/e/:project/:ensemble/plans", load: () => import("./plans/plans.tsx") },
+  { path: "/e/:project/:ensemble", load: () => import("./ensemble/ensemble.tsx") },
+  // Page 3, plan:      /e/:project/:ensemble/plans/:id       ./plan/plan.tsx
+  // Page 4, job:       /e/:project/:ensemble/jobs/:job       ./job/job.tsx
+  // Page 5, log:       /e/:project/:ensemble/jobs/:job/log   ./log/log.tsx
+  // Page 6, inbox:     /inbox                                ./inbox/inbox.tsx
+  //         jobs:      /jobs                                 ./jobs/jobs.tsx
+  //         revisions: /e/:project/:ensemble/revisions       ./revisions/revisions.tsx
+  // Page 7, deploy:    /e/:project/:ensemble/deploy          ./deploy/deploy.tsx
+  // Page 8, source:    /e/:project/:ensemble/source          ./source/source.tsx
+  //         packages:  /packages, /p/:project/packages/:digest   ./packages/packages.tsx
+  //         settings:  /e/:project/:ensemble/settings        ./settings/settings.tsx
+  // Page 9, admin:     /admin                                ./admin/admin.tsx
+];
