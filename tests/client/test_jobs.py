@@ -157,7 +157,7 @@ WORDS = [
     ),
     *(
         ["run", "Standard.start", "--node", "db", "-v", "--yes"],
-        ["run", "Standard.start", "--on-failure", "abort", "--yes"],
+        ["run", "Standard.start", "--node", "db", "--on-failure", "abort", "-y"],
     ),
     *(["undeploy", "--yes"], ["undeploy", "--yes"], ["jobs", "show"], ["status"]),
     *(

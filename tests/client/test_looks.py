@@ -70,9 +70,10 @@ def twice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], a
 
 
 def test_every_look_is_asked_here() -> None:
-    assert {*SAMPLES} == AT_SERVER & {*LOOKS, "policy show"}
+    # A report is a file, and is tried with jobs.
+    assert {*SAMPLES, "jobs report"} == AT_SERVER & {*LOOKS, "policy show"}
     # What differs is asked with the whole request of an upgrade; notices are looked at while one is followed.
-    assert {*PATHS} - {"notifications"} == {*LOOKS} & {*AT_SERVER} - {"diff"}
+    assert {*PATHS} - {"notifications"} == {*LOOKS} & {*AT_SERVER} - {"diff", "jobs report"}
 
 
 @pytest.mark.parametrize(
