@@ -293,7 +293,7 @@ def _begun(session: Session, ensemble: RemoteEnsemble, plan: AskedPlan, wait_loc
     """The plan once its job has begun, or once it has ended without one. Raises ``ServerError`` if that takes longer
     than the command was to wait."""
     plan = after(ensemble, plan, _is_under_way, 1.0)
-    if not _is_under_way(plan):
+    if plan.state == QUEUED:
         queue = plan.queue
         why = queue.frozen or queue.holder if queue is not None else ""
         place = f", in place {queue.place}" if queue is not None else ""
