@@ -137,7 +137,9 @@ export class Dots {
   /** The instances that an instance hosts. */
   hostedBy(number: number): number[] {
     const found: number[] = [];
-    for (const [at, host] of (this.topology.instances?.host ?? []).entries()) if (host === number) found.push(at);
+    this.topology.instances?.host.forEach((host, at) => {
+      if (host === number) found.push(at);
+    });
     return found;
   }
 
