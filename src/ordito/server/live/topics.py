@@ -223,7 +223,8 @@ class _LogFeed:
             frames = list(frames_from(self._path, at, LOG_BYTES))
         for frame in frames:
             text = frame.content.decode("utf-8", "replace")
-            data = {"topic": self._topic.name, "type": "step.log", "step": frame.step, "text": text}
+            data = {"topic": self._topic.name, "type": "step.log", "step": frame.step, "text": text,
+                    "offset": frame.begin, "next": frame.end}  # fmt: skip
             found.append(Item("step.log", msgspec.json.encode(data), frame.end))
         return found
 

@@ -47,7 +47,8 @@ def _look(use_case: UseCase[Any, Any]) -> Handler:
             asked = msgspec.structs.replace(asked, printed=False)
         end = whole_end(reads[0], job)
         found = await call.services.answers.ask(use_case.name, reads[0], asked, reads=reads, mark=str(end))
-        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor_text({"job": end})})
+        cursor = cursor_text({f"job:{call.project}/{call.ensemble}/{job}": end})
+        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor})
 
     return handler
 
@@ -147,7 +148,11 @@ async def _log(call: ApiCall) -> Reply:
             found = await _waited(call, path, fields)
     size = path.stat().st_size if path.exists() else 0
     pieces = (LogPiece(one.step, one.content.decode("utf-8", "replace"), one.begin) for one in found.frames)
-    headers = {"Ordito-Next": str(found.end), "Ordito-Complete": str(found.end >= size).lower()}
+    headers = {
+        "Ordito-Next": str(found.end),
+        "Ordito-Complete": str(found.end >= size).lower(),
+        "Ordito-Cursor": cursor_text({f"log:{call.project}/{call.ensemble}/{path.stem}": found.end}),
+    }
     return Reply(LogData(tuple(pieces), found.begin, found.end, found.end >= size, size), headers=headers)
 
 
