@@ -272,10 +272,13 @@ export interface AuditChain {
 export interface AuditFields {
   limit?: number;
   after?: string;
+  fields?: string;
   actor?: string;
   project?: string;
   action?: string;
   outcome?: string;
+  since?: string | null;
+  until?: string | null;
 }
 
 /** Who has asked: a user, a service account, a schedule, or a git source. */
@@ -321,6 +324,13 @@ export interface CauseData {
   before: Value;
   after: Value;
   declared: string;
+}
+
+/** The instances that are changed, in columns. */
+export interface ChangeColumns {
+  id: string[];
+  box: number[];
+  change: string;
 }
 
 /** About changes of a job. */
@@ -441,6 +451,7 @@ export interface DeliveryData {
 export interface DeliveryFields {
   limit?: number;
   after?: string;
+  fields?: string;
   state?: "" | "done" | "waiting";
 }
 
@@ -1636,6 +1647,7 @@ export interface PackageType {
 export interface PackagesQuery {
   limit?: number;
   after?: string;
+  fields?: string;
   q?: string;
 }
 
@@ -1643,12 +1655,14 @@ export interface PackagesQuery {
 export interface PageFields {
   limit?: number;
   after?: string;
+  fields?: string;
 }
 
 /** Which part of a plan is wanted. */
 export interface PartFields {
   limit?: number;
   after?: string;
+  fields?: string;
   part?: "" | "changes" | "edges" | "steps";
 }
 
@@ -1682,6 +1696,7 @@ export interface PictureEdge {
 export interface PlanFields {
   limit?: number;
   after?: string;
+  fields?: string;
   state?: string;
   by?: string;
 }
@@ -1696,6 +1711,17 @@ export interface PlanProblem {
 export interface PlanReport {
   job: string;
   report: Record<string, Value>;
+}
+
+/** What a plan changes, as a picture. */
+export interface PlanTopologyData {
+  format: "ordito.plan-topology/1";
+  service: string;
+  nodes: number;
+  size: [number, number];
+  boxes: PictureBox[];
+  edges: PictureEdge[];
+  changes: ChangeColumns;
 }
 
 /** What is asked for. */
@@ -2923,6 +2949,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: PlanReport;
+  };
+  /** What the plan changes, as a picture. */
+  "GET /projects/{project}/ensembles/{ensemble}/plans/{id}/topology": {
+    path: { project: string; ensemble: string; id: string };
+    query: TopologyQuery;
+    body: undefined;
+    answer: PlanTopologyData;
   };
   /** What triggers wait for, and did. */
   "GET /projects/{project}/ensembles/{ensemble}/policies": {
