@@ -41,7 +41,7 @@ def _look(use_case: UseCase[Any, Any]) -> Handler:
 
     async def handler(call: ApiCall) -> Reply:
         reads = await reads_for(call)
-        job = await _whole_id(call, reads)
+        job = await whole_id(call, reads)
         asked = _asked(call, job)
         if use_case.name in PRINTED and not call.may(Permission.LOGS, call.project, call.ensemble):
             asked = msgspec.structs.replace(asked, printed=False)
@@ -59,7 +59,7 @@ def _asked(call: ApiCall, job: str) -> Any:
     return msgspec.structs.replace(call.query, job=job)
 
 
-async def _whole_id(call: ApiCall, reads: tuple[str, ...]) -> str:
+async def whole_id(call: ApiCall, reads: tuple[str, ...]) -> str:
     """The whole id of the job that the path names by its beginning, or as the latest. Raises ``ApiProblem``."""
     named = call.path["job"]
     if is_change_id(named) and Layout(Path(reads[0])).events(named).exists():
@@ -141,7 +141,7 @@ async def _log(call: ApiCall) -> Reply:
     fields: LogFields = call.query
     if fields.before is not None and fields.after:
         raise ApiProblem("malformed", 'the query has "after" and "before"', "give one of them")
-    path = await _kept_log(call, is_first=not fields.after)
+    path = await kept_log(call, is_first=not fields.after)
     found = await asyncio.to_thread(_part, path, fields)
     if not found.frames and fields.wait and fields.before is None:
         found = await _waited(call, path, fields)
@@ -179,11 +179,11 @@ async def _waited(call: ApiCall, path: Path, fields: LogFields) -> LogPart:
         call.services.topics.leave(tail)
 
 
-async def _kept_log(call: ApiCall, *, is_first: bool) -> Path:
+async def kept_log(call: ApiCall, *, is_first: bool) -> Path:
     """The log of a job. Raises ``ApiProblem`` if it is not kept any more."""
     # Who asks for a job that is not known, or whose output is not kept, is told so as ever.
     reads = await reads_for(call)
-    job = await _whole_id(call, reads)
+    job = await whole_id(call, reads)
     layout = Layout(Path(reads[0]))
     path = layout.log(job)
     if not path.exists() and not layout.events(job).exists():
@@ -197,7 +197,7 @@ async def _kept_log(call: ApiCall, *, is_first: bool) -> Path:
 
 def _of_log(use_case: UseCase[Any, Any]) -> Handler:
     async def handler(call: ApiCall) -> Reply:
-        path = await _kept_log(call, is_first=not getattr(call.query, "after", 0))
+        path = await kept_log(call, is_first=not getattr(call.query, "after", 0))
         asked = _asked(call, path.stem)
         reads = await reads_for(call)
         mark = str(path.stat().st_size) if path.exists() else ""
@@ -207,11 +207,11 @@ def _of_log(use_case: UseCase[Any, Any]) -> Handler:
     return handler
 
 
-_UNKNOWN_JOB = ("unknown-job", "ambiguous-job", "no-jobs")
+UNKNOWN_JOB = ("unknown-job", "ambiguous-job", "no-jobs")
 
 
 def _route(path: str, use_case: UseCase[Any, Any], summary: str, **more: Any) -> Route:
-    problems = (*_UNKNOWN_JOB, "no-record", *more.pop("problems", ()))
+    problems = (*UNKNOWN_JOB, "no-record", *more.pop("problems", ()))
     fields = {"handler": _look(use_case), "verb": "jobs show", **more}
     return look_route(f"/jobs/{{job}}{path}", use_case, summary, problems=problems, **fields)
 
@@ -229,7 +229,7 @@ TABLE = (
            problems=("unfinished-job",)),
     Route(method="GET", path=ENSEMBLE + "/jobs/{job}/log", access=Permission.LOGS, handler=_log, query=LogFields,
           summary="What the operations of a job printed, forwards or backwards.", answers=(LogData,), verb="jobs logs",
-          problems=(*UNKNOWN, *_UNKNOWN_JOB, "forgotten")),
+          problems=(*UNKNOWN, *UNKNOWN_JOB, "forgotten")),
     _log_route("/log/search", LOG_SEARCH, "Lines of the log in which a text is found."),
     _log_route("/log/facets", LOG_FACETS, "How much each step, instance and operation has printed."),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +19,7 @@ from ordito.ensemble.lock import holder
 from ordito.ensemble.owner import CANCEL, NOW, ask
 from ordito.results.jobs import JOBS
 from ordito.server.answers import KeptAnswer
-from ordito.server.call import ApiCall
+from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import ENSEMBLES
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of_row
@@ -128,6 +129,14 @@ class JobsFields(Fields, frozen=True):
     """How they ended, or ``running`` or ``interrupted``."""
 
     workflow: str = ""
+    ensemble: str = ""
+    """Of this ensemble only, as PROJECT/ENSEMBLE."""
+
+    q: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """A text in what is told of them."""
+
+    after: str = ""
+    """The cursor with which the part before it ended, "" for the first part."""
 
 
 class KnownJob(msgspec.Struct, frozen=True):
@@ -150,6 +159,9 @@ class KnownJobs(msgspec.Struct, frozen=True):
     missing: tuple[str, ...]
     """The ensembles that could not be asked in time, or cannot be read."""
 
+    next: str | None
+    """The cursor of the rest, null at the end."""
+
 
 class _Line(msgspec.Struct, frozen=True):
     id: str
@@ -170,8 +182,11 @@ _LINES = msgspec.json.Decoder(_Lines)
 async def _jobs(call: ApiCall) -> Reply:
     fields: JobsFields = call.query
     services = call.services
+    text = key_in(fields.after, TEXT)
+    before = tuple(text.split(" ", 1)) if text is not None else None
     rows = await services.database.read(lambda connection: connection.execute(select(ENSEMBLES)).all())
     seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
+    seen = [row for row in seen if fields.ensemble in ("", f"{row.project}/{row.name}")]
     there = await asyncio.to_thread(lambda: [row for row in seen if Layout(Path(row.directory)).exists])
     reads = [reads_of_row(row, services.home) for row in there]
     answers = await services.answers.of_many(JOBS.name, reads, PATIENCE)
@@ -181,15 +196,26 @@ async def _jobs(call: ApiCall) -> Reply:
         if not isinstance(answer, KeptAnswer):
             missing.append(f"{row.project}/{row.name}")
             continue
-        lines = [line for line in _LINES.decode(answer.body).jobs if _fits(line, fields)]
-        newest = sorted(lines, key=lambda line: line.id, reverse=True)[: fields.limit]
+        lines = (line for line in _LINES.decode(answer.body).jobs if _fits(line, row.project, row.name, fields))
+        earlier = (line for line in lines if before is None or _place(line) < before)
+        newest = heapq.nlargest(fields.limit + 1, earlier, key=_place)
         found += [KnownJob(row.project, row.name, **msgspec.structs.asdict(line)) for line in newest]
-    found.sort(key=lambda job: job.start, reverse=True)
-    return Reply(KnownJobs(tuple(found[: fields.limit]), tuple(missing)))
+    found.sort(key=_place, reverse=True)
+    items = tuple(found[: fields.limit])
+    after = cursor_of(" ".join(_place(items[-1]))) if len(found) > fields.limit else None
+    return Reply(KnownJobs(items, tuple(missing), after))
 
 
-def _fits(line: _Line, fields: JobsFields) -> bool:
-    return fields.status in ("", line.outcome) and fields.workflow in ("", line.workflow)
+def _place(job: _Line | KnownJob) -> tuple[str, ...]:
+    """Where a job stands in the list, in which those that began last are in front."""
+    return job.start, job.id
+
+
+def _fits(line: _Line, project: str, ensemble: str, fields: JobsFields) -> bool:
+    if fields.status not in ("", line.outcome) or fields.workflow not in ("", line.workflow):
+        return False
+    text = fields.q.casefold()
+    return not text or text in f"{project}/{ensemble} {line.id} {line.workflow} {line.summary}".casefold()
 
 
 _JOB = ENSEMBLE + "/jobs/{job}"
@@ -214,6 +240,7 @@ TABLE = (
         query=JobsFields,
         answers=(KnownJobs,),
         verb="jobs list",
+        problems=("bad-cursor",),
     ),
     _route("/cancel", "Cancel a job: the running steps finish, or end now.", _cancel, Cancelling, "jobs cancel"),
     _route("/resume", "Go on with an interrupted job.", _resume, Fields, "jobs resume"),
