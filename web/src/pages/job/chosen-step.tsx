@@ -6,7 +6,7 @@ import { Copy } from "../../parts/copy.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Wait } from "../../parts/wait.tsx";
-import { endOf } from "./failures.tsx";
+import { endOf } from "./course.ts";
 import { told } from "./span.ts";
 import type { JobPath } from "./use-course.ts";
 
@@ -82,7 +82,7 @@ function About({ step }: { step: StepData }): ReactNode {
               <span className="muted">{number + 1}.</span> <Time at={one.began} />
               {one.ended && <span className="figure">{told(Date.parse(one.ended) - Date.parse(one.began))}</span>}
               <Status of={one.state} tone={STEP_TONES[one.state] ?? "unknown"} />
-              {endOf(one) !== "exit 0" && <span>{endOf(one)}</span>}
+              {one.exit_code !== 0 && <span>{endOf(one.exit_code, one.message)}</span>}
             </li>
           ))}
         </ol>

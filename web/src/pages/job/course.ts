@@ -131,8 +131,7 @@ export class Course {
     for (const one of steps.items) {
       const known = this.present.get(one.id);
       if (!known) continue;
-      const code = one.exit_code === null ? "" : `exit ${one.exit_code}`;
-      const message = [code, one.message].filter(Boolean).join(": ");
+      const message = endOf(one.exit_code, one.message);
       const isWaiting = this.letter[this.lastOf(one.id)] === "w";
       this.present.set(one.id, { ...known, most: one.most, message, next: isWaiting && one.next ? Date.parse(one.next) : 0 });
     }
@@ -339,9 +338,13 @@ interface Told {
 
 function said({ outcome }: Told): string {
   const { exit_code: code, message, tail } = outcome ?? {};
-  const text = message || tail?.at(-1) || "";
-  if (code === undefined || code === null) return text;
-  return text ? `exit ${code}: ${text}` : `exit ${code}`;
+  return endOf(code ?? null, tail?.at(-1) || message || "");
+}
+
+/** How a step or an attempt ended, in short. */
+export function endOf(code: number | null, message: string): string {
+  if (code === null || message.startsWith(`exit ${code}`)) return message;
+  return message ? `exit ${code}: ${message}` : `exit ${code}`;
 }
 
 function placed(places: Map<string, number>, names: string[], name: string): number {

@@ -7,7 +7,7 @@ import { Copy } from "../../parts/copy.tsx";
 import { askAddress } from "../../parts/ensemble-head.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
 import { plainOf } from "../log/ansi.ts";
-import type { Course } from "./course.ts";
+import { type Course, endOf } from "./course.ts";
 import type { JobPath } from "./use-course.ts";
 
 /** So many failures are told at length; the others stand in the timeline. */
@@ -72,7 +72,7 @@ function Failure({ of, step, course, allowed, onChoose }: FailureProps): ReactNo
         <button type="button" className="failure-name" onClick={() => onChoose(step.id)}>
           {step.instance} <span className="muted">{step.operation}</span>
         </button>
-        <span className="tone-error">{endOf(step)}</span>
+        <span className="tone-error">{endOf(step.exit_code, step.message)}</span>
         {step.attempts.length > 1 && <span className="muted">{step.attempts.length} attempts</span>}
         {step.declared && <Copy text={step.declared} label="place" />}
         {step.artifact && <span className="mono muted">{step.artifact}</span>}
@@ -98,10 +98,4 @@ function Failure({ of, step, course, allowed, onChoose }: FailureProps): ReactNo
       )}
     </>
   );
-}
-
-/** How a step or an attempt ended, in short. */
-export function endOf({ exit_code: code, message }: Pick<StepData, "exit_code" | "message">): string {
-  if (code === null) return message;
-  return message ? `exit ${code}: ${message}` : `exit ${code}`;
 }

@@ -61,7 +61,7 @@ function Job({ of, head }: { of: JobPath; head: JobHead }): ReactNode {
   });
   const course = found.data?.data;
   const chosen = words.get("step") ?? "";
-  const choose = (id: string): void => change({ step: id === chosen ? "" : id, line: "", instance: "", operation: "" });
+  const choose = (id: string): void => change({ step: id, line: "", instance: "", operation: "" });
   useSpoken(course, revision);
   useKeys("Job", {
     "[": { does: "previous failure", run: () => goToFailure(-1) },
@@ -150,7 +150,7 @@ function Head({ of, head, course, allowed }: HeadProps): ReactNode {
           began <Time at={head.began} />
         </span>
         {head.seconds !== undefined && <span className="figure">took {exactSpan(head.seconds)}</span>}
-        {course?.isOver && <span className="figure">{countsOf(course)}</span>}
+        {head.summary ? <span>{head.summary}</span> : course?.isOver && <span className="figure">{countsOf(course)}</span>}
         {head.by && <span>asked by {head.by}</span>}
         {head.approvedBy.length > 0 && <span>approved by {head.approvedBy.join(", ")}</span>}
         {head.cause && <span>because of {head.cause}</span>}
@@ -158,7 +158,6 @@ function Head({ of, head, course, allowed }: HeadProps): ReactNode {
         {head.holder && <span>run by {head.holder}</span>}
         {head.revision > 0 && <span className="figure">made revision {head.revision}</span>}
       </p>
-      {head.summary && <p className="job-summary">{head.summary}</p>}
       {head.rollback && (
         <p className={head.rollback === "complete" ? "muted" : "tone-degraded"}>
           rolled back, {head.rollback}

@@ -169,13 +169,15 @@ function paintBar(
   const tone = paints.tone[letter] ?? paints.muted;
   const width = right - left;
   const isOpen = letter === "r";
-  context.globalAlpha = letter === "f" || letter === "a" ? 0.34 : 0.2;
+  // Narrow ones have no outline, and are filled the more.
+  const isNarrow = width <= 5;
+  context.globalAlpha = (letter === "f" || letter === "a" ? 0.34 : 0.2) + (isNarrow ? 0.3 : 0);
   context.fillStyle = tone;
-  context.fillRect(left, y, width, BAR);
+  context.fillRect(left, y, isNarrow ? Math.max(1, width - 1) : width, BAR);
   context.globalAlpha = 1;
   // What runs is open at its end; what was not run, or did nothing, is only outlined.
-  context.fillRect(left, y, Math.min(LEAST, width), BAR);
-  if (width > 5) {
+  if (!isNarrow) {
+    context.fillRect(left, y, LEAST, BAR);
     context.strokeStyle = tone;
     context.lineWidth = 1;
     context.setLineDash(letter === "n" || letter === "u" || letter === "k" ? [2, 2] : []);
@@ -272,8 +274,9 @@ export function busyness(course: Course, whole: number, width: number, now: numb
   for (let bar = 0; bar < course.size; bar += 1) {
     if (!course.attempt[bar]) continue;
     const end = course.end[bar]! < 0 ? now : course.end[bar]!;
-    found[Math.min(found.length - 1, Math.floor(course.start[bar]! * scale))]! += 1;
-    const behind = Math.floor(end * scale) + 1;
+    const first = Math.min(found.length - 1, Math.floor(course.start[bar]! * scale));
+    const behind = Math.max(first + 1, Math.floor(end * scale));
+    found[first]! += 1;
     if (behind < found.length) found[behind]! -= 1;
   }
   for (let x = 1; x < found.length; x += 1) found[x]! += found[x - 1]!;

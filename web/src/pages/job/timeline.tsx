@@ -149,7 +149,9 @@ export function Timeline({ course, revision, rows, withIdle, chosen, onChoose }:
     } else if (begun?.of === "rows" && scroll.current) {
       const [x, y] = at(event);
       const found = barAt({ ...scene, top: scroll.current.scrollTop }, x, y);
-      onChoose(found >= 0 ? course.id(found) : "");
+      const id = found >= 0 ? course.id(found) : "";
+      // A click on what is chosen lets it go.
+      onChoose(id === chosen ? "" : id);
     } else if (begun) {
       const half = (span.to - span.from) / 2;
       setPart(within({ from: begun.from - half, to: begun.from + half }, whole));
@@ -191,6 +193,7 @@ export function Timeline({ course, revision, rows, withIdle, chosen, onChoose }:
       <div
         ref={scroll}
         className="timeline-rows"
+        data-steps={course.size}
         role="group"
         aria-label="Timeline: rows are instances, bars their steps; the table has the same"
         tabIndex={0}

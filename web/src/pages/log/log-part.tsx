@@ -174,7 +174,7 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
   const isEmpty = !isLoading && !count && log.isAtBegin && log.isAtEnd;
   const here = log.lines[firstShown]?.offset ?? log.begin;
   return (
-    <section className="log" aria-label="Log" data-one-step={narrowed.step !== ""}>
+    <section className="log" aria-label="Log" data-one-step={narrowed.step !== ""} data-at={log.isAtEnd && lastShown >= count - 1 ? "end" : undefined}>
       <div className="log-tools">
         {!isOver && (
           <label className="check">
