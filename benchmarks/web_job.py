@@ -151,8 +151,10 @@ def _late(frames: list[float]) -> float:
 
 def _log(tab: Tab, page: str) -> tuple[float, float, float]:
     """Milliseconds until the first lines of a log show, until its end does, and that a bare request for a part needs."""
-    where = f"{tab.url}/api/v1/projects/default/ensembles/{page.split('/')[3]}/jobs/{page.rpartition('/')[2]}/log?limit=65536"
-    ask = f"(async () => {{ const begun = performance.now(); await (await fetch({json.dumps(where)})).text(); return performance.now() - begun; }})()"
+    ensemble, job = page.split("/")[3], page.rpartition("/")[2]
+    where = f"{tab.url}/api/v1/projects/default/ensembles/{ensemble}/jobs/{job}/log?limit=65536"
+    request = f"await (await fetch({json.dumps(where)})).text()"
+    ask = f"(async () => {{ const begun = performance.now(); {request}; return performance.now() - begun; }})()"
     view = tab.page.get_by_role("region", name="What was printed")
     tab.page.goto(tab.url + page + "/log")
     view.locator("code").first.wait_for()

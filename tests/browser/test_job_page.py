@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import ADMIN, BINDINGS, VIEWER, bindings_tag
 from tests.support.browsing import NARROW, WIDE, ZOOMED, Tab, cookie_of, open_tab
-from tests.support.serving import MANY_REQUESTS, Client, Served
+from tests.support.serving import MANY_REQUESTS, Client, Served, until
 from tests.support.shown_jobs import ShownShop, many_steps
 
 WEB_2 = "web_2.Standard.start"
@@ -55,6 +55,12 @@ class Shops:
 def _id_of(admin: Client, ensemble: str) -> str:
     found = admin.get(f"projects/default/ensembles/{ensemble}/jobs/latest")["job"]
     return found if isinstance(found, str) else str(found["changeId"])
+
+
+def _running(admin: Client, ensemble: str) -> str:
+    """The id of the job that runs in an ensemble, as soon as there is one."""
+    where = f"projects/default/ensembles/{ensemble}/jobs/latest"
+    return str(until(lambda: admin.get(where)["job"], lambda job: isinstance(job, str)))
 
 
 @pytest.fixture(scope="module")
@@ -220,8 +226,7 @@ def test_a_job_is_followed_to_its_end_over_a_new_start_of_the_server(
     tab.expected.append("error: Failed to load resource")
     try:
         shop.begin("--input", "webs=3")
-        page = tab.page
-        page.goto(f"{served.url}/e/default/held/jobs/latest")
+        page = tab.open(address("held", _running(admin, "held")))
         expect(page.get_by_role("region", name="Now")).to_contain_text("web_2 Standard.start")
         tab.wait_until_live()
         expect(page.locator(".job-far")).to_contain_text("steps")
@@ -252,11 +257,11 @@ def test_a_job_that_somebody_else_cancels(shops: Shops, opens: Opens) -> None:
     shops.live.holds("web_4.Standard.configure")
     shops.live.begin("--input", "webs=5")
     watching = opens()
-    page = watching.page
-    page.goto(f"{shops.served.url}/e/default/live/jobs/latest")
+    where = address("live", _running(shops.admin, "live"))
+    page = watching.open(where)
     expect(page.get_by_role("region", name="Now")).to_contain_text("web_4 Standard.configure")
     watching.wait_until_live()
-    other = opens().open("/e/default/live/jobs/latest")
+    other = opens().open(where)
     other.get_by_role("button", name="Cancel…").click()
     dialog = other.get_by_role("dialog")
     expect(dialog).to_contain_text("may finish")

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ordito.cli.main import run
 from ordito.results.timeline import JobStepsData, StepData, TimelineColumns, TimelineData
 
 SERVICE = """\
@@ -26,7 +25,11 @@ topology_template:
   inputs: { webs: { type: integer, default: 3 } }
   node_templates:
     store: { type: Shop }
-    web: { type: Shop, instance_count: { get_input: webs }, occurrences: [ 1, 50 ], requirements: [ dependency: store ] }
+    web:
+      type: Shop
+      instance_count: { get_input: webs }
+      occurrences: [ 1, 50 ]
+      requirements: [ dependency: store ]
 """
 
 SCRIPT = """\
@@ -54,7 +57,8 @@ class ShownShop:
 
     def deploy(self, *options: str) -> int:
         """Deploy it, and wait for that."""
-        return run(["-e", str(self.directory), "-q", "deploy", str(self.place / "service.yaml"), "--yes", *options])
+        self.begin(*options)
+        return self.end()
 
     def fails(self, step: str) -> None:
         """From now on this step fails."""

@@ -8,7 +8,7 @@ export const WORDS: Record<string, string> = {
   s: "succeeded",
   n: "did nothing",
   f: "failed",
-  a: "failed, tried again",
+  a: "tried again",
   k: "skipped",
   u: "not needed",
   i: "interrupted",

@@ -46,7 +46,7 @@ const COLUMNS: readonly Cell[] = [
   {
     id: "instance",
     head: "Instance",
-    width: "minmax(6rem, 2fr)",
+    width: "minmax(5rem, 1.5fr)",
     isName: true,
     cell: ({ instance, id }, _, choose) => (
       <button type="button" className="steps-table-name" onClick={() => choose(id)}>
@@ -54,11 +54,11 @@ const COLUMNS: readonly Cell[] = [
       </button>
     ),
   },
-  { id: "operation", head: "Operation", width: "minmax(6rem, 2fr)", cell: ({ operation }) => operation },
+  { id: "operation", head: "Operation", width: "minmax(6rem, 1.6fr)", cell: ({ operation }) => operation },
   {
     id: "state",
     head: "State",
-    width: "minmax(7rem, 1fr)",
+    width: "minmax(10.5rem, 1.6fr)",
     cell: ({ letter, number }, course) => (
       <>
         <Status of={WORDS[letter]!} tone={TONES[letter] as Tone} />
@@ -66,11 +66,11 @@ const COLUMNS: readonly Cell[] = [
       </>
     ),
   },
-  { id: "start", head: "Begins", width: "4.5rem", isNumber: true, cell: ({ start }) => told(start) },
+  { id: "start", head: "Begins", width: "4rem", isNumber: true, cell: ({ start }) => told(start) },
   {
     id: "took",
     head: "Takes",
-    width: "4.5rem",
+    width: "4rem",
     isNumber: true,
     cell: ({ start, end, attempt }) => (end >= 0 && attempt ? told(end - start) : ""),
   },

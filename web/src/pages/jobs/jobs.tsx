@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useDeferredValue } from "react";
+import { type ReactNode, useDeferredValue, useEffect, useRef } from "react";
 import { Link } from "wouter";
 
 import { ask } from "../../api/ask.ts";
@@ -37,7 +37,16 @@ export default function JobsPage(): ReactNode {
     placeholderData: (before) => before,
     refetchOnMount: "always",
   });
-  useTopics(["ensembles"], () => void store.invalidateQueries({ queryKey: key, exact: true }));
+  // Reading again would cut off the reading of earlier ones, so it waits for that.
+  const isDue = useRef(false);
+  const again = (): void => {
+    isDue.current = found.isFetchingNextPage;
+    if (!isDue.current) void store.invalidateQueries({ queryKey: key, exact: true });
+  };
+  useTopics(["ensembles"], again);
+  useEffect(() => {
+    if (isDue.current && !found.isFetchingNextPage) again();
+  }, [found.isFetchingNextPage]);
   const filter = (next: string): void => change({ filter: next });
   const pages = found.data?.pages;
   return (
