@@ -150,7 +150,7 @@ def _late(frames: list[float]) -> float:
 
 
 def _log(tab: Tab, page: str) -> tuple[float, float, float]:
-    """Milliseconds until the first lines of a log show, until its end does, and that a bare request for a part needs."""
+    """Milliseconds until the first lines of a log show, until its end does, and for a bare request for a part."""
     ensemble, job = page.split("/")[3], page.rpartition("/")[2]
     where = f"{tab.url}/api/v1/projects/default/ensembles/{ensemble}/jobs/{job}/log?limit=65536"
     request = f"await (await fetch({json.dumps(where)})).text()"

@@ -220,11 +220,6 @@ class ApiCall:
         return f"{self.principal.kind}:{self.principal.id}" if self.who is not None else ""
 
 
-def forget_answers(connection: Connection, now: float) -> None:
-    """Forget the answers that are not given again any more."""
-    connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < now))
-
-
 def encoded(data: object) -> bytes:
     """The JSON of an answer, empty for none."""
     return msgspec.json.encode(data) if data is not None else b""

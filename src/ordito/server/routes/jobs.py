@@ -163,7 +163,7 @@ class KnownJobs(msgspec.Struct, frozen=True):
     """The cursor of the rest, null at the end."""
 
 
-class _Line(msgspec.Struct, frozen=True):
+class _ListedJob(msgspec.Struct, frozen=True):
     id: str
     workflow: str
     outcome: str
@@ -173,7 +173,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Lines(msgspec.Struct):
-    jobs: tuple[_Line, ...]
+    jobs: tuple[_ListedJob, ...]
 
 
 _LINES = msgspec.json.Decoder(_Lines)
@@ -206,12 +206,12 @@ async def _jobs(call: ApiCall) -> Reply:
     return Reply(KnownJobs(items, tuple(missing), after))
 
 
-def _place(job: _Line | KnownJob) -> tuple[str, ...]:
+def _place(job: _ListedJob | KnownJob) -> tuple[str, ...]:
     """Where a job stands in the list, in which those that began last are in front."""
     return job.start, job.id
 
 
-def _fits(line: _Line, project: str, ensemble: str, fields: JobsFields) -> bool:
+def _fits(line: _ListedJob, project: str, ensemble: str, fields: JobsFields) -> bool:
     if fields.status not in ("", line.outcome) or fields.workflow not in ("", line.workflow):
         return False
     text = fields.q.casefold()
