@@ -16,6 +16,10 @@ from tests.support.serving import MANY_REQUESTS, Client, Served, until
 from tests.support.shown_jobs import ShownShop, many_steps
 
 WEB_2 = "web_2.Standard.start"
+
+# Machines that do much else at the same time take their time.
+expect.set_options(timeout=20_000)
+
 Opens = Callable[..., Tab]
 
 
@@ -233,16 +237,16 @@ def test_a_job_is_followed_to_its_end_over_a_new_start_of_the_server(
         tab.screenshot("job-running")
         assert tab.findings() == []
         port = served.url.rpartition(":")[2]
-        served.stop()
+        served.__exit__()
         expect(page.locator('.live[data-state="offline"]')).to_be_visible()
         expect(page.get_by_role("button", name="Cancel…")).to_have_attribute("aria-disabled", "true")
         tab.screenshot("job-offline")
         served = Served(tmp_path / "home", shop.directory, settings=settings, listen=f"127.0.0.1:{port}")
         page.locator('.live[data-state="offline"]').click()
         shop.let_through("web_2.Standard.start")
-        expect(page.locator(".job-title")).to_contain_text("ok")
         assert shop.end() == 0
-        expect(page.locator(".job-facts")).to_contain_text("succeeded")
+        expect(page.locator(".job-title")).to_contain_text("ok")
+        expect(page.locator(".job-facts")).to_contain_text("6 operations")
         log = page.get_by_role("region", name="What was printed")
         expect(log).to_contain_text("web_2.Standard.start was let through")
         expect(log.get_by_text("web_2.Standard.start was let through")).to_have_count(1)

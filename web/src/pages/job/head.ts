@@ -21,15 +21,12 @@ export interface JobHead {
   rollback: string;
   remains: readonly string[];
   isRollingBack: boolean;
-  /** Who runs it, "" for nobody. */
-  holder: string;
   revision: number;
   notCommitted: readonly string[];
 }
 
 const NOTHING = {
-  by: "", approvedBy: [], plan: "", cause: "", summary: "", rollback: "", remains: [], isRollingBack: false, holder: "",
-  revision: 0, notCommitted: [],
+  by: "", approvedBy: [], plan: "", cause: "", summary: "", rollback: "", remains: [], isRollingBack: false, revision: 0, notCommitted: [],
 } as const; // prettier-ignore
 
 export function headOf(data: RecordedJobData | UnfinishedJobData): JobHead {
@@ -46,7 +43,6 @@ export function headOf(data: RecordedJobData | UnfinishedJobData): JobHead {
       by: open.by ?? "",
       approvedBy: open.approved_by ?? [],
       plan: open.origin ?? "",
-      holder: open.holder,
       isRollingBack: open.rolling_back,
     };
   }

@@ -155,7 +155,6 @@ function Head({ of, head, course, allowed }: HeadProps): ReactNode {
         {head.approvedBy.length > 0 && <span>approved by {head.approvedBy.join(", ")}</span>}
         {head.cause && <span>because of {head.cause}</span>}
         {head.plan && <Link href={ensembleAddress(of, `plans/${head.plan}`)}>its plan</Link>}
-        {head.holder && <span>run by {head.holder}</span>}
         {head.revision > 0 && <span className="figure">made revision {head.revision}</span>}
       </p>
       {head.rollback && (
@@ -194,7 +193,7 @@ function HowFar({ course, label }: { course: Course; label: string }): ReactNode
         {course.done.toLocaleString("en")}/{course.total.toLocaleString("en")} steps
       </span>
       <span className="figure">{exactSpan((now - course.t0) / 1000)}</span>
-      {left !== undefined && <span className="figure">about {exactSpan(left)} left</span>}
+      {left !== undefined && left >= 1 && <span className="figure">about {exactSpan(left)} left</span>}
     </span>
   );
 }
