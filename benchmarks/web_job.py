@@ -44,6 +44,8 @@ def main() -> None:
             admin = served.admin()
             admin.do("POST", "users", {"name": "ann", "admin": True})
             tab = open_tab(browser, served.url, cookie_of(served, admin, "ann"))
+            # The bare page has no icon.
+            tab.expected.append("error: Failed to load resource")
             _measure(tab, f"/e/default/bench/jobs/{events.stem}")
             tab.close()
 

@@ -80,8 +80,11 @@ export class Course {
   readonly #by: Record<string, number> = {};
   #lastOf: Map<string, number> | undefined;
 
-  /** Events go on behind the older of the two answers: what is known already changes nothing. */
-  constructor(timeline: TimelineData, steps: JobStepsData) {
+  /**
+   * Events go on behind the older of the two answers: what is known already changes nothing. A job that has ended is
+   * known by its timeline alone.
+   */
+  constructor(timeline: TimelineData, steps?: JobStepsData) {
     const { row, operation, start, milliseconds, state, attempt, step } = timeline.steps;
     this.rows = [...timeline.rows];
     this.operations = [...timeline.operations];
@@ -94,7 +97,6 @@ export class Course {
     this.status = timeline.status;
     this.workflow = timeline.workflow;
     this.critical = new Set(timeline.critical);
-    this.total = Object.values(steps.counts).reduce((sum, count) => sum + count, 0);
     this.#named = new Map(Object.entries(step).map(([number, id]) => [Number(number), id]));
     this.ofRow = this.rows.map(() => []);
     this.start = new Array<number>(start.length);
@@ -110,7 +112,9 @@ export class Course {
     for (const [place, name] of this.rows.entries()) this.#rowOf.set(name, place);
     for (const [place, name] of this.operations.entries()) this.#operationOf.set(name, place);
     for (let bar = 0; bar < this.size; bar += 1) this.#countIn(bar);
-    this.#takePresent(steps);
+    if (steps) this.#takePresent(steps);
+    const all = steps?.counts ?? this.#by;
+    this.total = Object.values(all).reduce((sum, count) => sum + count, 0);
   }
 
   #countIn(bar: number): void {

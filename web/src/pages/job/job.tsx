@@ -55,7 +55,7 @@ function Job({ of, head }: { of: JobPath; head: JobHead }): ReactNode {
   const [words, change] = useWords();
   const ensemble = useLook("GET /projects/{project}/ensembles/{ensemble}", { path: { project: of.project, ensemble: of.ensemble } });
   const allowed = ensemble.data?.data.allowed;
-  const { found, revision } = useCourse(of, (news) => {
+  const { found, revision } = useCourse(of, head.isOver, (news) => {
     void store.invalidateQueries({ queryKey: [STEPS] });
     if (news === "again") void store.invalidateQueries({ queryKey: [SHOW] });
   });

@@ -209,7 +209,7 @@ function paintBar(
     const from = Math.max(left, scene.names);
     const text = cut(context, words, Math.min(right, scene.width) - from - GAP);
     context.fillStyle = paints.text;
-    if (text.length > 2 || text === words) context.fillText(text, from + 4, y + BAR / 2 + 0.5);
+    if (text.length > 3 || text === words) context.fillText(text, from + 4, y + BAR / 2 + 0.5);
   }
 }
 
@@ -234,7 +234,8 @@ function widthOf(context: CanvasRenderingContext2D, text: string): number {
 function cut(context: CanvasRenderingContext2D, text: string, most: number): string {
   const width = widthOf(context, text);
   if (width <= most) return text;
-  const letters = Math.floor((text.length * most) / width) - 1;
+  let letters = Math.floor((text.length * most) / width);
+  while (letters > 0 && widthOf(context, `${text.slice(0, letters)}…`) > most) letters -= 1;
   return letters > 0 ? `${text.slice(0, letters)}…` : "";
 }
 

@@ -22,12 +22,12 @@ export interface Following {
 }
 
 /** A job as it goes on: read once, and from there on told event by event. */
-export function useCourse(path: JobPath, onNews: (what: "again" | "failed") => void): Following {
+export function useCourse(path: JobPath, wasOver: boolean, onNews: (what: "again" | "failed") => void): Following {
   const store = useQueryClient();
   const key = ["course", path];
   const [revision, setRevision] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const found = useQuery({ queryKey: key, queryFn: ({ signal }) => read(path, signal), refetchOnMount: "always" });
+  const found = useQuery({ queryKey: key, queryFn: ({ signal }) => read(path, wasOver, signal), refetchOnMount: "always" });
   const answer = found.data;
   const course = answer?.data;
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -50,11 +50,16 @@ export function useCourse(path: JobPath, onNews: (what: "again" | "failed") => v
   return { found, revision };
 }
 
-async function read(path: JobPath, signal: AbortSignal): Promise<Answer<Course>> {
+async function read(path: JobPath, wasOver: boolean, signal: AbortSignal): Promise<Answer<Course>> {
   const base = "/projects/{project}/ensembles/{ensemble}/jobs/{job}";
+  const timelineOf = () => ask(`GET ${base}/timeline`, { path, query: {} }, { signal });
+  if (wasOver) {
+    const timeline = await timelineOf();
+    return { ...timeline, data: new Course(timeline.data) };
+  }
   // The steps come first: their cursor is where events go on, some of which the timeline may know already.
   const query = { state: "running,waiting", limit: 500, printed: false };
   const steps = await ask(`GET ${base}/steps`, { path, query }, { signal });
-  const timeline = await ask(`GET ${base}/timeline`, { path, query: {} }, { signal });
+  const timeline = await timelineOf();
   return { ...steps, data: new Course(timeline.data, steps.data) };
 }
