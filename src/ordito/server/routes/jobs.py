@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -182,33 +183,38 @@ _LINES = msgspec.json.Decoder(_Lines)
 async def _jobs(call: ApiCall) -> Reply:
     fields: JobsFields = call.query
     services = call.services
-    text = key_in(fields.after, TEXT)
-    before = tuple(text.split(" ", 1)) if text is not None else None
+    before = key_in(fields.after, TEXT)
     rows = await services.database.read(lambda connection: connection.execute(select(ENSEMBLES)).all())
     seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
     seen = [row for row in seen if fields.ensemble in ("", f"{row.project}/{row.name}")]
     there = await asyncio.to_thread(lambda: [row for row in seen if Layout(Path(row.directory)).exists])
     reads = [reads_of_row(row, services.home) for row in there]
     answers = await services.answers.of_many(JOBS.name, reads, PATIENCE)
+    known = list(zip([(row.project, row.name) for row in there], answers, strict=True))
+    return Reply(await asyncio.to_thread(_newest, known, fields, before))
+
+
+def _newest(answers: Sequence[tuple[tuple[str, str], object]], fields: JobsFields, before: str | None) -> KnownJobs:
+    """The newest jobs in the lists of ensembles, of which each may be very long, or those behind a place."""
     found: list[KnownJob] = []
     missing = []
-    for row, answer in zip(there, answers, strict=True):
+    for (project, name), answer in answers:
         if not isinstance(answer, KeptAnswer):
-            missing.append(f"{row.project}/{row.name}")
+            missing.append(f"{project}/{name}")
             continue
-        lines = (line for line in _LINES.decode(answer.body).jobs if _fits(line, row.project, row.name, fields))
+        lines = (line for line in _LINES.decode(answer.body).jobs if _fits(line, project, name, fields))
         earlier = (line for line in lines if before is None or _place(line) < before)
         newest = heapq.nlargest(fields.limit + 1, earlier, key=_place)
-        found += [KnownJob(row.project, row.name, **msgspec.structs.asdict(line)) for line in newest]
+        found += [KnownJob(project, name, **msgspec.structs.asdict(line)) for line in newest]
     found.sort(key=_place, reverse=True)
     items = tuple(found[: fields.limit])
-    after = cursor_of(" ".join(_place(items[-1]))) if len(found) > fields.limit else None
-    return Reply(KnownJobs(items, tuple(missing), after))
+    after = cursor_of(_place(items[-1])) if len(found) > fields.limit else None
+    return KnownJobs(items, tuple(missing), after)
 
 
-def _place(job: _ListedJob | KnownJob) -> tuple[str, ...]:
+def _place(job: _ListedJob | KnownJob) -> str:
     """Where a job stands in the list, in which those that began last are in front."""
-    return job.start, job.id
+    return f"{job.start} {job.id}"
 
 
 def _fits(line: _ListedJob, project: str, ensemble: str, fields: JobsFields) -> bool:
