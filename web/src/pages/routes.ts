@@ -23,10 +23,10 @@ export const PAGES: readonly Page[] = [
   { path: "/e/:project/:ensemble/plans", load: () => import("./plans/plans.tsx") },
   { path: "/e/:project/:ensemble", load: () => import("./ensemble/ensemble.tsx") },
   // Page 3, plan:      /e/:project/:ensemble/plans/:id       ./plan/plan.tsx
-  // Page 4, job:       /e/:project/:ensemble/jobs/:job       ./job/job.tsx
-  // Page 5, log:       /e/:project/:ensemble/jobs/:job/log   ./log/log.tsx
+  { path: "/e/:project/:ensemble/jobs/:job", load: () => import("./job/job.tsx") },
+  { path: "/e/:project/:ensemble/jobs/:job/log", load: () => import("./log/log.tsx") },
+  { path: "/jobs", load: () => import("./jobs/jobs.tsx") },
   // Page 6, inbox:     /inbox                                ./inbox/inbox.tsx
-  //         jobs:      /jobs                                 ./jobs/jobs.tsx
   //         revisions: /e/:project/:ensemble/revisions       ./revisions/revisions.tsx
   // Page 7, deploy:    /e/:project/:ensemble/deploy          ./deploy/deploy.tsx
   // Page 8, source:    /e/:project/:ensemble/source          ./source/source.tsx
