@@ -1,4 +1,4 @@
-"""What the service takes that an ensemble is to deploy: its inputs, their values so far, and what is wrong with others."""
+"""What a service takes that an ensemble is to deploy: its inputs, their values so far, what is wrong with others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import place_of
 from ordito.app.requests import ChoiceOptions, GivenInputs
 from ordito.app.services.chosen import circumstances_of
-from ordito.app.services.read import network, read_service
+from ordito.app.services.read import read_service
 from ordito.app.services.step_blocks import StepSources
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Diagnostics, Severity
@@ -93,7 +93,8 @@ def _service_inputs(directory: str, asked: ServiceInputsAsked) -> ServiceInputsD
     circumstances = circumstances_of(ChoiceOptions(), gathered.values, status.choices, found, final=False)
     path = asked.service or used.user.service_path(place.layout, place.shown)
     with paused_collector():
-        read = read_service(path, found, network(False), circumstances, StepSources(project=directory, looked_past=True))
+        sources = StepSources(project=directory, looked_past=True)
+        read = read_service(path, found, circumstances=circumstances, sources=sources)
     service = read.service
     bound = bind_given(service, gathered, found, had=None)
     secrets = asked.inputs.keys() - known.keys()
@@ -127,7 +128,7 @@ def _told(
     rest, all_found = [], list(found)
     for one in all_found:
         name = _about(one, places)
-        (of_input[name] if name in of_input else rest).append(one)
+        of_input.get(name, rest).append(one)
     hidden = {*secret_inputs(service, gathered), *_hidden(service)}
     declared = {one.name: one for one in inputs_of(service)}
     return ServiceInputsData(

@@ -323,6 +323,27 @@ export interface CauseData {
   declared: string;
 }
 
+/** Why something happens to an instance, if something else depends on that. */
+export type ChangeCause = "" | "protected" | "to heal" | "unmanaged";
+
+/** The instances that are changed, in columns. */
+export interface ChangeColumns {
+  id: string[];
+  box: number[];
+  change: string;
+}
+
+/** The change of one instance. */
+export interface ChangeData {
+  symbol: string;
+  class: string;
+  instance: string;
+  reason: string;
+  declared: string;
+  differences: Difference[];
+  cause: ChangeCause;
+}
+
 /** About changes of a job. */
 export interface ChangesAsked {
   job?: string;
@@ -423,6 +444,12 @@ export interface DeedData {
   outcome: string;
   detail: string;
   hash: string;
+}
+
+/** What makes a plan longer: ``hosts`` are those on which operations wait for each other, with the number of those that may run there at one time; without any such limit it would have ``otherwise`` waves. */
+export interface Delays {
+  hosts: Record<string, number>;
+  otherwise: number;
 }
 
 /** One event that is posted to a webhook. */
@@ -536,6 +563,19 @@ export interface DiffQuery {
   environment?: string | null;
 }
 
+/** One difference between what was carried out and what is wanted: ``what``, from what to what (None if there was, or will be, none), as it may be shown; ``declared`` is its place, ``file:line:column``. ``about`` tells kinds apart, and ``name`` is that of an input. */
+export interface Difference {
+  what: string;
+  before?: Value;
+  after?: Value;
+  declared?: string;
+  about?: DifferenceKind;
+  name?: string;
+}
+
+/** What a difference is about, if something else depends on that. */
+export type DifferenceKind = "" | "input" | "not counted" | "property" | "request" | "unknown";
+
 /** What is to be different. */
 export interface EnsembleChange {
   labels: Record<string, string | null>;
@@ -640,6 +680,14 @@ export interface EventPage {
   next: string;
 }
 
+/** How much was printed by a step, on an instance, or by an operation. */
+export interface Facet {
+  name: string;
+  bytes: number;
+  pieces: number;
+  first: number;
+}
+
 /** Why nothing was done. */
 export interface Failure {
   code: string;
@@ -704,6 +752,14 @@ export interface FoundJob {
   workflow: string;
   outcome: string;
   start: string;
+}
+
+/** A line in which the text was found. */
+export interface FoundLine {
+  step: string;
+  offset: number;
+  line: number;
+  text: string;
 }
 
 /** A package that was found. */
@@ -901,6 +957,21 @@ export interface InputDiff {
   name: string;
   before: Value;
   after: Value;
+}
+
+/** Values that a service would be deployed with, besides those that the ensemble has. */
+export interface InputsGiven {
+  package?: string;
+  environment?: string | null;
+  inputs?: Record<string, Value>;
+  input_texts?: Record<string, string>;
+  forget_input?: string[];
+}
+
+/** Of which service the inputs are wanted. */
+export interface InputsQuery {
+  package?: string;
+  environment?: string | null;
 }
 
 /** The instances in columns, in the order of their creation. */
@@ -1143,6 +1214,12 @@ export interface ListPartAskedPlan {
 }
 
 /** A part of a list. */
+export interface ListPartChangeData {
+  items: ChangeData[];
+  next: string | null;
+}
+
+/** A part of a list. */
 export interface ListPartDeedData {
   items: DeedData[];
   next: string | null;
@@ -1179,6 +1256,12 @@ export interface ListPartPackageLine {
 }
 
 /** A part of a list. */
+export interface ListPartPlannedEdge {
+  items: PlannedEdge[];
+  next: string | null;
+}
+
+/** A part of a list. */
 export interface ListPartProjectData {
   items: ProjectData[];
   next: string | null;
@@ -1193,6 +1276,12 @@ export interface ListPartScheduleData {
 /** A part of a list. */
 export interface ListPartSessionData {
   items: SessionData[];
+  next: string | null;
+}
+
+/** A part of a list. */
+export interface ListPartStepRow {
+  items: StepRow[];
   next: string | null;
 }
 
@@ -1236,21 +1325,63 @@ export interface LockOwnerData {
 /** A part of what the operations of a job printed. */
 export interface LogData {
   pieces: LogPiece[];
+  begin: number;
   next: number;
   complete: boolean;
+  size: number;
+}
+
+/** About the log of a job. */
+export interface LogFacetsAsked {
+  job?: string;
+  q?: string;
+  limit?: number;
+}
+
+/** By what a log can be narrowed, those first that printed most. */
+export interface LogFacetsData {
+  format: "ordito.jobs-log-facets/1";
+  size: number;
+  steps: Facet[];
+  instances: Facet[];
+  operations: Facet[];
+  more: number;
 }
 
 /** Which part of a log is wanted. */
 export interface LogFields {
   after?: number;
+  before?: number | null;
   limit?: number;
   step?: string;
+  instance?: string;
+  operation?: string;
+  wait?: number;
+}
+
+/** Lines of a log in which a text was found. */
+export interface LogFoundData {
+  format: "ordito.jobs-log-found/1";
+  items: FoundLine[];
+  next: number | null;
 }
 
 /** What a step has printed. */
 export interface LogPiece {
   step: string;
   text: string;
+  offset: number;
+}
+
+/** What is looked for. */
+export interface LogSearchAsked {
+  q: string;
+  job?: string;
+  step?: string;
+  instance?: string;
+  operation?: string;
+  after?: number;
+  limit?: number;
 }
 
 /** What wants to sign in. */
@@ -1486,6 +1617,13 @@ export interface Operated {
   at: string;
 }
 
+/** A node of which all ``instances`` that are up are down at one time while the plan is carried out, and why. */
+export interface Outage {
+  node: string;
+  instances: number;
+  reason: string;
+}
+
 /** The outputs of the service, null for those without a value; sensitive ones are not shown. */
 export interface OutputsData {
   outputs: Record<string, Value>;
@@ -1591,7 +1729,7 @@ export interface PageFields {
 export interface PartFields {
   limit?: number;
   after?: string;
-  part?: "" | "changes" | "edges" | "steps";
+  part?: "" | "changes" | "edges" | "head" | "steps";
 }
 
 /** A box: a node, or several nodes of one type that stand beside each other. Places and sizes are in pixels. */
@@ -1628,6 +1766,32 @@ export interface PlanFields {
   by?: string;
 }
 
+/** A plan but for its lists. */
+export interface PlanHead {
+  service: string;
+  workflow: string;
+  environment: string;
+  back_to: number | null;
+  counts: Record<string, PlannedCount>;
+  part: boolean;
+  left_out: ChangeData[];
+  made_by: Record<string, string>;
+  chosen: (Record<string, string>)[];
+  totals: Totals;
+  held: Delays | null;
+  outages: Outage[];
+  warnings: string[];
+  unfinished: string;
+  kept: ChangeData[];
+  kept_counts: Record<string, KeptCount>;
+  losing: Record<string, string>;
+  not_permitted: string[];
+  drifted: string[];
+  limited: string[];
+  risks: Risk[];
+  inputs: PlannedInput[];
+}
+
 /** Why a plan was not made, or not carried out. */
 export interface PlanProblem {
   failure: Failure;
@@ -1640,6 +1804,17 @@ export interface PlanReport {
   report: Record<string, Value>;
 }
 
+/** What a plan changes, as a picture. */
+export interface PlanTopologyData {
+  format: "ordito.plan-topology/1";
+  service: string;
+  nodes: number;
+  size: [number, number];
+  boxes: PictureBox[];
+  edges: PictureEdge[];
+  changes: ChangeColumns;
+}
+
 /** What is asked for. */
 export interface PlanWanted {
   request: AskedDeploy | AskedUpgrade | AskedRollback | AskedUndeploy | AskedScale | AskedHeal | AskedStop | AskedStart | AskedRestart | AskedCheck | AskedDiscover | AskedRun | AskedWorkflow | AskedRetry | AskedSkip;
@@ -1648,6 +1823,26 @@ export interface PlanWanted {
   apply?: "ask" | "auto";
   bind?: "exact" | "latest";
   comment?: string;
+}
+
+/** How many instances of a node are wanted, and where that comes from, "" for the usual place. */
+export interface PlannedCount {
+  count: number;
+  origin: string;
+}
+
+/** The order of two steps, and why. */
+export interface PlannedEdge {
+  before: string;
+  after: string;
+  reason: string;
+}
+
+/** An input of the service: the value that was deployed last and the one of the plan, without secrets; null for none. */
+export interface PlannedInput {
+  name: string;
+  before: Value;
+  after: Value;
 }
 
 /** About the policies. */
@@ -1905,6 +2100,26 @@ export interface ServerData {
   banner: string;
 }
 
+/** An input of a service, as an ensemble has it. */
+export interface ServiceInput {
+  input: PackageInput;
+  value: Value;
+  remembered: boolean;
+  written: boolean;
+  findings: FindingData[];
+}
+
+/** What a service takes, with the values that it would be deployed with. */
+export interface ServiceInputsData {
+  format: "ordito.service-inputs/1";
+  service: string;
+  environment: string;
+  environments: string[];
+  inputs: ServiceInput[];
+  valid: boolean;
+  diagnostics: FindingData[];
+}
+
 /** A session of a browser. */
 export interface SessionData {
   id: string;
@@ -2060,6 +2275,25 @@ export interface StepData {
   host: string;
   waits_for: string[];
   warnings: string[];
+}
+
+/** A step of a plan in its list: an operation, or what only joins others. */
+export interface StepRow {
+  id: string;
+  joins: boolean;
+  wave: number;
+  instance: string;
+  operation: string;
+  far: string;
+  runs_on: string;
+  artifact: string;
+  condition: string;
+  no_op: boolean;
+  delegated: boolean;
+  reason: string;
+  declared: string;
+  hook: string;
+  phase: string;
 }
 
 /** About steps of a job. */
@@ -2283,6 +2517,36 @@ export interface WebhookData {
   paused: boolean;
   by: string;
   created: string;
+}
+
+/** A plan with all of its lists. */
+export interface WholePlan {
+  service: string;
+  workflow: string;
+  environment: string;
+  back_to: number | null;
+  counts: Record<string, PlannedCount>;
+  part: boolean;
+  left_out: ChangeData[];
+  made_by: Record<string, string>;
+  chosen: (Record<string, string>)[];
+  totals: Totals;
+  held: Delays | null;
+  outages: Outage[];
+  warnings: string[];
+  unfinished: string;
+  kept: ChangeData[];
+  kept_counts: Record<string, KeptCount>;
+  losing: Record<string, string>;
+  not_permitted: string[];
+  drifted: string[];
+  limited: string[];
+  risks: Risk[];
+  inputs: PlannedInput[];
+  changes: ChangeData[];
+  steps: StepRow[];
+  edges: PlannedEdge[];
+  waves: string[][];
 }
 
 /** A workflow of the template, in full. */
@@ -2649,6 +2913,20 @@ export interface Routes {
     body: HostNames;
     answer: ReleasedHostsData;
   };
+  /** The inputs of the service, with the values that it would be deployed with. */
+  "GET /projects/{project}/ensembles/{ensemble}/inputs": {
+    path: { project: string; ensemble: string };
+    query: InputsQuery;
+    body: undefined;
+    answer: ServiceInputsData;
+  };
+  /** The same with other values, and what is wrong with them. */
+  "POST /projects/{project}/ensembles/{ensemble}/inputs/check": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: InputsGiven;
+    answer: ServiceInputsData;
+  };
   /** The instances, by page. */
   "GET /projects/{project}/ensembles/{ensemble}/instances": {
     path: { project: string; ensemble: string };
@@ -2712,12 +2990,26 @@ export interface Routes {
     body: undefined;
     answer: JobChangesData;
   };
-  /** What the operations of a job printed. */
+  /** What the operations of a job printed, forwards or backwards. */
   "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log": {
     path: { project: string; ensemble: string; job: string };
     query: LogFields;
     body: undefined;
     answer: LogData;
+  };
+  /** How much each step, instance and operation has printed. */
+  "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log/facets": {
+    path: { project: string; ensemble: string; job: string };
+    query: Omit<LogFacetsAsked, "job">;
+    body: undefined;
+    answer: LogFacetsData;
+  };
+  /** Lines of the log in which a text is found. */
+  "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log/search": {
+    path: { project: string; ensemble: string; job: string };
+    query: Omit<LogSearchAsked, "job">;
+    body: undefined;
+    answer: LogFoundData;
   };
   /** Go on with an interrupted job. */
   "POST /projects/{project}/ensembles/{ensemble}/jobs/{job}/resume": {
@@ -2843,7 +3135,7 @@ export interface Routes {
     path: { project: string; ensemble: string; id: string };
     query: PartFields;
     body: undefined;
-    answer: Value;
+    answer: WholePlan | PlanHead | ListPartChangeData | ListPartStepRow | ListPartPlannedEdge;
   };
   /** How the job of the plan ended. */
   "GET /projects/{project}/ensembles/{ensemble}/plans/{id}/report": {
@@ -2851,6 +3143,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: PlanReport;
+  };
+  /** What the plan changes, as a picture. */
+  "GET /projects/{project}/ensembles/{ensemble}/plans/{id}/topology": {
+    path: { project: string; ensemble: string; id: string };
+    query: TopologyQuery;
+    body: undefined;
+    answer: PlanTopologyData;
   };
   /** What triggers wait for, and did. */
   "GET /projects/{project}/ensembles/{ensemble}/policies": {

@@ -53,10 +53,12 @@ from ordito.results.hosts import CheckedHostsData, ReleasedHostsData
 from ordito.results.jobs import ReplayData, UnlockedData
 from ordito.results.packages import PackageFile
 from ordito.results.records import RecordsData
+from ordito.results.service_inputs import SERVICE_INPUTS, ServiceInputsAsked, ServiceInputsData
 from ordito.server.call import ApiCall, tag_of, tagged
 from ordito.server.packages import package_named, package_path, seen_from_ensemble
 from ordito.server.permissions import Permission
 from ordito.server.places import reads_of
+from ordito.server.plans.asked import Inputs, InputTexts
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, Fields, Handler, Reply, Route
 
@@ -114,6 +116,25 @@ class DiffQuery(Fields, frozen=True):
     """A package of the project, by its digest or a label; "" for what the ensemble is made of."""
 
     environment: str | None = None
+
+
+class InputsQuery(Fields, frozen=True):
+    """Of which service the inputs are wanted."""
+
+    package: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """A package of the project, by its digest or a label; "" for what the ensemble is made of."""
+
+    environment: Annotated[str, msgspec.Meta(max_length=200)] | None = None
+    """The environment, null for the one that the ensemble is in."""
+
+
+class InputsGiven(InputsQuery, frozen=True):
+    """Values that a service would be deployed with, besides those that the ensemble has."""
+
+    inputs: Inputs = msgspec.field(default_factory=dict)
+    input_texts: InputTexts = msgspec.field(default_factory=dict)
+    forget_input: tuple[str, ...] = ()
+    """Inputs whose values of earlier commands are to be forgotten."""
 
 
 async def _reads(call: ApiCall) -> tuple[str, ...]:
@@ -202,6 +223,31 @@ async def _file(call: ApiCall) -> Reply:
     return Reply(await _ask(call, SERVICE_FILE, ServiceFileAsked(call.path["path"])))
 
 
+async def _inputs(call: ApiCall) -> Reply:
+    return await _inputs_with(call, call.query, ServiceInputsAsked(environment=call.query.environment))
+
+
+async def _check_inputs(call: ApiCall) -> Reply:
+    given: InputsGiven = call.body
+    asked = ServiceInputsAsked(
+        environment=given.environment,
+        inputs=given.inputs,
+        input_texts=given.input_texts,
+        forget=given.forget_input,
+    )
+    return await _inputs_with(call, given, asked)
+
+
+async def _inputs_with(call: ApiCall, of: InputsQuery, asked: ServiceInputsAsked) -> Reply:
+    reads = await _reads(call)
+    if of.package:
+        digest = await call.services.database.read(lambda c: package_named(c, call.project, of.package))
+        path = package_path(call.services.home, digest)
+        asked = msgspec.structs.replace(asked, service=seen_from_ensemble(path, reads[0]))
+        reads = (*reads, str(path))
+    return Reply(await _ask(call, SERVICE_INPUTS, asked, reads))
+
+
 async def _diff(call: ApiCall) -> Reply:
     fields: DiffQuery = call.query
     reads, service = await _reads(call), ""
@@ -259,6 +305,7 @@ async def _release_hosts(call: ApiCall) -> Reply:
 
 
 _PROBLEMS = ("unknown-project", "unknown-ensemble", "no-ensemble", "ensemble", "too-costly")
+_INPUT_PROBLEMS = ("unknown-package", "unknown-environment", "file-not-found", "invalid")
 _MATCH = ("changed", "match-required", "invalid", "locked", "too-large", "encoding")
 
 
@@ -301,6 +348,10 @@ TABLE = (
     _route("GET", "/diff", _PLAN, "What differs between what is deployed and a service.", _diff, query=DiffQuery,
            answers=(DiffData,), verb="diff",
            problems=("unknown-package", "not-deployed", "invalid", "plan-refused", "unknown-environment")),
+    _route("GET", "/inputs", _PLAN, "The inputs of the service, with the values that it would be deployed with.",
+           _inputs, query=InputsQuery, answers=(ServiceInputsData,), problems=_INPUT_PROBLEMS),
+    _route("POST", "/inputs/check", _PLAN, "The same with other values, and what is wrong with them.", _check_inputs,
+           body=InputsGiven, answers=(ServiceInputsData,), problems=_INPUT_PROBLEMS),
     _route("GET", "/notifications", _READ, "What was told to the ensemble, and what came of it.", _notices,
            answers=(NoticesData,)),
     _route("POST", "/notifications", _OPERATE, "Tell that something has happened.", _notify, body=Notice,
