@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.follow import lines_from
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.events_file import lines_from
 from ordito.ensemble.job_mark import marked
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder

@@ -1,0 +1,51 @@
+import { type ReactNode, useId } from "react";
+import { Link } from "wouter";
+
+import { useLiveState } from "../live/use.ts";
+
+interface ActionProps {
+  /** An address of a page, or what is done. */
+  does: string | (() => void);
+  /** Why it cannot be done now; then it is shown, says so, and does nothing. */
+  unable?: string | undefined;
+  className?: string;
+  children: ReactNode;
+}
+
+/** A button that leads to a page or does something. What cannot be done can still be reached, and says why. */
+export function Action({ does, unable, className = "button", children }: ActionProps): ReactNode {
+  const why = useId();
+  if (unable) {
+    return (
+      <button type="button" className={className} aria-disabled="true" aria-describedby={why} title={unable}>
+        {children}
+        <span id={why} hidden>
+          {unable}
+        </span>
+      </button>
+    );
+  }
+  if (typeof does === "string") {
+    return (
+      <Link href={does} className={className}>
+        {children}
+      </Link>
+    );
+  }
+  return (
+    <button type="button" className={className} onClick={does}>
+      {children}
+    </button>
+  );
+}
+
+/** Tells why somebody is unable to do what needs a permission; `undefined` where nothing stands in the way. */
+export function useUnable(allowed: readonly string[] | undefined, project: string): (permission: string) => string | undefined {
+  const live = useLiveState();
+  return (permission) => {
+    if (live.is === "offline") return "the server cannot be reached now";
+    if (!allowed) return "what you may do is not known yet";
+    if (!allowed.includes(permission)) return `needs the permission "${permission}", which the owners of ${project} give`;
+    return undefined;
+  };
+}
