@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from ordito.server.openapi import REF, any_value
-from ordito.server.plans.asked import ASKED, NAMES_KEY, WORKFLOWS, AskedOptions
+from ordito.server.plans.asked import ASKED, MAIN_KEY, NAMES_KEY, WORKFLOWS, AskedOptions
 from ordito.server.problems import ProblemData
 from ordito.server.route import BASE, Route
 from ordito.server.routes.table import ROUTES
@@ -53,6 +53,8 @@ export interface RequestField {
   choices: readonly string[];
   /** What it names: nodes, instances, inputs. */
   names: readonly string[];
+  /** Whether it is what the request is about. */
+  main: boolean;
   least: number | null;
   most: number | null;
 }
@@ -250,6 +252,7 @@ def _field(name: str, schema: Schema, required: bool) -> dict[str, Any]:
         "initial": schema.get("default"),
         "choices": schema.get("enum", []),
         "names": schema.get(NAMES_KEY, []),
+        "main": schema.get(MAIN_KEY, False),
         "least": bounds.get("minimum"),
         "most": bounds.get("maximum"),
     }

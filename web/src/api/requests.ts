@@ -12,6 +12,8 @@ export interface RequestField {
   choices: readonly string[];
   /** What it names: nodes, instances, inputs. */
   names: readonly string[];
+  /** Whether it is what the request is about. */
+  main: boolean;
   least: number | null;
   most: number | null;
 }
@@ -35,6 +37,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -46,6 +49,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -57,6 +61,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -70,6 +75,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -81,6 +87,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": [],
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -96,6 +103,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
      "no"
     ],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -109,6 +117,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -120,6 +129,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": "",
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -131,6 +141,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -142,6 +153,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -155,6 +167,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -170,6 +183,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
      "none"
     ],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -181,6 +195,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -194,6 +209,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -205,6 +221,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": [],
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -216,6 +233,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -229,6 +247,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "input"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -240,6 +259,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -257,6 +277,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -268,6 +289,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -279,6 +301,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -292,6 +315,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -303,6 +327,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": [],
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -318,6 +343,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
      "no"
     ],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -331,6 +357,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -342,6 +369,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": "",
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -353,6 +381,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -364,6 +393,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -377,6 +407,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -392,6 +423,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
      "none"
     ],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -403,6 +435,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -416,6 +449,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -427,6 +461,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": [],
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -438,6 +473,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -451,6 +487,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "input"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -462,6 +499,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -479,6 +517,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": 0,
     "choices": [],
     "names": [],
+    "main": true,
     "least": 1,
     "most": null
    },
@@ -490,6 +529,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -501,6 +541,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": "",
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -512,6 +553,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -525,6 +567,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -536,6 +579,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -553,6 +597,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -564,6 +609,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -575,6 +621,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -586,6 +633,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -599,6 +647,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -610,6 +659,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": [],
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -629,6 +679,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": true,
     "least": null,
     "most": null
    },
@@ -642,6 +693,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": true,
     "least": null,
     "most": null
    },
@@ -653,6 +705,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": null,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -664,6 +717,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": true,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -677,6 +731,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "instance"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -688,6 +743,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -699,6 +755,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -710,6 +767,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -721,6 +779,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -740,6 +799,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "instance"
     ],
+    "main": true,
     "least": null,
     "most": null
    },
@@ -755,6 +815,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
      "instance"
     ],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -766,6 +827,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -779,6 +841,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -790,6 +853,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -810,6 +874,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
      "node",
      "instance"
     ],
+    "main": true,
     "least": null,
     "most": null
    },
@@ -821,6 +886,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -841,6 +907,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
      "node",
      "instance"
     ],
+    "main": true,
     "least": null,
     "most": null
    },
@@ -852,6 +919,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -872,6 +940,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
      "node",
      "instance"
     ],
+    "main": true,
     "least": null,
     "most": null
    },
@@ -883,6 +952,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -903,6 +973,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
      "node",
      "instance"
     ],
+    "main": true,
     "least": null,
     "most": null
    }
@@ -923,6 +994,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
      "node",
      "instance"
     ],
+    "main": true,
     "least": null,
     "most": null
    }
@@ -940,6 +1012,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": null,
     "choices": [],
     "names": [],
+    "main": true,
     "least": null,
     "most": null
    },
@@ -953,6 +1026,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "names": [
      "node"
     ],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -964,6 +1038,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": [],
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -975,6 +1050,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": [],
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -986,6 +1062,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -997,6 +1074,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": false,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -1014,6 +1092,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": null,
     "choices": [],
     "names": [],
+    "main": true,
     "least": null,
     "most": null
    }
@@ -1031,6 +1110,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": "",
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -1042,6 +1122,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": [],
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -1059,6 +1140,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": null,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    },
@@ -1070,6 +1152,7 @@ export const REQUESTS: Readonly<Record<string, RequestForm>> = {
     "initial": null,
     "choices": [],
     "names": [],
+    "main": false,
     "least": null,
     "most": null
    }
@@ -1088,6 +1171,7 @@ export const OPTIONS: readonly RequestField[] = [
   "initial": 64,
   "choices": [],
   "names": [],
+  "main": false,
   "least": 1,
   "most": 10000
  },
@@ -1104,6 +1188,7 @@ export const OPTIONS: readonly RequestField[] = [
    "usual"
   ],
   "names": [],
+  "main": false,
   "least": null,
   "most": null
  },
@@ -1115,6 +1200,7 @@ export const OPTIONS: readonly RequestField[] = [
   "initial": 0,
   "choices": [],
   "names": [],
+  "main": false,
   "least": 0,
   "most": 1000
  },
@@ -1126,6 +1212,7 @@ export const OPTIONS: readonly RequestField[] = [
   "initial": null,
   "choices": [],
   "names": [],
+  "main": false,
   "least": 0,
   "most": null
  },
@@ -1137,6 +1224,7 @@ export const OPTIONS: readonly RequestField[] = [
   "initial": 1,
   "choices": [],
   "names": [],
+  "main": false,
   "least": 1,
   "most": 10000
  },
@@ -1148,6 +1236,7 @@ export const OPTIONS: readonly RequestField[] = [
   "initial": null,
   "choices": [],
   "names": [],
+  "main": false,
   "least": null,
   "most": null
  },
@@ -1159,6 +1248,7 @@ export const OPTIONS: readonly RequestField[] = [
   "initial": "",
   "choices": [],
   "names": [],
+  "main": false,
   "least": null,
   "most": null
  }

@@ -30,6 +30,9 @@ LOCAL = frozenset({"fetch", "node_id"})
 NAMES_KEY = "x-names"
 """The word of a schema that says what a field names: some of ``NAMED_THINGS``."""
 
+MAIN_KEY = "x-main"
+"""The word of a schema that says that a field is what its request is about."""
+
 NAMED_THINGS = ("node", "instance", "input")
 _words = re.compile(r"[A-Z]+").findall
 
@@ -78,9 +81,19 @@ def _kind(field: Declared, wording: Mapping[str, str]) -> Any:
     said: dict[str, Any] = {name: value for name, value in (("ge", least), ("le", most)) if value is not None}
     if help_of := _help(field, wording):
         said["description"] = help_of
-    if names := [name for name in NAMED_THINGS if by is not None and name.upper() in _words(by.metavar)]:
-        said["extra_json_schema"] = {NAMES_KEY: names}
+    if more := _more(field):
+        said["extra_json_schema"] = more
     return Annotated[kind, msgspec.Meta(**said)] if said else kind
+
+
+def _more(field: Declared) -> dict[str, Any]:
+    """What else forms are to know of a field."""
+    by, found = field.by, dict[str, Any]()
+    if by is not None and (names := [name for name in NAMED_THINGS if name.upper() in _words(by.metavar)]):
+        found[NAMES_KEY] = names
+    if isinstance(by, Argument):
+        found[MAIN_KEY] = True
+    return found
 
 
 def _help(field: Declared, wording: Mapping[str, str]) -> str:
