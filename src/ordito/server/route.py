@@ -46,6 +46,9 @@ class PageFields(Fields, frozen=True):
     after: str = ""
     """The cursor with which the part before it ended, "" for the first part."""
 
+    fields: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
+    """The fields of each item that are wanted, with commas between their names; "" for all."""
+
 
 class TopologyQuery(Fields, frozen=True):
     """How much of a picture is wanted."""

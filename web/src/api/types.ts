@@ -272,10 +272,13 @@ export interface AuditChain {
 export interface AuditFields {
   limit?: number;
   after?: string;
+  fields?: string;
   actor?: string;
   project?: string;
   action?: string;
   outcome?: string;
+  since?: string | null;
+  until?: string | null;
 }
 
 /** Who has asked: a user, a service account, a schedule, or a git source. */
@@ -468,6 +471,7 @@ export interface DeliveryData {
 export interface DeliveryFields {
   limit?: number;
   after?: string;
+  fields?: string;
   state?: "" | "done" | "waiting";
 }
 
@@ -1716,6 +1720,7 @@ export interface PackageType {
 export interface PackagesQuery {
   limit?: number;
   after?: string;
+  fields?: string;
   q?: string;
 }
 
@@ -1723,12 +1728,14 @@ export interface PackagesQuery {
 export interface PageFields {
   limit?: number;
   after?: string;
+  fields?: string;
 }
 
 /** Which part of a plan is wanted. */
 export interface PartFields {
   limit?: number;
   after?: string;
+  fields?: string;
   part?: "" | "changes" | "edges" | "head" | "steps";
 }
 
@@ -1762,6 +1769,7 @@ export interface PictureEdge {
 export interface PlanFields {
   limit?: number;
   after?: string;
+  fields?: string;
   state?: string;
   by?: string;
 }

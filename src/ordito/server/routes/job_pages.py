@@ -141,10 +141,9 @@ async def _log(call: ApiCall) -> Reply:
     if fields.before is not None and fields.after:
         raise ApiProblem("malformed", 'the query has "after" and "before"', "give one of them")
     path = await _kept_log(call, is_first=not fields.after)
-    with within(path.parents[2]):
-        found = await asyncio.to_thread(_part, path, fields)
-        if not found.frames and fields.wait and fields.before is None:
-            found = await _waited(call, path, fields)
+    found = await asyncio.to_thread(_part, path, fields)
+    if not found.frames and fields.wait and fields.before is None:
+        found = await _waited(call, path, fields)
     size = path.stat().st_size if path.exists() else 0
     pieces = (LogPiece(one.step, one.content.decode("utf-8", "replace"), one.begin) for one in found.frames)
     headers = {"Ordito-Next": str(found.end), "Ordito-Complete": str(found.end >= size).lower()}
@@ -153,9 +152,10 @@ async def _log(call: ApiCall) -> Reply:
 
 def _part(path: Path, fields: LogFields) -> LogPart:
     wanted = partial(is_of, step=fields.step, instance=fields.instance, operation=fields.operation)
-    if fields.before is not None:
-        return log_part_before(path, None if fields.before < 0 else fields.before, fields.limit, wanted)
-    return log_part(path, fields.after, fields.limit, wanted)
+    with within(path.parents[2]):
+        if fields.before is not None:
+            return log_part_before(path, None if fields.before < 0 else fields.before, fields.limit, wanted)
+        return log_part(path, fields.after, fields.limit, wanted)
 
 
 async def _waited(call: ApiCall, path: Path, fields: LogFields) -> LogPart:

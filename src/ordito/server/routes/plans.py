@@ -416,7 +416,12 @@ async def _decide(call: ApiCall) -> Reply:
             go_on(connection, plan, PlanState.QUEUED, call.now)
         return Reply(shown(connection, call, plan_row(connection, of, plan)))
 
-    reply = await call.change(f"plan.{given.decision}", decide, about=plan, detail=given.digest)
+    try:
+        reply = await call.change(f"plan.{given.decision}", decide, about=plan, detail=given.digest)
+    except ApiProblem as problem:
+        if problem.code in ("own-plan", "forbidden"):
+            await call.denied(f"{plan}: {problem.code}")
+        raise
     call.services.keeper.wake()
     return reply
 
