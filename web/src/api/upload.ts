@@ -31,7 +31,13 @@ export async function sendPackage(
       }
     };
     request.onerror = () =>
-      failed(outside("unreachable", "the package could not be sent whole", "see whether the server runs, and whether it takes packages of this size"));
+      failed(
+        outside(
+          "unreachable",
+          "the package could not be sent whole",
+          "see whether the server runs, and whether it takes packages of this size",
+        ),
+      );
     signal?.addEventListener("abort", () => request.abort());
     request.onabort = () => failed(signal?.reason ?? new DOMException("not sent", "AbortError"));
     request.send(file);

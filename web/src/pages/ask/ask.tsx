@@ -3,12 +3,19 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
 
 import { ask } from "../../api/ask.ts";
-import { OPTIONS, type RequestField, type RequestForm, REQUESTS } from "../../api/requests.ts";
+import { OPTIONS, REQUESTS, type RequestField, type RequestForm } from "../../api/requests.ts";
 import type { EnsembleData, PlanWanted } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
 import { useLiveState } from "../../live/use.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { askAddress, type EnsembleNamed, ensembleAddress, EnsemblePage, namedIn, useEnsemble } from "../../parts/ensemble-head.tsx";
+import {
+  askAddress,
+  type EnsembleNamed,
+  EnsemblePage,
+  ensembleAddress,
+  namedIn,
+  useEnsemble,
+} from "../../parts/ensemble-head.tsx";
 import { Field } from "../../parts/form.tsx";
 import { Findings, ProblemPart } from "../../parts/problem.tsx";
 import { Wait } from "../../parts/wait.tsx";
@@ -87,7 +94,13 @@ function AskForm({ of, workflow, form, ensemble }: AskFormProps): ReactNode {
 
   const ofService = OF_A_SERVICE.has(workflow);
   const template = workflow === "workflow" ? textOf(values["name"]) : "";
-  const service = useServiceInputs(of, { off: !ofService, package: chosen, environment, values: inputs, forget: listOf(values["forget_input"]) });
+  const service = useServiceInputs(of, {
+    off: !ofService,
+    package: chosen,
+    environment,
+    values: inputs,
+    forget: listOf(values["forget_input"]),
+  });
   const written = useWorkflowInputs(of, template);
   const declared: readonly Declared[] = ofService ? service.inputs : written;
   const secrets = useLook(
@@ -101,7 +114,10 @@ function AskForm({ of, workflow, form, ensemble }: AskFormProps): ReactNode {
   const send = async (): Promise<void> => {
     setBusy(true);
     setError(undefined);
-    const given = ofService || template ? sentOf(declared, inputs) : { inputs: {}, input_texts: Object.fromEntries(free.filter(([name]) => name)) };
+    const given =
+      ofService || template
+        ? sentOf(declared, inputs)
+        : { inputs: {}, input_texts: Object.fromEntries(free.filter(([name]) => name)) };
     const body = {
       request: {
         workflow,
@@ -127,7 +143,8 @@ function AskForm({ of, workflow, form, ensemble }: AskFormProps): ReactNode {
 
   const set = (name: string, value: FieldValue): void => setValues((before) => ({ ...before, [name]: value }));
   const setInput = (name: string, value: InputValue): void => setInputs((before) => ({ ...before, [name]: value }));
-  const isFieldShown = (field: RequestField): boolean => isShown(form.fields, field) && !(workflow === "workflow" && field.name === "name");
+  const isFieldShown = (field: RequestField): boolean =>
+    isShown(form.fields, field) && !(workflow === "workflow" && field.name === "name");
   const shown = form.fields.filter(isFieldShown);
   const further = form.fields.filter((field) => !isShown(form.fields, field));
   return (
@@ -145,7 +162,11 @@ function AskForm({ of, workflow, form, ensemble }: AskFormProps): ReactNode {
       </div>
       {!may && (
         <ProblemPart
-          error={new Error(`making a plan needs the permission "plan": ask the owners of ${of.project} for a role that has it`)}
+          error={
+            new Error(
+              `making a plan needs the permission "plan": ask the owners of ${of.project} for a role that has it`,
+            )
+          }
           title="You may not make plans here"
         />
       )}
@@ -156,7 +177,11 @@ function AskForm({ of, workflow, form, ensemble }: AskFormProps): ReactNode {
         <PackageChoice
           project={of.project}
           chosen={chosen}
-          none={ensemble.package ? `as it is: ${ensemble.package_labels[0] ?? ensemble.package.slice(0, 8)}` : "the service of the ensemble"}
+          none={
+            ensemble.package
+              ? `as it is: ${ensemble.package_labels[0] ?? ensemble.package.slice(0, 8)}`
+              : "the service of the ensemble"
+          }
           unable={ensemble.allowed.includes("deploy") ? undefined : 'Needs the permission "deploy".'}
           onChoose={setChosen}
         />
@@ -183,22 +208,35 @@ function AskForm({ of, workflow, form, ensemble }: AskFormProps): ReactNode {
       {form.inputs && (
         <fieldset className="ask-inputs">
           <legend>Inputs</legend>
-          {ofService && service.error !== null && <ProblemPart error={service.error} title="The inputs could not be read" onAgain={service.again} />}
+          {ofService && service.error !== null && (
+            <ProblemPart error={service.error} title="The inputs could not be read" onAgain={service.again} />
+          )}
           <Findings of={service.findings} />
-          {ofService && !service.isKnown && service.error === null && <p className="muted">The service is being read.</p>}
+          {ofService && !service.isKnown && service.error === null && (
+            <p className="muted">The service is being read.</p>
+          )}
           {ofService && service.isKnown && !declared.length && <p className="muted">The service has no inputs.</p>}
           <div className="ask-fields">
             <InputFields
-              inputs={ofService ? service.inputs : written.map((one) => ({ ...one, present: null, from: "", findings: [] }))}
+              inputs={
+                ofService ? service.inputs : written.map((one) => ({ ...one, present: null, from: "", findings: [] }))
+              }
               values={inputs}
               secrets={secrets.data?.data.secrets ?? []}
               onChange={setInput}
             />
           </div>
-          {workflow === "workflow" && template && !written.length && <p className="muted">This workflow has no inputs.</p>}
+          {workflow === "workflow" && template && !written.length && (
+            <p className="muted">This workflow has no inputs.</p>
+          )}
           {workflow === "run" && (
-            <Field label="Inputs of the operation" hint="Values as on a command line: the type of an input says what they mean.">
-              {(control) => <PairRows control={control} label="Inputs of the operation" rows={free} onChange={setFree} />}
+            <Field
+              label="Inputs of the operation"
+              hint="Values as on a command line: the type of an input says what they mean."
+            >
+              {(control) => (
+                <PairRows control={control} label="Inputs of the operation" rows={free} onChange={setFree} />
+              )}
             </Field>
           )}
         </fieldset>
@@ -230,7 +268,9 @@ function AskForm({ of, workflow, form, ensemble }: AskFormProps): ReactNode {
         </div>
       </details>
       <Field label="Comment" hint="What others read about it">
-        {(control) => <textarea {...control} rows={2} value={comment} onChange={(event) => setComment(event.target.value)} />}
+        {(control) => (
+          <textarea {...control} rows={2} value={comment} onChange={(event) => setComment(event.target.value)} />
+        )}
       </Field>
       <footer className="buttons ask-send">
         <span className="muted">Nothing is carried out before you have seen the plan.</span>
@@ -253,7 +293,15 @@ function listOf(value: FieldValue | undefined): string[] {
 const WORKFLOWS = "GET /projects/{project}/ensembles/{ensemble}/workflows";
 
 /** The workflows of the template that is deployed. */
-function WorkflowChoice({ of, chosen, onChoose }: { of: EnsembleNamed; chosen: string; onChoose: (name: string) => void }): ReactNode {
+function WorkflowChoice({
+  of,
+  chosen,
+  onChoose,
+}: {
+  of: EnsembleNamed;
+  chosen: string;
+  onChoose: (name: string) => void;
+}): ReactNode {
   const found = useLook(WORKFLOWS, { path: { ...of } });
   return (
     <Wait for={found} title="The workflows could not be read" lines={1}>
@@ -280,7 +328,11 @@ function WorkflowChoice({ of, chosen, onChoose }: { of: EnsembleNamed; chosen: s
 
 /** The inputs of a workflow of the template. */
 function useWorkflowInputs(of: EnsembleNamed, name: string): readonly Declared[] {
-  const found = useLook("GET /projects/{project}/ensembles/{ensemble}/workflows/{name}", { path: { ...of, name } }, { off: !name });
+  const found = useLook(
+    "GET /projects/{project}/ensembles/{ensemble}/workflows/{name}",
+    { path: { ...of, name } },
+    { off: !name },
+  );
   return useMemo(
     () =>
       (found.data?.data.inputs ?? []).map((one) => ({

@@ -24,7 +24,13 @@ interface InputFieldsProps {
 /** The inputs of a service or a workflow, each as it is declared. */
 export function InputFields({ inputs, values, secrets, onChange }: InputFieldsProps): ReactNode {
   return inputs.map((one) => (
-    <InputField key={one.name} input={one} value={values[one.name]} secrets={secrets} onChange={(value) => onChange(one.name, value)} />
+    <InputField
+      key={one.name}
+      input={one}
+      value={values[one.name]}
+      secrets={secrets}
+      onChange={(value) => onChange(one.name, value)}
+    />
   ));
 }
 
@@ -76,11 +82,26 @@ function InputField({ input, value, secrets, onChange }: InputFieldProps): React
             );
           case "yaml":
             return (
-              <textarea {...control} rows={3} spellCheck={false} className="mono" value={text} placeholder={presentText(input)} onChange={(event) => setText(event.target.value)} />
+              <textarea
+                {...control}
+                rows={3}
+                spellCheck={false}
+                className="mono"
+                value={text}
+                placeholder={presentText(input)}
+                onChange={(event) => setText(event.target.value)}
+              />
             );
           default:
             return (
-              <input {...control} value={text} placeholder={presentText(input)} autoComplete="off" spellCheck={false} onChange={(event) => setText(event.target.value)} />
+              <input
+                {...control}
+                value={text}
+                placeholder={presentText(input)}
+                autoComplete="off"
+                spellCheck={false}
+                onChange={(event) => setText(event.target.value)}
+              />
             );
         }
       }}
@@ -99,7 +120,11 @@ function SecretField({ input, value, secrets, onChange }: InputFieldProps): Reac
     <div className="ask-secret">
       <Field label={labelOf(input)} hint={<Hint input={input} more={["never shown"]} />} findings={input.findings}>
         {(control) => (
-          <select {...control} value={isTyped ? TYPED : value?.as === "secret" ? value.name : ""} onChange={(event) => choose(event.target.value)}>
+          <select
+            {...control}
+            value={isTyped ? TYPED : value?.as === "secret" ? value.name : ""}
+            onChange={(event) => choose(event.target.value)}
+          >
             <option value="">{input.present === null ? "not given" : "as it is"}</option>
             {secrets.map((one) => (
               <option key={one} value={one}>

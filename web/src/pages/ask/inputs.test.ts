@@ -23,11 +23,23 @@ test("types are told with their constraints", () => {
 });
 
 test("only what is given is sent, each as its type needs it", () => {
-  const all = [declared("port", "integer"), declared("hosts", "list of string"), declared("sizes", "map of integer"), declared("pass", "string")];
+  const all = [
+    declared("port", "integer"),
+    declared("hosts", "list of string"),
+    declared("sizes", "map of integer"),
+    declared("pass", "string"),
+  ];
   const sent = sentOf(all, {
     port: { as: "text", text: "8080" },
     hosts: { as: "texts", rows: ["a", "", "8"] },
-    sizes: { as: "pairs", rows: [["web", "4"], ["db", "many"], ["", ""]] },
+    sizes: {
+      as: "pairs",
+      rows: [
+        ["web", "4"],
+        ["db", "many"],
+        ["", ""],
+      ],
+    },
     pass: { as: "secret", name: "db-password" },
   });
   assert.deepEqual(sent.input_texts, { port: "8080" });

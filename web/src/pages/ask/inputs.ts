@@ -40,7 +40,8 @@ export function shapeOf({ type, constraints }: Pick<Declared, "type" | "constrai
 export function choicesOf(constraints: readonly Record<string, unknown>[]): readonly string[] | undefined {
   for (const one of constraints) {
     const values = one["valid_values"];
-    if (Array.isArray(values)) return values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+    if (Array.isArray(values))
+      return values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
   }
   return undefined;
 }
@@ -48,7 +49,10 @@ export function choicesOf(constraints: readonly Record<string, unknown>[]): read
 /** What may stand there: type and constraints, as in `integer, in range 1024 to 65535`. */
 export function typeText({ type, constraints }: Pick<Declared, "type" | "constraints">): string {
   const said = constraints.flatMap((one) => Object.entries(one)).filter(([name]) => name !== "valid_values");
-  return [type, ...said.map(([name, value]) => `${name.replace(/^\$/, "").replaceAll("_", " ")} ${boundText(value)}`)].join(", ");
+  return [
+    type,
+    ...said.map(([name, value]) => `${name.replace(/^\$/, "").replaceAll("_", " ")} ${boundText(value)}`),
+  ].join(", ");
 }
 
 function boundText(value: unknown): string {
@@ -57,7 +61,10 @@ function boundText(value: unknown): string {
 }
 
 /** What is sent: texts as on a command line, and what has a shape as values. Nothing for fields that are empty. */
-export function sentOf(declared: readonly Declared[], values: InputValues): { inputs: Record<string, unknown>; input_texts: Record<string, string> } {
+export function sentOf(
+  declared: readonly Declared[],
+  values: InputValues,
+): { inputs: Record<string, unknown>; input_texts: Record<string, string> } {
   const inputs: Record<string, unknown> = {};
   const texts: Record<string, string> = {};
   for (const one of declared) {

@@ -56,7 +56,15 @@ export default function NewEnsemblePage({ params }: PageProps): ReactNode {
         {make.isError && <ProblemPart error={make.error} title="The ensemble was not made" />}
         <Field label="Name (needed)" hint="small letters, digits and dashes">
           {(control) => (
-            <input {...control} required autoFocus autoComplete="off" spellCheck={false} value={name} onChange={(event) => setName(event.target.value)} />
+            <input
+              {...control}
+              required
+              autoFocus
+              autoComplete="off"
+              spellCheck={false}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
           )}
         </Field>
         <PackageChoice project={project} chosen={chosen} none="" unable={unable("deploy")} onChoose={setChosen} />

@@ -3,7 +3,7 @@ import { useSearch } from "wouter";
 
 import { useChange, useLook } from "../../api/use.ts";
 import { announce } from "../../parts/announce.ts";
-import { type EnsembleNamed } from "../../parts/ensemble-head.tsx";
+import type { EnsembleNamed } from "../../parts/ensemble-head.tsx";
 import { Field } from "../../parts/form.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
 import { PairRows } from "./rows.tsx";
@@ -16,10 +16,17 @@ export function Notify({ of }: { of: EnsembleNamed }): ReactNode {
   const [entity, setEntity] = useState(query.get("entity") ?? query.get("instances") ?? "");
   const [values, setValues] = useState<Pair[]>([]);
   const list = useId();
-  const instances = useLook("GET /projects/{project}/ensembles/{ensemble}/instances", { path: { ...of }, query: { limit: 500 } });
+  const instances = useLook("GET /projects/{project}/ensembles/{ensemble}/instances", {
+    path: { ...of },
+    query: { limit: 500 },
+  });
   const notify = useChange("POST /projects/{project}/ensembles/{ensemble}/notifications");
   const send = (): void => {
-    const body = { event, entity, values: Object.fromEntries(values.filter(([name]) => name).map(([name, text]) => [name, valueOf(text)])) };
+    const body = {
+      event,
+      entity,
+      values: Object.fromEntries(values.filter(([name]) => name).map(([name, text]) => [name, valueIn(text)])),
+    };
     notify.mutate({ path: { ...of }, body }, { onSuccess: () => announce("the notice is taken") });
   };
   return (
@@ -41,11 +48,26 @@ export function Notify({ of }: { of: EnsembleNamed }): ReactNode {
         </p>
       )}
       <Field label="Event (needed)" hint="The name of an event, or interface.notification">
-        {(control) => <input {...control} required autoComplete="off" value={event} onChange={(changed) => setEvent(changed.target.value)} />}
+        {(control) => (
+          <input
+            {...control}
+            required
+            autoComplete="off"
+            value={event}
+            onChange={(changed) => setEvent(changed.target.value)}
+          />
+        )}
       </Field>
       <Field label="Entity (needed)" hint="A node with one instance, an instance, or a pair of instances">
         {(control) => (
-          <input {...control} required list={list} autoComplete="off" value={entity} onChange={(changed) => setEntity(changed.target.value)} />
+          <input
+            {...control}
+            required
+            list={list}
+            autoComplete="off"
+            value={entity}
+            onChange={(changed) => setEntity(changed.target.value)}
+          />
         )}
       </Field>
       <datalist id={list}>
@@ -66,7 +88,7 @@ export function Notify({ of }: { of: EnsembleNamed }): ReactNode {
 }
 
 /** What reads as JSON is that, the rest is text. */
-function valueOf(text: string): unknown {
+function valueIn(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

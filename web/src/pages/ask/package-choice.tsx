@@ -1,8 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type DragEvent, type ReactNode, useState } from "react";
-
-import { sendPackage } from "../../api/upload.ts";
 import type { PackageLine } from "../../api/types.ts";
+import { sendPackage } from "../../api/upload.ts";
 import { useLook } from "../../api/use.ts";
 import { announce } from "../../parts/announce.ts";
 import { Field } from "../../parts/form.tsx";
@@ -94,5 +93,7 @@ export function PackageChoice({ project, chosen, none, unable, onChoose }: Packa
 
 function nameOf(one: PackageLine): string {
   const short = one.digest.slice(0, 8);
-  return one.labels.length ? `${one.labels.join(", ")} (${short})` : `${one.name || "package"} ${one.version} (${short})`;
+  return one.labels.length
+    ? `${one.labels.join(", ")} (${short})`
+    : `${one.name || "package"} ${one.version} (${short})`;
 }

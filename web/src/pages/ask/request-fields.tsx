@@ -16,7 +16,13 @@ interface RequestFieldsProps {
 /** Fields of a request, each as the schema of the API says it. */
 export function RequestFields({ fields, values, listOf, onChange }: RequestFieldsProps): ReactNode {
   return fields.map((field) => (
-    <OneField key={field.name} field={field} value={values[field.name] ?? ""} list={listOf(field)} onChange={(value) => onChange(field.name, value)} />
+    <OneField
+      key={field.name}
+      field={field}
+      value={values[field.name] ?? ""}
+      list={listOf(field)}
+      onChange={(value) => onChange(field.name, value)}
+    />
   ));
 }
 
@@ -54,7 +60,9 @@ function OneField({ field, value, list, onChange }: OneFieldProps): ReactNode {
               </select>
             );
           case "texts":
-            return <TextRows control={control} label={label} rows={value as string[]} list={list} onChange={onChange} />;
+            return (
+              <TextRows control={control} label={label} rows={value as string[]} list={list} onChange={onChange} />
+            );
           case "texts-by-name":
           case "numbers-by-name":
             return (
@@ -91,6 +99,10 @@ function OneField({ field, value, list, onChange }: OneFieldProps): ReactNode {
 function hintOf(field: RequestField): string {
   const { least, most, about } = field;
   const bounds =
-    least !== null && most !== null ? `${least.toLocaleString("en")} to ${most.toLocaleString("en")}` : least !== null ? `${least.toLocaleString("en")} or more` : "";
+    least !== null && most !== null
+      ? `${least.toLocaleString("en")} to ${most.toLocaleString("en")}`
+      : least !== null
+        ? `${least.toLocaleString("en")} or more`
+        : "";
   return [about, bounds && `${bounds}.`].filter(Boolean).join(" ");
 }

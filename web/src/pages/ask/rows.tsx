@@ -22,13 +22,17 @@ export function TextRows({ control, label, rows, list, onChange }: TextRowsProps
       {shown.map((row, at) => (
         <div key={at} className="ask-row">
           <input
-            {...(at === 0 ? control : { "aria-describedby": control["aria-describedby"], "aria-label": `${label}, row ${at + 1}` })}
+            {...(at === 0
+              ? control
+              : { "aria-describedby": control["aria-describedby"], "aria-label": `${label}, row ${at + 1}` })}
             value={row}
             list={list}
             autoComplete="off"
             onChange={(event) => set(at, event.target.value)}
           />
-          {shown.length > 1 && <Remove what={row || `row ${at + 1}`} onClick={() => onChange(shown.filter((_, place) => place !== at))} />}
+          {shown.length > 1 && (
+            <Remove what={row || `row ${at + 1}`} onClick={() => onChange(shown.filter((_, place) => place !== at))} />
+          )}
         </div>
       ))}
       <Add label={label} onClick={() => onChange([...shown, ""])} whole={whole} />
@@ -73,7 +77,9 @@ export function PairRows(props: PairRowsProps): ReactNode {
             autoComplete="off"
             onChange={(event) => set(at, [name, event.target.value])}
           />
-          {shown.length > 1 && <Remove what={name || `row ${at + 1}`} onClick={() => onChange(shown.filter((_, place) => place !== at))} />}
+          {shown.length > 1 && (
+            <Remove what={name || `row ${at + 1}`} onClick={() => onChange(shown.filter((_, place) => place !== at))} />
+          )}
         </div>
       ))}
       <Add label={label} onClick={() => onChange([...shown, ["", ""]])} whole={whole} />
@@ -89,7 +95,15 @@ function Remove({ what, onClick }: { what: string; onClick: () => void }): React
   );
 }
 
-function Add({ label, onClick, whole }: { label: string; onClick: () => void; whole: { current: HTMLElement | null } }): ReactNode {
+function Add({
+  label,
+  onClick,
+  whole,
+}: {
+  label: string;
+  onClick: () => void;
+  whole: { current: HTMLElement | null };
+}): ReactNode {
   const add = (): void => {
     onClick();
     // Once it is drawn.

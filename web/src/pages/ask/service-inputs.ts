@@ -31,7 +31,15 @@ export interface ServiceInputs {
   again: () => void;
 }
 
-const NONE: ServiceInputs = { inputs: [], environment: "", environments: [], findings: [], isKnown: false, error: null, again: () => undefined };
+const NONE: ServiceInputs = {
+  inputs: [],
+  environment: "",
+  environments: [],
+  findings: [],
+  isKnown: false,
+  error: null,
+  again: () => undefined,
+};
 
 /** The inputs of the service that is to be deployed, and what is wrong with the values that stand in the form. */
 export function useServiceInputs(of: EnsembleNamed, asked: Asked): ServiceInputs {

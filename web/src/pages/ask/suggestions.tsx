@@ -30,13 +30,19 @@ export function useSuggestions(of: EnsembleNamed, form: RequestForm, values: Val
   const runs = form.fields.some(({ name }) => name === "operation");
   const instance = firstOf(values, "instance");
   const at = firstOf(values, "node") || (instances.data?.data.items.find((one) => one.id === instance)?.node ?? "");
-  const described = useLook("GET /projects/{project}/ensembles/{ensemble}/nodes/{name}", { path: { ...of, name: at } }, { off: !runs || !at });
+  const described = useLook(
+    "GET /projects/{project}/ensembles/{ensemble}/nodes/{name}",
+    { path: { ...of, name: at } },
+    { off: !runs || !at },
+  );
   const known: Record<string, readonly string[]> = {
     node: nodes.data?.data.items.map(({ name }) => name) ?? [],
     instance: instances.data?.data.items.map((one) => one.id) ?? [],
     operation: operationsOf(described.data?.data),
   };
-  const kinds = [...new Set([...form.fields.map((field) => field.names.join(" ")).filter(Boolean), ...(runs ? ["operation"] : [])])];
+  const kinds = [
+    ...new Set([...form.fields.map((field) => field.names.join(" ")).filter(Boolean), ...(runs ? ["operation"] : [])]),
+  ];
   return {
     listOf: (field) => {
       const kind = runs && field.name === "operation" ? "operation" : field.names.join(" ");
@@ -44,9 +50,12 @@ export function useSuggestions(of: EnsembleNamed, form: RequestForm, values: Val
     },
     lists: kinds.map((kind) => (
       <datalist key={kind} id={`${id}-${kind.replace(" ", "-")}`}>
-        {kind.split(" ").flatMap((one) => known[one] ?? []).map((name) => (
-          <option key={name} value={name} />
-        ))}
+        {kind
+          .split(" ")
+          .flatMap((one) => known[one] ?? [])
+          .map((name) => (
+            <option key={name} value={name} />
+          ))}
       </datalist>
     )),
   };

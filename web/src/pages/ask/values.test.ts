@@ -30,8 +30,13 @@ test("what is no number is left for the server to refuse", () => {
 });
 
 test("what a request is about shows at once", () => {
-  const shown = fields("scale").filter((field) => isShown(fields("scale"), field)).map(({ name }) => name);
+  const shown = fields("scale")
+    .filter((field) => isShown(fields("scale"), field))
+    .map(({ name }) => name);
   assert.deepEqual(shown, ["names", "counts", "delta", "remove"]);
-  assert.equal(fields("deploy").some((field) => isShown(fields("deploy"), field)), false);
+  assert.equal(
+    fields("deploy").some((field) => isShown(fields("deploy"), field)),
+    false,
+  );
   assert.equal(titleOf("allow_data_loss"), "Allow data loss");
 });

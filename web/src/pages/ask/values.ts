@@ -31,7 +31,9 @@ export function valuesOf(fields: readonly RequestField[], query: URLSearchParams
   const values: Values = Object.fromEntries(fields.map((field) => [field.name, initialOf(field)]));
   for (const key of new Set(query.keys())) {
     const given = query.getAll(key).filter(Boolean);
-    const field = fields.find(({ name }) => name === key) ?? fields.find((one) => one.main && one.names.includes(key.replace(/s$/, "")));
+    const field =
+      fields.find(({ name }) => name === key) ??
+      fields.find((one) => one.main && one.names.includes(key.replace(/s$/, "")));
     if (!field || !given.length) continue;
     values[field.name] = read(field, given, values[field.name] ?? "");
   }
@@ -80,7 +82,9 @@ function sentOf(field: RequestField, value: FieldValue | undefined): unknown {
   }
   const pairs = (value as Pair[]).filter(([name]) => name.trim());
   if (!pairs.length) return undefined;
-  return Object.fromEntries(pairs.map(([name, text]) => [name.trim(), field.kind === "numbers-by-name" ? numberIn(text) : text]));
+  return Object.fromEntries(
+    pairs.map(([name, text]) => [name.trim(), field.kind === "numbers-by-name" ? numberIn(text) : text]),
+  );
 }
 
 function numberIn(text: string): number | string {

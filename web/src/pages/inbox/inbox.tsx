@@ -35,7 +35,10 @@ export default function InboxPage(): ReactNode {
       </div>
       {isEmpty && (
         <Empty title="Nothing needs you">
-          <p className="muted">Plans that wait for your approval, plans of yours that wait for you, and jobs that went wrong come here by themselves.</p>
+          <p className="muted">
+            Plans that wait for your approval, plans of yours that wait for you, and jobs that went wrong come here by
+            themselves.
+          </p>
         </Empty>
       )}
       <Wait for={plans} title="The plans could not be read" lines={4}>
@@ -51,7 +54,13 @@ export default function InboxPage(): ReactNode {
           troubled.length > 0 && (
             <section className="inbox-part">
               <h2>Jobs and ensembles that need attention</h2>
-              <Table label="Jobs and ensembles that need attention" rows={troubled} columns={TROUBLE} keyOf={nameOf} addressOf={placeOf} />
+              <Table
+                label="Jobs and ensembles that need attention"
+                rows={troubled}
+                columns={TROUBLE}
+                keyOf={nameOf}
+                addressOf={placeOf}
+              />
             </section>
           )
         }
@@ -141,8 +150,14 @@ const TROUBLE: readonly Column<EnsembleData>[] = [
     id: "status",
     head: "Status",
     width: "minmax(7rem, 0.8fr)",
-    cell: (one) => (one.problem ? <Status of="unreadable" tone="error" /> : <Status of={one.summary?.status ?? "unknown"} />),
+    cell: (one) =>
+      one.problem ? <Status of="unreadable" tone="error" /> : <Status of={one.summary?.status ?? "unknown"} />,
   },
   { id: "why", head: "Why", width: "minmax(14rem, 4fr)", cell: (one) => reasonsOf(one).join("; ") },
-  { id: "job", head: "Job", width: "minmax(8rem, 1fr)", cell: (one) => <span className="mono muted">{one.problem ? "" : jobOf(one)}</span> },
+  {
+    id: "job",
+    head: "Job",
+    width: "minmax(8rem, 1fr)",
+    cell: (one) => <span className="mono muted">{one.problem ? "" : jobOf(one)}</span>,
+  },
 ];

@@ -10,14 +10,26 @@ function change(instance: string, symbol: string, reason = "it is new"): ChangeD
 
 test("what differs in the instance only is one group", () => {
   const found = grouped([change("web_1", "~"), change("db_1", "-"), change("web_2", "~")]);
-  assert.deepEqual(found.map((one) => one.instances), [["web_1", "web_2"], ["db_1"]]);
+  assert.deepEqual(
+    found.map((one) => one.instances),
+    [["web_1", "web_2"], ["db_1"]],
+  );
 });
 
 test("all words of a filter must fit", () => {
   const changes = [change("web_1", "-/+"), change("web_2", "-"), change("db_1", "-")];
-  assert.deepEqual(filtered(changes, "web remove", {}).map((one) => one.instance), ["web_2"]);
-  assert.deepEqual(filtered(changes, "risk:replaces", {}).map((one) => one.instance), ["web_1"]);
-  assert.deepEqual(filtered(changes, "risk:lossy", { db_1: "" }).map((one) => one.instance), ["db_1"]);
+  assert.deepEqual(
+    filtered(changes, "web remove", {}).map((one) => one.instance),
+    ["web_2"],
+  );
+  assert.deepEqual(
+    filtered(changes, "risk:replaces", {}).map((one) => one.instance),
+    ["web_1"],
+  );
+  assert.deepEqual(
+    filtered(changes, "risk:lossy", { db_1: "" }).map((one) => one.instance),
+    ["db_1"],
+  );
   assert.equal(filtered(changes, "  ", {}).length, 3);
 });
 

@@ -33,12 +33,19 @@ export function grouped(changes: readonly ChangeData[]): ChangeGroup[] {
 
 /** The changes that a filter means: words that must all be found in the instance, the reason, or what happens;
  * `risk:lossy` are those that lose data, and `risk:removes`, `risk:replaces` say themselves. */
-export function filtered(changes: readonly ChangeData[], filter: string, losing: Readonly<Record<string, string>>): readonly ChangeData[] {
+export function filtered(
+  changes: readonly ChangeData[],
+  filter: string,
+  losing: Readonly<Record<string, string>>,
+): readonly ChangeData[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return changes;
   return changes.filter((change) => {
-    const text = `${change.instance} ${WORDS[change.symbol]?.does ?? ""} ${change.class} ${change.reason}`.toLowerCase();
-    return words.every((word) => (word.startsWith("risk:") ? isAtRisk(change, word.slice(5), losing) : text.includes(word)));
+    const text =
+      `${change.instance} ${WORDS[change.symbol]?.does ?? ""} ${change.class} ${change.reason}`.toLowerCase();
+    return words.every((word) =>
+      word.startsWith("risk:") ? isAtRisk(change, word.slice(5), losing) : text.includes(word),
+    );
   });
 }
 

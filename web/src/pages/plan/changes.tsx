@@ -63,7 +63,13 @@ function columnsOf(head: PlanHead): readonly Column<ChangeGroup>[] {
         );
       },
     },
-    { id: "instances", head: "Instances", width: "minmax(9rem, 1.4fr)", isName: true, cell: (one) => <Names of={one.instances} /> },
+    {
+      id: "instances",
+      head: "Instances",
+      width: "minmax(9rem, 1.4fr)",
+      isName: true,
+      cell: (one) => <Names of={one.instances} />,
+    },
     {
       id: "why",
       head: "Why",

@@ -2,13 +2,13 @@ import { type ReactNode, useState } from "react";
 
 import type { AskedPlan, WantedApprovals } from "../../api/types.ts";
 import { useChange } from "../../api/use.ts";
+import { useLiveState } from "../../live/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/form.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
 import { Badge, Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
-import { useLiveState } from "../../live/use.ts";
 import { useMe } from "../../shell/me.ts";
 import { plural, RISKS } from "./changes.ts";
 import type { PlanProps } from "./plan.tsx";
@@ -72,7 +72,10 @@ export function Decisions({ of, plan }: PlanProps): ReactNode {
           <Action
             className="button main"
             does={() => setAsking("apply")}
-            unable={unable("apply", `carrying out ${plan.workflow} needs a permission that the owners of ${of.project} give`)}
+            unable={unable(
+              "apply",
+              `carrying out ${plan.workflow} needs a permission that the owners of ${of.project} give`,
+            )}
           >
             {wants ? "Apply once approved…" : "Apply…"}
           </Action>
@@ -108,16 +111,24 @@ export function Decisions({ of, plan }: PlanProps): ReactNode {
           <div className="form">
             <What plan={plan} />
             <p className="hint">
-              It holds for exactly this plan, <span className="mono">{plan.digest.slice(0, 16)}</span>, and falls when that is made anew.
+              It holds for exactly this plan, <span className="mono">{plan.digest.slice(0, 16)}</span>, and falls when
+              that is made anew.
             </p>
             <Field label="Comment" hint="What others read about your decision">
-              {(control) => <textarea {...control} rows={2} value={comment} onChange={(event) => setComment(event.target.value)} />}
+              {(control) => (
+                <textarea {...control} rows={2} value={comment} onChange={(event) => setComment(event.target.value)} />
+              )}
             </Field>
           </div>
         </Confirm>
       )}
       {asking === "discard" && (
-        <Confirm title="Discard the plan" does="Discard" onConfirm={() => discard.mutateAsync({ path })} onClose={close}>
+        <Confirm
+          title="Discard the plan"
+          does="Discard"
+          onConfirm={() => discard.mutateAsync({ path })}
+          onClose={close}
+        >
           Nothing of it has been carried out. It can be asked for again.
         </Confirm>
       )}

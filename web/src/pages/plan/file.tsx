@@ -53,7 +53,9 @@ export function PlanFile({ path, plan }: FileProps): ReactNode {
         </button>
         <Copy text={`ordito deploy ${plan.id}.plan`} label="command" />
       </p>
-      <p className="muted">No secret is in the file. Where the ensemble lies, the command carries out the same steps with it.</p>
+      <p className="muted">
+        No secret is in the file. Where the ensemble lies, the command carries out the same steps with it.
+      </p>
       {error !== undefined && <ProblemPart error={error} title="The file could not be read" />}
     </>
   );

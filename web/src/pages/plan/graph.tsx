@@ -41,7 +41,9 @@ function Picture({ of: { size, boxes, edges, nodes } }: { of: PlanTopologyData }
       {edges.map((edge) => {
         const from = by.get(edge.source);
         const to = by.get(edge.target);
-        return from && to ? <path key={`${edge.source}>${edge.target}>${edge.requirement}`} className="plan-edge" d={line(from, to)} /> : null;
+        return from && to ? (
+          <path key={`${edge.source}>${edge.target}>${edge.requirement}`} className="plan-edge" d={line(from, to)} />
+        ) : null;
       })}
     </svg>
   );

@@ -24,13 +24,19 @@ export function Inputs({ head }: { head: PlanHead }): ReactNode {
         {counts.length > 0 && (
           <div>
             <dt>Instances</dt>
-            <dd>{counts.map(([node, { count, origin }]) => `${node} ${count}${origin ? ` (${origin})` : ""}`).join(", ")}</dd>
+            <dd>
+              {counts.map(([node, { count, origin }]) => `${node} ${count}${origin ? ` (${origin})` : ""}`).join(", ")}
+            </dd>
           </div>
         )}
         {head.chosen.map((one, at) => (
           <div key={at}>
             <dt>Chosen</dt>
-            <dd>{Object.entries(one).map(([name, value]) => `${name} ${value}`).join(", ")}</dd>
+            <dd>
+              {Object.entries(one)
+                .map(([name, value]) => `${name} ${value}`)
+                .join(", ")}
+            </dd>
           </div>
         ))}
       </dl>
@@ -40,12 +46,21 @@ export function Inputs({ head }: { head: PlanHead }): ReactNode {
 
 const COLUMNS: readonly Column<PlannedInput>[] = [
   { id: "name", head: "Input", width: "minmax(8rem, 1fr)", isName: true, cell: (one) => one.name },
-  { id: "after", head: "Value", width: "minmax(10rem, 2fr)", cell: (one) => <span className="mono">{said(one.after)}</span> },
+  {
+    id: "after",
+    head: "Value",
+    width: "minmax(10rem, 2fr)",
+    cell: (one) => <span className="mono">{said(one.after)}</span>,
+  },
   {
     id: "before",
     head: "Before",
     width: "minmax(10rem, 2fr)",
     cell: (one) =>
-      said(one.before) === said(one.after) ? <span className="muted">the same</span> : <span className="mono muted">{said(one.before)}</span>,
+      said(one.before) === said(one.after) ? (
+        <span className="muted">the same</span>
+      ) : (
+        <span className="mono muted">{said(one.before)}</span>
+      ),
   },
 ];

@@ -6,7 +6,8 @@ import type { Pages } from "./pages.ts";
 
 /** What stands below a list that is read page by page: how much of it there is, and the way to more. */
 export function MorePages<Row>({ pages, what }: { pages: Pages<Row>; what: string }): ReactNode {
-  if (pages.error) return <ProblemPart error={pages.error} title={`The ${what} could not be read`} onAgain={pages.readOn} />;
+  if (pages.error)
+    return <ProblemPart error={pages.error} title={`The ${what} could not be read`} onAgain={pages.readOn} />;
   if (!pages.rows.length && pages.isReading) return <Loading lines={6} />;
   if (pages.isComplete) return null;
   return (

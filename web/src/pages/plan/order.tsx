@@ -50,7 +50,12 @@ const COLUMNS: readonly Column<StepRow>[] = [
       </>
     ),
   },
-  { id: "artifact", head: "Runs", width: "minmax(8rem, 1.4fr)", cell: (step) => <span className="mono">{step.artifact}</span> },
+  {
+    id: "artifact",
+    head: "Runs",
+    width: "minmax(8rem, 1.4fr)",
+    cell: (step) => <span className="mono">{step.artifact}</span>,
+  },
   { id: "on", head: "On", width: "minmax(6rem, 0.8fr)", cell: (step) => step.runs_on },
   {
     id: "why",
@@ -58,5 +63,10 @@ const COLUMNS: readonly Column<StepRow>[] = [
     width: "minmax(10rem, 2fr)",
     cell: (step) => [step.reason, step.condition].filter(Boolean).join("; "),
   },
-  { id: "place", head: "Declared", width: "minmax(8rem, 1fr)", cell: (step) => <span className="mono muted">{step.declared}</span> },
+  {
+    id: "place",
+    head: "Declared",
+    width: "minmax(8rem, 1fr)",
+    cell: (step) => <span className="mono muted">{step.declared}</span>,
+  },
 ];

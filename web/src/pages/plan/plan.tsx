@@ -5,7 +5,7 @@ import { Link, useLocation, useSearch } from "wouter";
 import type { AskedPlan, PlanHead } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
 import { announce } from "../../parts/announce.ts";
-import { askAddress, type EnsembleNamed, ensembleAddress, EnsemblePage, namedIn } from "../../parts/ensemble-head.tsx";
+import { askAddress, type EnsembleNamed, EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { Findings, NextSteps } from "../../parts/problem.tsx";
 import { Badge, Status } from "../../parts/status.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
@@ -73,7 +73,9 @@ function Plan({ of, plan }: PlanProps): ReactNode {
     <>
       <div className="plan-head">
         <h2>{titleOf(plan)}</h2>
-        <Status of={plan.state === "applied" && plan.job_status ? plan.job_status : plan.state}>{stateText(plan)}</Status>
+        <Status of={plan.state === "applied" && plan.job_status ? plan.job_status : plan.state}>
+          {stateText(plan)}
+        </Status>
         <span className="muted">
           by {plan.by.kind === "user" ? plan.by.name : `${plan.by.kind} ${plan.by.name}`}, <Time at={plan.created} />
         </span>
@@ -117,8 +119,18 @@ function Where({ of, plan }: PlanProps): ReactNode {
       {plan.state === "planning" && <Loading label="the plan is being made" lines={6} />}
       {queue && plan.state === "queued" && (
         <p className="plan-where" role="status">
-          {queue.place === 1 ? "Next in the queue of the ensemble" : <>Place <span className="figure">{queue.place}</span> in the queue</>}
-          {queue.frozen ? <>, held by a freeze: {queue.frozen}</> : queue.holder ? <>, waits for {queue.holder}</> : null}
+          {queue.place === 1 ? (
+            "Next in the queue of the ensemble"
+          ) : (
+            <>
+              Place <span className="figure">{queue.place}</span> in the queue
+            </>
+          )}
+          {queue.frozen ? (
+            <>, held by a freeze: {queue.frozen}</>
+          ) : queue.holder ? (
+            <>, waits for {queue.holder}</>
+          ) : null}
         </p>
       )}
       {job && (
@@ -139,7 +151,10 @@ function Where({ of, plan }: PlanProps): ReactNode {
       {problem && (
         <section className="problem" role="alert">
           <h3>
-            <span className="mark" aria-hidden="true">✖</span> {PROBLEMS[plan.state] ?? "It was not carried out"}
+            <span className="mark" aria-hidden="true">
+              ✖
+            </span>{" "}
+            {PROBLEMS[plan.state] ?? "It was not carried out"}
           </h3>
           <p>{problem.failure.message}</p>
           {problem.failure.hint && (
@@ -255,23 +270,39 @@ function Notes({ head }: { head: PlanHead }): ReactNode {
     ...head.warnings,
     ...head.outages.map((one) => (
       <>
-        <strong>{one.node}</strong>: {one.instances === 1 ? "its instance is" : `all ${one.instances} instances are`} down at one time: {one.reason}
+        <strong>{one.node}</strong>: {one.instances === 1 ? "its instance is" : `all ${one.instances} instances are`}{" "}
+        down at one time: {one.reason}
       </>
     )),
     ...(head.back_to ? [<>goes back to revision {head.back_to}</>] : []),
-    ...(head.part ? [<>is for a part of the service; {plural(head.left_out.length, "further change")} would be made for all of it</>] : []),
+    ...(head.part
+      ? [
+          <>
+            is for a part of the service; {plural(head.left_out.length, "further change")} would be made for all of it
+          </>,
+        ]
+      : []),
     ...(head.kept.length ? [<>keeps {head.kept.map((one) => `${one.instance} (${one.reason})`).join(", ")}</>] : []),
     ...(head.not_permitted.length
       ? [<>data of {head.not_permitted.join(", ")} would be lost, which was not permitted when it was asked for</>]
       : []),
-    ...(head.held ? [<>operations wait for each other on {Object.keys(head.held.hosts).join(", ")}: without that it had {plural(head.held.otherwise, "wave")}</>] : []),
+    ...(head.held
+      ? [
+          <>
+            operations wait for each other on {Object.keys(head.held.hosts).join(", ")}: without that it had{" "}
+            {plural(head.held.otherwise, "wave")}
+          </>,
+        ]
+      : []),
   ];
   if (!notes.length) return null;
   return (
     <ul className="plan-notes" aria-label="Notes">
       {notes.map((note, at) => (
         <li key={at}>
-          <span className="tone-degraded" aria-hidden="true">▲ </span>
+          <span className="tone-degraded" aria-hidden="true">
+            ▲{" "}
+          </span>
           {note}
         </li>
       ))}
