@@ -28,6 +28,7 @@ from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAG
 from ordito.results.picture.plan import PLAN_TOPOLOGY
 from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
+from ordito.results.revisions import REVISION_DIFF
 from ordito.results.service_inputs import SERVICE_INPUTS
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
@@ -40,7 +41,7 @@ _ALL: tuple[UseCase[Any, Any], ...] = (
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
     *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES, STATE),
-    *(SERVICE_INPUTS,),
+    *(SERVICE_INPUTS, REVISION_DIFF),
     *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE),
 )
 

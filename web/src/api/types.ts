@@ -432,6 +432,21 @@ export interface Decision {
   comment?: string;
 }
 
+/** A difference between two declarations of a node; null for what one of them does not have. */
+export interface DeclaredDifference {
+  what: string;
+  before: Value;
+  after: Value;
+}
+
+/** A node that is not declared in the same way. */
+export interface DeclaredNodeDiff {
+  node: string;
+  change: string;
+  declared: string;
+  differences: DeclaredDifference[];
+}
+
 /** A row of the audit log. */
 export interface DeedData {
   number: number;
@@ -702,6 +717,12 @@ export interface Failure {
 
 /** Fields of a request: of its body, or of its query. */
 export interface Fields {
+}
+
+/** A file of the service that is not the same. */
+export interface FileDiff {
+  file: string;
+  change: string;
 }
 
 /** A finding about a document; the place is null where there is none. */
@@ -2011,6 +2032,23 @@ export interface ReplayQuery {
   write?: boolean;
 }
 
+/** Which revisions are compared. */
+export interface RevisionDiffAsked {
+  before: number;
+  after: number;
+}
+
+/** What differs between two revisions by what was deployed with them, whatever has happened to instances. */
+export interface RevisionDiffData {
+  format: "ordito.revisions-diff/1";
+  before: number;
+  after: number;
+  inputs: InputDiff[];
+  nodes: DeclaredNodeDiff[];
+  unchanged: number;
+  files: FileDiff[];
+}
+
 /** A revision in the list. */
 export interface RevisionLine {
   revision: number;
@@ -3186,6 +3224,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: RevisionsData;
+  };
+  /** What differs between what two revisions have deployed. */
+  "GET /projects/{project}/ensembles/{ensemble}/revisions/diff": {
+    path: { project: string; ensemble: string };
+    query: RevisionDiffAsked;
+    body: undefined;
+    answer: RevisionDiffData;
   };
   /** Which plans of an ensemble need approvals besides. */
   "GET /projects/{project}/ensembles/{ensemble}/rules": {

@@ -3,6 +3,7 @@ import { useLocation, useSearch } from "wouter";
 
 import type { AskedPlan, PlanHead } from "../../api/types.ts";
 import { Badge, Status } from "../../parts/status.tsx";
+import { Place } from "../../parts/place.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { type ChangeGroup, differenceText, filtered, grouped, WORDS } from "./changes.ts";
 import { MorePages } from "./more.tsx";
@@ -81,7 +82,7 @@ function columnsOf(head: PlanHead): readonly Column<ChangeGroup>[] {
             <ul className="plan-differences">
               {change.differences.map((one, at) => (
                 <li key={at}>
-                  {differenceText(one)} {one.declared && <span className="mono muted">{one.declared}</span>}
+                  {differenceText(one)} {one.declared && <Place at={one.declared} />}
                 </li>
               ))}
             </ul>
@@ -93,7 +94,7 @@ function columnsOf(head: PlanHead): readonly Column<ChangeGroup>[] {
       id: "place",
       head: "Declared",
       width: "minmax(8rem, 1.2fr)",
-      cell: ({ change }) => <span className="mono muted">{change.declared}</span>,
+      cell: ({ change }) => <Place at={change.declared} />,
     },
     {
       id: "risk",

@@ -50,7 +50,7 @@ export function Decisions({ of, plan }: PlanProps): ReactNode {
   return (
     <>
       <div className="plan-actions">
-        {isOpen && (plan.approvals.wanted.length > 0 || plan.allowed.includes("approve")) && (
+        {isOpen && plan.approvals.wanted.length > 0 && (
           <>
             <Action does={() => setAsking("approve")} unable={unable("approve", mayNot)}>
               Approve…

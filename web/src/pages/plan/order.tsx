@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 
 import type { AskedPlan, PlanHead, StepRow } from "../../api/types.ts";
+import { Place } from "../../parts/place.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { MorePages } from "./more.tsx";
 import { usePages } from "./pages.ts";
@@ -67,6 +68,6 @@ const COLUMNS: readonly Column<StepRow>[] = [
     id: "place",
     head: "Declared",
     width: "minmax(8rem, 1fr)",
-    cell: (step) => <span className="mono muted">{step.declared}</span>,
+    cell: (step) => <Place at={step.declared} />,
   },
 ];
