@@ -167,5 +167,5 @@ def test_whoever_may_only_read_is_told_who_gives_the_permission(shop: Shop) -> N
     tab = opens("vera")
     tab.expected.append("error: Failed to load resource")
     page = tab.open(f"/e/default/{name}/deploy")
-    expect(page.get_by_text('needs the permission "plan"').first).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="You may not make plans here")).to_contain_text("owners")
     expect(page.get_by_role("button", name="Make the plan")).to_be_disabled()

@@ -16,6 +16,7 @@ from ordito.app.services.pinned import read_pinned
 from ordito.app.services.read import ReadService
 from ordito.base.collector import paused_collector
 from ordito.base.sensitive import SHOWN, shown
+from ordito.ensemble.pins import LIST
 from ordito.ensemble.revisions import Revision, revisions
 from ordito.ensemble.store import read_ensemble
 from ordito.model.sensitivity import Marks
@@ -180,6 +181,8 @@ def _digests(read: ReadService | None) -> dict[str, bytes]:
         folders, files = package.tree.entries(folder)
         waiting.extend(posixpath.join(folder, name) for name in folders)
         for name in files:
+            if not folder and name == LIST:
+                continue
             file = posixpath.join(folder, name)
             found[file] = _digest(package, file)
     return found

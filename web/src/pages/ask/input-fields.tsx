@@ -125,7 +125,7 @@ function SecretField({ input, value, secrets, onChange }: InputFieldProps): Reac
             value={isTyped ? TYPED : value?.as === "secret" ? value.name : ""}
             onChange={(event) => choose(event.target.value)}
           >
-            <option value="">{input.present === null ? "not given" : "as it is"}</option>
+            <option value="">{input.present !== null ? "as it is" : input.required ? "not given" : "as by default"}</option>
             {secrets.map((one) => (
               <option key={one} value={one}>
                 secret {one}
@@ -164,17 +164,11 @@ function presentText({ sensitive, present, default: usual }: ShownInput): string
 
 function Hint({ input, more = [] }: { input: ShownInput; more?: readonly string[] }): ReactNode {
   const present = presentText(input);
-  const words = [typeText(input), ...more];
-  return (
-    <>
-      <span className="ask-type">{words.join(", ")}</span>
-      {present && (
-        <>
-          {". "}
-          {input.from ? `Stays ${present}, ${input.from}` : `Default ${present}`}
-        </>
-      )}
-      {input.description && <>. {input.description}</>}
-    </>
-  );
+  const isNothing = present === "[]" || present === "{}";
+  const parts = [
+    input.description,
+    [typeText(input), ...more].join(", "),
+    present && !isNothing ? (input.from ? `Stays ${present}, ${input.from}` : `Default ${present}`) : "",
+  ];
+  return parts.filter(Boolean).join(". ");
 }
