@@ -29,6 +29,13 @@ export interface ApprovalData {
   at: string;
 }
 
+/** An approval or a rejection of exactly the plan with this digest. */
+export interface ApprovalDecision {
+  decision: "approve" | "reject";
+  digest: string;
+  comment?: string;
+}
+
 /** The approvals that a plan needs, and those that it has. */
 export interface ApprovalsData {
   wanted: WantedApprovals[];
@@ -347,6 +354,14 @@ export interface ChangeData {
   cause: ChangeCause;
 }
 
+/** What administrators have set through the API; null is as ``server.yaml`` says. */
+export interface ChangedSettings {
+  banner?: string | null;
+  jobs?: JobSettings | null;
+  limits?: Limits | null;
+  egress?: string[] | null;
+}
+
 /** About changes of a job. */
 export interface ChangesAsked {
   job?: string;
@@ -423,13 +438,6 @@ export interface Damage {
   message: string;
   hint: string;
   blocks: boolean;
-}
-
-/** An approval or a rejection of exactly the plan with this digest. */
-export interface Decision {
-  decision: "approve" | "reject";
-  digest: string;
-  comment?: string;
 }
 
 /** A difference between two declarations of a node; null for what one of them does not have. */
@@ -745,15 +753,6 @@ export interface Fork {
   jobs: string[];
 }
 
-/** What was found, at most 20 of each kind. */
-export interface Found {
-  ensembles: FoundEnsemble[];
-  instances: FoundInstance[];
-  jobs: FoundJob[];
-  packages: FoundPackage[];
-  complete: boolean;
-}
-
 /** An ensemble that was found. */
 export interface FoundEnsemble {
   project: string;
@@ -767,16 +766,6 @@ export interface FoundInstance {
   instance: string;
   node: string;
   type: string;
-}
-
-/** A job that was found. */
-export interface FoundJob {
-  project: string;
-  ensemble: string;
-  job: string;
-  workflow: string;
-  outcome: string;
-  start: string;
 }
 
 /** A line in which the text was found. */
@@ -808,18 +797,6 @@ export interface FreezeData {
 export interface GivenBy {
   roles?: string[];
   groups?: string[];
-}
-
-/** A notice in the inbox. */
-export interface GivenNoticeData {
-  number: number;
-  entity: string;
-  event: string;
-  at: string;
-  state: string;
-  job: string;
-  said: string;
-  firings: NoticeFiring[];
 }
 
 /** A rule: plans that it is about need ``count`` approvals. */
@@ -964,6 +941,18 @@ export interface HostOwner {
 export interface HostsAsked {
   names?: string[];
   environment?: string | null;
+}
+
+/** A notice in the inbox. */
+export interface InboxNotice {
+  number: number;
+  entity: string;
+  event: string;
+  at: string;
+  state: string;
+  job: string;
+  said: string;
+  firings: NoticeFiring[];
 }
 
 /** A job that was to make a revision and has not. */
@@ -1153,8 +1142,8 @@ export interface JobListData {
 
 /** How jobs run. */
 export interface JobSettings {
-  parallel: number;
-  resume: "always" | "never" | "server";
+  parallel?: number;
+  resume?: "always" | "never" | "server";
 }
 
 /** Steps of a job. */
@@ -1209,15 +1198,15 @@ export interface LastJob {
 
 /** What a request may use. */
 export interface Limits {
-  requests: number;
-  unknown: number;
-  body: number;
-  package: number;
-  project_packages: number;
-  query_seconds: number;
-  query_memory: number;
-  plan_seconds: number;
-  plan_memory: number;
+  requests?: number;
+  unknown?: number;
+  body?: number;
+  package?: number;
+  project_packages?: number;
+  query_seconds?: number;
+  query_memory?: number;
+  plan_seconds?: number;
+  plan_memory?: number;
 }
 
 /** A link with which a user signs in once, within five minutes. */
@@ -1409,6 +1398,13 @@ export interface LogSearchAsked {
   limit?: number;
 }
 
+/** Whether a sign-in is confirmed. */
+export interface LoginAnswer {
+  user: string;
+  token: string | null;
+  expires: string;
+}
+
 /** What wants to sign in. */
 export interface LoginData {
   id: string;
@@ -1420,13 +1416,6 @@ export interface LoginData {
 /** How long to wait for the confirmation. */
 export interface LoginFields {
   wait?: number;
-}
-
-/** Whether a sign-in is confirmed. */
-export interface LoginState {
-  user: string;
-  token: string | null;
-  expires: string;
 }
 
 /** A sign-in that waits to be confirmed. */
@@ -1498,6 +1487,13 @@ export interface NewLogin {
   name?: string;
 }
 
+/** Something that has happened. */
+export interface NewNotice {
+  event: string;
+  entity: string;
+  values?: Record<string, Value>;
+}
+
 /** How the package is to be called. */
 export interface NewPackage {
   label?: string;
@@ -1525,6 +1521,11 @@ export interface NewSchedule {
   options?: AskedOptions;
   apply?: "ask" | "auto";
   paused?: boolean;
+}
+
+/** A text, byte for byte. */
+export interface NewText {
+  text: string;
 }
 
 /** A token to be made, for as many days as it ``expires`` after. */
@@ -1597,11 +1598,17 @@ export interface NodesData {
   total: number;
 }
 
-/** Something that has happened. */
-export interface Notice {
+/** A notice: something that has happened to an instance. */
+export interface NoticeData {
+  number: number;
   event: string;
   entity: string;
-  values?: Record<string, Value>;
+  at: number;
+  values: Record<string, Value>;
+  state: string;
+  job: string;
+  dropped: string;
+  triggers: TriggerOfNotice[];
 }
 
 /** A trigger that reacts to a notice. */
@@ -1619,7 +1626,7 @@ export interface NoticeStored {
 
 /** The inbox of an ensemble, the latest notice first. */
 export interface NoticesData {
-  notices: GivenNoticeData[];
+  notices: InboxNotice[];
 }
 
 /** A job whose end is not recorded: it runs, or was interrupted. */
@@ -1686,6 +1693,11 @@ export interface PackageInput {
   sensitive: boolean;
   description: string;
   constraints: (Record<string, Value>)[];
+}
+
+/** Values to check against the inputs of a service. */
+export interface PackageInputs {
+  inputs?: Record<string, Value>;
 }
 
 /** A package in the list. */
@@ -1883,20 +1895,7 @@ export interface PoliciesAsked {
 export interface PoliciesData {
   format: "ordito.policies/1";
   policies: Record<string, PolicyData>;
-  waiting: PoliciesNoticeData[];
-}
-
-/** A notice: something that has happened to an instance. */
-export interface PoliciesNoticeData {
-  number: number;
-  event: string;
-  entity: string;
-  at: number;
-  values: Record<string, Value>;
-  state: string;
-  job: string;
-  dropped: string;
-  triggers: TriggerOfNotice[];
+  waiting: NoticeData[];
 }
 
 /** A policy. */
@@ -2125,6 +2124,25 @@ export interface SearchFields {
   q: string;
 }
 
+/** What was found, at most 20 of each kind. */
+export interface SearchResult {
+  ensembles: FoundEnsemble[];
+  instances: FoundInstance[];
+  jobs: SearchedJob[];
+  packages: FoundPackage[];
+  complete: boolean;
+}
+
+/** A job that was found. */
+export interface SearchedJob {
+  project: string;
+  ensemble: string;
+  job: string;
+  workflow: string;
+  outcome: string;
+  start: string;
+}
+
 /** The value of a secret. It is sealed when it arrives, and never given back. */
 export interface Secret {
   value: string;
@@ -2185,6 +2203,7 @@ export interface SettingsData {
   jobs: JobSettings;
   limits: Limits;
   egress: string[];
+  changed: ChangedSettings;
 }
 
 /** An input of a workflow; ``default`` is as written, None if there is none, or if it must not be shown. */
@@ -2373,11 +2392,6 @@ export interface TaskLine {
   summary: string;
 }
 
-/** A text, byte for byte. */
-export interface Text {
-  text: string;
-}
-
 /** About one job. */
 export interface TimelineAsked {
   job?: string;
@@ -2424,6 +2438,7 @@ export interface TokenData {
 export interface TopologyAsked {
   boxes?: number;
   open?: string[];
+  fold?: string[];
   instances?: boolean;
 }
 
@@ -2529,11 +2544,6 @@ export interface ValidatedData {
   outputs?: string[];
   diagnostics: FindingData[];
   archive?: ArchiveData;
-}
-
-/** Values to check against the inputs of a service. */
-export interface Values {
-  inputs?: Record<string, Value>;
 }
 
 /** Approvals that a rule asks for. */
@@ -2747,7 +2757,7 @@ export interface Routes {
     path: { id: string };
     query: LoginFields;
     body: undefined;
-    answer: LoginState;
+    answer: LoginAnswer;
   };
   /** Confirm a sign-in: a token is made for who confirms it, valid for 90 days. */
   "POST /logins/{id}/confirm": {
@@ -2998,14 +3008,14 @@ export interface Routes {
   "PUT /projects/{project}/ensembles/{ensemble}/inventory": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: Text;
+    body: NewText;
     answer: CheckedText;
   };
   /** What would be found about an inventory. */
   "POST /projects/{project}/ensembles/{ensemble}/inventory/check": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: Text;
+    body: NewText;
     answer: CheckedText;
   };
   /** The jobs, the latest first. */
@@ -3103,7 +3113,7 @@ export interface Routes {
   "POST /projects/{project}/ensembles/{ensemble}/notifications": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: Notice;
+    body: NewNotice;
     answer: NoticeStored;
   };
   /** The outputs of the service; sensitive ones are not shown. */
@@ -3152,7 +3162,7 @@ export interface Routes {
   "POST /projects/{project}/ensembles/{ensemble}/plans/{id}/approvals": {
     path: { project: string; ensemble: string; id: string };
     query: Record<string, never>;
-    body: Decision;
+    body: ApprovalDecision;
     answer: AskedPlan;
   };
   /** Take one's approval back. */
@@ -3348,14 +3358,14 @@ export interface Routes {
   "PUT /projects/{project}/ensembles/{ensemble}/spec": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: Text;
+    body: NewText;
     answer: CheckedText;
   };
   /** What would be found about a user's part. */
   "POST /projects/{project}/ensembles/{ensemble}/spec/check": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: Text;
+    body: NewText;
     answer: CheckedText;
   };
   /** What the user's part of the ensemble comes to. */
@@ -3488,7 +3498,7 @@ export interface Routes {
   "POST /projects/{project}/packages/{digest}/validate": {
     path: { project: string; digest: string };
     query: Record<string, never>;
-    body: Values;
+    body: PackageInputs;
     answer: ValidatedData;
   };
   /** Which plans of a project need approvals. */
@@ -3566,7 +3576,7 @@ export interface Routes {
     path: Record<string, never>;
     query: SearchFields;
     body: undefined;
-    answer: Found;
+    answer: SearchResult;
   };
   /** My sessions. */
   "GET /sessions": {
@@ -3594,6 +3604,13 @@ export interface Routes {
     path: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
+    answer: SettingsData;
+  };
+  /** Set the banner, how jobs run, limits, and what the server may reach, from now on; null is as its file says. */
+  "PUT /settings": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: ChangedSettings;
     answer: SettingsData;
   };
   /** The users. */

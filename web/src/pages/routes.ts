@@ -18,6 +18,8 @@ export const PAGES: readonly Page[] = [
   { path: "/", load: () => import("./ensembles/ensembles.tsx") },
   { path: "/sign-in", isOpen: true, load: () => import("./sign-in/sign-in.tsx") },
   { path: "/device", load: () => import("./device/device.tsx") },
+  { path: "/e/:project/:ensemble/jobs", load: () => import("./ensemble-jobs/ensemble-jobs.tsx") },
+  { path: "/e/:project/:ensemble/policies", load: () => import("./policies/policies.tsx") },
   { path: "/e/:project/:ensemble/plans", load: () => import("./plans/plans.tsx") },
   { path: "/e/:project/:ensemble/plans/:id", load: () => import("./plan/plan.tsx") },
   { path: "/e/:project/:ensemble/deploy", load: () => import("./ask/ask.tsx") },
@@ -25,7 +27,7 @@ export const PAGES: readonly Page[] = [
   { path: "/e/:project/:ensemble/revisions", load: () => import("./revisions/revisions.tsx") },
   { path: "/p/:project/new", load: () => import("./ask/new.tsx") },
   { path: "/inbox", load: () => import("./inbox/inbox.tsx") },
-  // Page 2, topology:  /e/:project/:ensemble                 ./ensemble/ensemble.tsx
+  { path: "/e/:project/:ensemble", load: () => import("./ensemble/ensemble.tsx") },
   // Page 4, job:       /e/:project/:ensemble/jobs/:job       ./job/job.tsx
   // Page 5, log:       /e/:project/:ensemble/jobs/:job/log   ./log/log.tsx
   //         jobs:      /jobs                                 ./jobs/jobs.tsx

@@ -133,7 +133,11 @@ class _OutboxFeed:
         events = self._outbox.read(max(at, self._looked_at), self._is_wanted, topic)
         if not events:
             self._looked_at = newest
-        return [Item(event.type, event.body.encode(), place_of_event(event.number)) for event in events]
+        return [Item(event.type, self._told(event), place_of_event(event.number)) for event in events]
+
+    def _told(self, event: ToldEvent) -> bytes:
+        """An event under the name of the topic that is followed: who follows several finds it by that."""
+        return msgspec.json.encode({**msgspec.json.decode(event.body), "topic": self._topic.name})
 
     def _is_wanted(self, event: ToldEvent) -> bool:
         topic = self._topic
@@ -236,7 +240,7 @@ class _LogFeed:
 
 # ------------------------------------------------------------------------------------------------------------ cursors
 
-LONGEST_CURSOR = 1_024
+LONGEST_CURSOR = 2_048
 
 
 def cursor_text(places: Mapping[str, Place]) -> str:
@@ -256,10 +260,10 @@ def places_in(cursors: Sequence[str], topics: Sequence[Topic]) -> dict[str, Plac
     known: dict[str, Place] = {}
     for cursor in cursors:
         known |= _places(cursor)
-    found = {topic.name: known.get(_mark(topic.name), 0) for topic in topics}
-    if known and not any(found.values()):
+    marks = {topic.name: _mark(topic.name) for topic in topics}
+    if known and known.keys().isdisjoint(marks.values()):
         raise _no_cursor()
-    return found
+    return {name: known.get(mark, 0) for name, mark in marks.items()}
 
 
 def _places(cursor: str) -> dict[str, Place]:

@@ -48,7 +48,7 @@ InputTexts = Annotated[
 ]
 
 
-class _Asked(Fields, frozen=True):
+class _PlanAsked(Fields, frozen=True):
     """What is asked for."""
 
 
@@ -113,7 +113,7 @@ def _default(field: Declared) -> Any:
     return "" if field.kind is Portion else field.default
 
 
-def _struct(name: str, kind: type[Request]) -> type[_Asked]:
+def _struct(name: str, kind: type[Request]) -> type[_PlanAsked]:
     fields: list[Any] = []
     for field in _leaves(kind, kind.without):
         is_required, typed = field.default is msgspec.NODEFAULT, _kind(field, kind.wording)
@@ -126,7 +126,7 @@ def _struct(name: str, kind: type[Request]) -> type[_Asked]:
     return msgspec.defstruct(  # type: ignore[return-value]
         f"Asked{''.join(map(str.capitalize, name.split('-')))}",
         fields,
-        bases=(_Asked,),
+        bases=(_PlanAsked,),
         namespace={"__doc__": kind.__doc__},
         tag_field="workflow",
         tag=name,
@@ -135,7 +135,7 @@ def _struct(name: str, kind: type[Request]) -> type[_Asked]:
     )
 
 
-class AskedRetry(_Asked, frozen=True, tag_field="workflow", tag=RETRY):
+class AskedRetry(_PlanAsked, frozen=True, tag_field="workflow", tag=RETRY):
     """To carry out what a job has not done."""
 
     job: Annotated[str, msgspec.Meta(description="The job, or the beginning of its id; nothing for the latest.")] = ""
@@ -144,14 +144,14 @@ class AskedRetry(_Asked, frozen=True, tag_field="workflow", tag=RETRY):
     ] = ()
 
 
-class AskedSkip(_Asked, frozen=True, tag_field="workflow", tag="skip"):
+class AskedSkip(_PlanAsked, frozen=True, tag_field="workflow", tag="skip"):
     """To carry out what a job has not done, without a step that somebody has done by hand."""
 
     job: Annotated[str, msgspec.Meta(description="The job, or the beginning of its id.")]
     step: Annotated[str, msgspec.Meta(description="The id of the step that was done by hand.")]
 
 
-_STRUCTS: Mapping[str, type[_Asked]] = {name: _struct(name, kind) for name, kind in KINDS.items() if name != RETRY}
+_STRUCTS: Mapping[str, type[_PlanAsked]] = {name: _struct(name, kind) for name, kind in KINDS.items() if name != RETRY}
 
 WORKFLOWS = (*_STRUCTS, RETRY, "skip")
 """The names of what can be asked for."""
