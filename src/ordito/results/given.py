@@ -8,8 +8,8 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.place import place_of
-from ordito.app.requests import GivenInputs, UpgradeRequest
-from ordito.base.diagnostics import Diagnostic, InvalidDocument
+from ordito.app.requests import GivenInputs, RollbackRequest, UpgradeRequest
+from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.sensitive import shown
 from ordito.ensemble.inbox import open_inbox
 from ordito.ensemble.job_format import moment
@@ -17,11 +17,13 @@ from ordito.ensemble.status import deployed_form
 from ordito.ensemble.store import read_ensemble
 from ordito.results.answer import Asked, Result, UseCase
 from ordito.results.diff import DiffData, diff_data
+from ordito.results.explained_type import TypeData, TypePartsData
 from ordito.results.findings import FindingData, findings_data
 from ordito.results.hosts import CheckedHostsData, ReleasedHostsData, checked_hosts_data, released_hosts_data
 from ordito.results.jobs import ReplayData, UnlockedData, replay_data, unlocked_data
-from ordito.results.packages import PackageFile, file_in
+from ordito.results.packages import PackageFile, PackageSummary, file_in, summary_of, type_in
 from ordito.results.records import RecordsData
+from ordito.source.package import Package
 
 
 class GivenText(Result, frozen=True):
@@ -184,7 +186,27 @@ class ServiceFileAsked(Asked, frozen=True):
     file: str
 
 
+class ServiceTypeAsked(Asked, frozen=True):
+    """About a type of the deployed service, or a part of one."""
+
+    name: str
+    """The name of the type, possibly followed by the names of parts, joined by dots."""
+
+
+def _service(directory: str, _: Asked) -> PackageSummary:
+    return summary_of(_deployed(directory), Diagnostics())
+
+
 def _service_file(directory: str, asked: ServiceFileAsked) -> PackageFile:
+    return file_in(_deployed(directory), asked.file, "the service")
+
+
+def _service_type(directory: str, asked: ServiceTypeAsked) -> TypeData | TypePartsData:
+    return type_in(_deployed(directory), asked.name, Diagnostics())
+
+
+def _deployed(directory: str) -> Package:
+    """The files of the deployed service. Raises ``Refused`` if there is none, and ``EnsembleError``."""
     from ordito.app.services.pinned import read_pinned
 
     place = place_of(directory)
@@ -192,11 +214,13 @@ def _service_file(directory: str, asked: ServiceFileAsked) -> PackageFile:
         status = ensemble.status
     if not status.service:
         raise Refused("not-deployed", "nothing was ever deployed here", next_words=("deploy",), purpose="deploy first")
-    return file_in(read_pinned(place, deployed_form(status)).package, asked.file, "the service")
+    return read_pinned(place, deployed_form(status)).package
 
 
 OUTPUTS = UseCase("output", OutputAsked, (OutputsData,), _outputs)
 SERVICE_FILE = UseCase("service file", ServiceFileAsked, (PackageFile,), _service_file)
+SERVICE = UseCase("service show", Asked, (PackageSummary,), _service)
+SERVICE_TYPE = UseCase("service type", ServiceTypeAsked, (TypeData, TypePartsData), _service_type)
 
 
 class DiffAsked(Asked, frozen=True):
@@ -206,13 +230,16 @@ class DiffAsked(Asked, frozen=True):
     """The path of the service, "" for that of the ensemble."""
 
     environment: str | None = None
+    revision: int = 0
+    """In place of a service, an earlier revision: what going back to it would change."""
 
 
 def _diff(directory: str, asked: DiffAsked) -> DiffData:
     from ordito.app.diff import diff_of
     from ordito.app.plan import PlanRequest, plan
 
-    result = plan(PlanRequest(directory, UpgradeRequest(asked.service), asked.environment))
+    request = RollbackRequest(revision=asked.revision) if asked.revision else UpgradeRequest(asked.service)
+    result = plan(PlanRequest(directory, request, asked.environment))
     if result.proposal is None:
         raise Refused("not-deployed", "nothing was ever deployed here", next_words=("deploy",), purpose="deploy first")
     return diff_data(diff_of(result.proposal), result.unfinished)

@@ -15,7 +15,9 @@ from ordito.results.given import (
     NOTICES,
     OUTPUTS,
     SECRETS,
+    SERVICE,
     SERVICE_FILE,
+    SERVICE_TYPE,
     SPEC_CHECK,
     SPEC_TEXT,
     STATE,
@@ -24,7 +26,14 @@ from ordito.results.hosts import HOSTS
 from ordito.results.instances import INSTANCES, NODES
 from ordito.results.jobs import JOB, JOBS
 from ordito.results.log_search import LOG_FACETS, LOG_SEARCH
-from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE
+from ordito.results.packages import (
+    PACKAGE,
+    PACKAGE_FILE,
+    PACKAGE_GRAPH,
+    PACKAGE_TOPOLOGY,
+    PACKAGE_TYPE,
+    PACKAGE_VALIDATE,
+)
 from ordito.results.picture.plan import PLAN_TOPOLOGY
 from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
@@ -41,9 +50,22 @@ _ALL: tuple[UseCase[Any, Any], ...] = (
     *(TIMELINE, JOB_STEPS, JOB_CHANGES, LOG_SEARCH, LOG_FACETS, JOB_REPORT, PLAN_TOPOLOGY),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
-    *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES, STATE),
+    *(
+        SPEC_TEXT,
+        SPEC_CHECK,
+        INVENTORY,
+        INVENTORY_CHECK,
+        SECRETS,
+        OUTPUTS,
+        SERVICE,
+        SERVICE_FILE,
+        SERVICE_TYPE,
+        DIFF,
+        NOTICES,
+        STATE,
+    ),
     *(SERVICE_INPUTS, REVISION_DIFF),
-    *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE),
+    *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_TYPE, PACKAGE_VALIDATE),
 )
 
 LOOKS: Mapping[str, UseCase[Any, Any]] = {look.name: look for look in _ALL}

@@ -23,6 +23,7 @@ from ordito.model.service import Service
 from ordito.model.types import Types
 from ordito.planning.lossy_steps import check_service
 from ordito.results.answer import Asked, ResultData, UseCase
+from ordito.results.explained_type import TypeData, TypePartsData, type_data, type_parts_data
 from ordito.results.findings import FindingData, findings_data
 from ordito.results.picture.topology import TopologyAsked, TopologyData, topology_data
 from ordito.results.services import ValidatedData, invalid_data, validated_data
@@ -147,6 +148,14 @@ class PackageTopologyAsked(TopologyAsked, frozen=True, kw_only=True):
     instances: bool = False
 
 
+class PackageTypeAsked(Asked, frozen=True):
+    """About a type that a service can use, or a part of one."""
+
+    archive: str
+    name: str
+    """The name of the type, possibly followed by the names of parts, joined by dots."""
+
+
 class PackageValidateAsked(Asked, frozen=True):
     """About whether the service can be deployed with some inputs."""
 
@@ -168,12 +177,16 @@ def _opened(directory: str, archive: str, diagnostics: Diagnostics) -> Package:
 
 
 def _package(directory: str, asked: PackageAsked) -> PackageSummary:
+    diagnostics = Diagnostics()
+    return summary_of(_opened(directory, asked.archive, diagnostics), diagnostics)
+
+
+def summary_of(package: Package, diagnostics: Diagnostics) -> PackageSummary:
+    """What is in the files of a service. Raises ``InvalidDocument``."""
     from ordito.app.services.files import check_files
     from ordito.app.services.read import read_package
 
-    diagnostics = Diagnostics()
     with paused_collector():
-        package = _opened(directory, asked.archive, diagnostics)
         read = read_package(package, diagnostics)
         check_files(read, diagnostics, required=False)
         check_service(read.service, diagnostics)
@@ -265,6 +278,23 @@ def _graph(directory: str, asked: PackageGraphAsked) -> GraphData:
     return graph_data(_graph_of(directory, asked.archive, asked.boxes))
 
 
+def _type(directory: str, asked: PackageTypeAsked) -> TypeData | TypePartsData:
+    diagnostics = Diagnostics()
+    return type_in(_opened(directory, asked.archive, diagnostics), asked.name, diagnostics)
+
+
+def type_in(package: Package, name: str, diagnostics: Diagnostics) -> TypeData | TypePartsData:
+    """A type that a service can use, explained. Raises ``Refused`` if there is none, and ``InvalidDocument``."""
+    from ordito.authoring.explain import ExplainRequest, explain_in
+
+    with paused_collector():
+        types = read_types(package, diagnostics)
+        if types is None:
+            raise InvalidDocument(diagnostics.sorted())
+        found = explain_in(types, ExplainRequest(name), diagnostics)
+    return type_parts_data(found) if found.path else type_data(found)
+
+
 def _topology(directory: str, asked: PackageTopologyAsked) -> TopologyData:
     return topology_data(_graph_of(directory, asked.archive, 0), asked)
 
@@ -295,5 +325,6 @@ def _validate(directory: str, asked: PackageValidateAsked) -> ValidatedData:
 PACKAGE = UseCase("packages show", PackageAsked, (PackageSummary,), _package)
 PACKAGE_FILE = UseCase("packages file", PackageFileAsked, (PackageFile,), _file)
 PACKAGE_GRAPH = UseCase("packages graph", PackageGraphAsked, (GraphData,), _graph)
+PACKAGE_TYPE = UseCase("packages type", PackageTypeAsked, (TypeData, TypePartsData), _type)
 PACKAGE_TOPOLOGY = UseCase("packages topology", PackageTopologyAsked, (TopologyData,), _topology)
 PACKAGE_VALIDATE = UseCase("packages validate", PackageValidateAsked, (ValidatedData,), _validate)

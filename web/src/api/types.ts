@@ -1649,6 +1649,12 @@ export interface Operated {
   at: string;
 }
 
+/** A type that declares or refines a part, and where. */
+export interface OriginData {
+  type: string | null;
+  place: string | null;
+}
+
 /** A node of which all ``instances`` that are up are down at one time while the plan is carried out, and why. */
 export interface Outage {
   node: string;
@@ -1762,6 +1768,34 @@ export interface PageFields {
   limit?: number;
   after?: string;
   fields?: string;
+}
+
+/** A part of a type: what it has depends on its section. */
+export interface PartData {
+  section?: string;
+  name: string;
+  description: string;
+  type?: string;
+  required?: boolean;
+  default?: Value;
+  value?: Value;
+  constraints?: (Record<string, Value>)[];
+  status?: string;
+  metadata?: Record<string, string>;
+  capability?: string;
+  node?: string;
+  relationship?: string;
+  occurrences?: Value[];
+  valid_source_types?: string[];
+  implementation?: string;
+  outputs?: Record<string, Value[]>;
+  file?: string;
+  origins: OriginData[];
+  properties?: Record<string, PartData>;
+  attributes?: Record<string, PartData>;
+  inputs?: Record<string, PartData>;
+  operations?: Record<string, PartData>;
+  notifications?: Record<string, PartData>;
 }
 
 /** Which part of a plan is wanted. */
@@ -2497,6 +2531,47 @@ export interface TriggerOfNotice {
   said: string;
 }
 
+/** A type with everything that it has, inherited parts included. */
+export interface TypeData {
+  format: "ordito.explain/1";
+  kind: string;
+  name: string;
+  derived_from: string[];
+  description: string;
+  declared: string | null;
+  valid_target_types?: string[];
+  valid_source_types?: string[];
+  holds?: string;
+  constraints?: (Record<string, Value>)[];
+  mime_type?: string;
+  file_ext?: string[];
+  members?: string[];
+  targets?: string[];
+  version?: string;
+  metadata?: Record<string, string>;
+  properties?: Record<string, PartData>;
+  attributes?: Record<string, PartData>;
+  capabilities?: Record<string, PartData>;
+  requirements?: Record<string, PartData>;
+  interfaces?: Record<string, PartData>;
+  inputs?: Record<string, PartData>;
+  operations?: Record<string, PartData>;
+  notifications?: Record<string, PartData>;
+  artifacts?: Record<string, PartData>;
+  triggers?: Record<string, PartData>;
+  others?: string[];
+}
+
+/** Parts of a type that have the same path. */
+export interface TypePartsData {
+  format: "ordito.explain/1";
+  kind: string;
+  type: string;
+  path: string[];
+  parts: PartData[];
+  others?: string[];
+}
+
 /** The result of ``ordito jobs show`` for a job that has not ended. */
 export interface UnfinishedJobData {
   format: "ordito.jobs-show/1";
@@ -2927,7 +3002,7 @@ export interface Routes {
     body: EnsembleChange;
     answer: EnsembleData;
   };
-  /** What differs between what is deployed and a service. */
+  /** What differs between what is deployed and a package or a revision. */
   "GET /projects/{project}/ensembles/{ensemble}/diff": {
     path: { project: string; ensemble: string };
     query: DiffQuery;
@@ -3312,12 +3387,26 @@ export interface Routes {
     body: Secret;
     answer: undefined;
   };
+  /** What is in the service as it was deployed: its files, inputs, nodes and types. */
+  "GET /projects/{project}/ensembles/{ensemble}/service": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: PackageSummary;
+  };
   /** A file of the service as it was deployed. */
   "GET /projects/{project}/ensembles/{ensemble}/service/files/{path}": {
     path: { project: string; ensemble: string; path: string };
     query: Record<string, never>;
     body: undefined;
     answer: PackageFile;
+  };
+  /** A type that the deployed service can use, or a part of one. */
+  "GET /projects/{project}/ensembles/{ensemble}/service/types/{name}": {
+    path: { project: string; ensemble: string; name: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: TypeData | TypePartsData;
   };
   /** Let an ensemble follow no repository any more. */
   "DELETE /projects/{project}/ensembles/{ensemble}/source": {
@@ -3493,6 +3582,13 @@ export interface Routes {
     query: TopologyQuery;
     body: undefined;
     answer: TopologyData;
+  };
+  /** A type that it can use, or a part of one. */
+  "GET /projects/{project}/packages/{digest}/types/{name}": {
+    path: { project: string; digest: string; name: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: TypeData | TypePartsData;
   };
   /** Whether it can be deployed with some inputs. */
   "POST /projects/{project}/packages/{digest}/validate": {

@@ -26,7 +26,9 @@ from ordito.results.given import (
     SECRET_REMOVE,
     SECRET_SET,
     SECRETS,
+    SERVICE,
     SERVICE_FILE,
+    SERVICE_TYPE,
     SPEC_CHECK,
     SPEC_SET,
     SPEC_TEXT,
@@ -46,12 +48,13 @@ from ordito.results.given import (
     SecretNameAsked,
     SecretNames,
     ServiceFileAsked,
+    ServiceTypeAsked,
     StateAsked,
     TextAsked,
 )
 from ordito.results.hosts import CheckedHostsData, ReleasedHostsData
 from ordito.results.jobs import ReplayData, UnlockedData
-from ordito.results.packages import PackageFile
+from ordito.results.packages import PackageFile, PackageSummary
 from ordito.results.records import RecordsData
 from ordito.results.service_inputs import SERVICE_INPUTS, ServiceInputsAsked, ServiceInputsData
 from ordito.server.call import ApiCall, tag_of, tagged
@@ -113,7 +116,8 @@ class DiffQuery(Fields, frozen=True):
     """What the ensemble is compared with."""
 
     to: Annotated[str, msgspec.Meta(max_length=200)] = ""
-    """A package of the project, by its digest or a label; "" for what the ensemble is made of."""
+    """A package of the project, by its digest or a label; the number of an earlier revision; "" for what the ensemble
+    is made of."""
 
     environment: str | None = None
 
@@ -248,9 +252,24 @@ async def _inputs_with(call: ApiCall, of: InputsQuery, asked: ServiceInputsAsked
     return Reply(await _ask(call, SERVICE_INPUTS, asked, reads))
 
 
+LONGEST_NUMBER = 9
+"""How many digits the number of a revision has at most; the digest of a package has many more."""
+
+
+async def _service(call: ApiCall) -> Reply:
+    return Reply(await _ask(call, SERVICE, Asked()))
+
+
+async def _type(call: ApiCall) -> Reply:
+    return Reply(await _ask(call, SERVICE_TYPE, ServiceTypeAsked(call.path["name"])))
+
+
 async def _diff(call: ApiCall) -> Reply:
     fields: DiffQuery = call.query
     reads, service = await _reads(call), ""
+    if fields.to.isdecimal() and len(fields.to) <= LONGEST_NUMBER:
+        asked = DiffAsked(environment=fields.environment, revision=int(fields.to))
+        return Reply(await _ask(call, DIFF, asked, reads))
     if fields.to:
         digest = await call.services.database.read(lambda c: package_named(c, call.project, fields.to))
         path = package_path(call.services.home, digest)
@@ -343,11 +362,17 @@ TABLE = (
            answers=(OutputsData,), verb="output"),
     _route("GET", "/outputs/{name}", _LOGS, "One output.", _outputs, answers=(OutputsData,), verb="output",
            problems=("unknown-output", "not-deployed", "no-value")),
+    _route("GET", "/service", _READ, "What is in the service as it was deployed: its files, inputs, nodes and types.",
+           _service, answers=(PackageSummary,), problems=("not-deployed", "invalid")),
+    _route("GET", "/service/types/{name}", _READ, "A type that the deployed service can use, or a part of one.", _type,
+           answers=SERVICE_TYPE.results, verb="explain",
+           problems=("unknown-type", "unknown-member", "not-deployed", "invalid")),
     _route("GET", "/service/files/{path:path}", _READ, "A file of the service as it was deployed.", _file,
            answers=(PackageFile,), problems=("unknown-file", "not-deployed", "invalid")),
-    _route("GET", "/diff", _PLAN, "What differs between what is deployed and a service.", _diff, query=DiffQuery,
-           answers=(DiffData,), verb="diff",
-           problems=("unknown-package", "not-deployed", "invalid", "plan-refused", "unknown-environment")),
+    _route("GET", "/diff", _PLAN, "What differs between what is deployed and a package or a revision.", _diff,
+           query=DiffQuery, answers=(DiffData,), verb="diff",
+           problems=("unknown-package", "not-deployed", "invalid", "plan-refused", "unknown-environment",
+                     "unknown-revision", "no-revision", "unfinished-job")),
     _route("GET", "/inputs", _PLAN, "The inputs of the service, with the values that it would be deployed with.",
            _inputs, query=InputsQuery, answers=(ServiceInputsData,), problems=_INPUT_PROBLEMS),
     _route("POST", "/inputs/check", _PLAN, "The same with other values, and what is wrong with them.", _check_inputs,

@@ -20,6 +20,7 @@ from ordito.results.packages import (
     PACKAGE_FILE,
     PACKAGE_GRAPH,
     PACKAGE_TOPOLOGY,
+    PACKAGE_TYPE,
     PACKAGE_VALIDATE,
     PackageAsked,
     PackageFile,
@@ -27,6 +28,7 @@ from ordito.results.packages import (
     PackageGraphAsked,
     PackageSummary,
     PackageTopologyAsked,
+    PackageTypeAsked,
     PackageValidateAsked,
 )
 from ordito.results.picture.topology import TopologyData
@@ -363,6 +365,10 @@ async def _topology(call: ApiCall) -> Reply:
     return await _asked(call, PACKAGE_TOPOLOGY.name, lambda name: made(archive=name))
 
 
+async def _type(call: ApiCall) -> Reply:
+    return await _asked(call, PACKAGE_TYPE.name, lambda name: PackageTypeAsked(name, call.path["name"]))
+
+
 async def _validate(call: ApiCall) -> Reply:
     digest = await _named(call)
     path = package_path(call.services.home, digest)
@@ -398,6 +404,9 @@ TABLE = (
            problems=("invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/files/{path:path}", Permission.READ, "A file in it, with its text.", _file,
            answers=(PackageFile,), problems=("unknown-file", "invalid", "too-costly")),
+    _route("GET", PACKAGE_PATH + "/types/{name}", Permission.READ, "A type that it can use, or a part of one.", _type,
+           answers=PACKAGE_TYPE.results, verb="explain",
+           problems=("unknown-type", "unknown-member", "invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/graph", Permission.READ, "Its nodes, and how they are connected.", _graph,
            query=GraphQuery, answers=(GraphData,), verb="graph", problems=("invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/topology", Permission.READ, "The same as a picture: boxes and lines.", _topology,
