@@ -8,14 +8,7 @@ import type { EnsembleData, PlanWanted } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
 import { useLiveState } from "../../live/use.ts";
 import { Empty } from "../../parts/empty.tsx";
-import {
-  askAddress,
-  type EnsembleNamed,
-  EnsemblePage,
-  ensembleAddress,
-  namedIn,
-  useEnsemble,
-} from "../../parts/ensemble-head.tsx";
+import { askAddress, type EnsembleNamed, EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { Field } from "../../parts/form.tsx";
 import { Findings, ProblemPart } from "../../parts/problem.tsx";
 import { Wait } from "../../parts/wait.tsx";
@@ -39,7 +32,7 @@ export default function AskPage({ params }: PageProps): ReactNode {
   const of = namedIn(params);
   const workflow = params["workflow"] ?? "deploy";
   const form = REQUESTS[workflow];
-  const found = useEnsemble(of);
+  const found = useLook("GET /projects/{project}/ensembles/{ensemble}", { path: { ...of } });
   const title = workflow === "notify" ? "Notify" : titleOf(workflow);
   return (
     <EnsemblePage of={of} page={title}>

@@ -125,7 +125,9 @@ function SecretField({ input, value, secrets, onChange }: InputFieldProps): Reac
             value={isTyped ? TYPED : value?.as === "secret" ? value.name : ""}
             onChange={(event) => choose(event.target.value)}
           >
-            <option value="">{input.present !== null ? "as it is" : input.required ? "not given" : "as by default"}</option>
+            <option value="">
+              {input.present !== null ? "as it is" : input.required ? "not given" : "as by default"}
+            </option>
             {secrets.map((one) => (
               <option key={one} value={one}>
                 secret {one}

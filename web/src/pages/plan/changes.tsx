@@ -2,8 +2,8 @@ import type { ReactNode } from "react";
 import { useLocation, useSearch } from "wouter";
 
 import type { AskedPlan, PlanHead } from "../../api/types.ts";
-import { Badge, Status } from "../../parts/status.tsx";
 import { Place } from "../../parts/place.tsx";
+import { Badge, Status } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { type ChangeGroup, differenceText, filtered, grouped, WORDS } from "./changes.ts";
 import { MorePages } from "./more.tsx";

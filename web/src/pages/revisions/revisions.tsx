@@ -6,14 +6,7 @@ import { useChange, useLook } from "../../api/use.ts";
 import { Action, useUnable } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import {
-  askAddress,
-  type EnsembleNamed,
-  ensembleAddress,
-  EnsemblePage,
-  namedIn,
-  useEnsemble,
-} from "../../parts/ensemble-head.tsx";
+import { askAddress, type EnsembleNamed, EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { Place } from "../../parts/place.tsx";
 import { Badge, Status, type Tone } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -56,7 +49,7 @@ function Revisions({ of, data }: { of: EnsembleNamed; data: RevisionsData }): Re
   const [here, go] = useLocation();
   const search = new URLSearchParams(useSearch());
   const [going, setGoing] = useState<number>();
-  const allowed = useEnsemble(of).data?.data.allowed;
+  const allowed = useLook("GET /projects/{project}/ensembles/{ensemble}", { path: { ...of } }).data?.data.allowed;
   const unable = useUnable(allowed, of.project)("plan");
   const { revisions } = data;
   const numbers = revisions.map(({ revision }) => revision);
@@ -82,7 +75,9 @@ function Revisions({ of, data }: { of: EnsembleNamed; data: RevisionsData }): Re
       {data.is_partial && (
         <p className="revisions-partial" role="status">
           <span className="tone-degraded">▲ </span>
-          {data.partial ? `Job ${data.partial} has begun something and not completed it` : "What is deployed is not a whole revision"}
+          {data.partial
+            ? `Job ${data.partial} has begun something and not completed it`
+            : "What is deployed is not a whole revision"}
           {data.back > 0 && `; a rollback leads to revision ${data.back}`}.
         </p>
       )}
@@ -119,7 +114,10 @@ interface Choosing {
   goBack: (to: number) => void;
 }
 
-function columnsOf(of: EnsembleNamed, { before, after, choose, unable, goBack }: Choosing): readonly Column<RevisionLine>[] {
+function columnsOf(
+  of: EnsembleNamed,
+  { before, after, choose, unable, goBack }: Choosing,
+): readonly Column<RevisionLine>[] {
   return [
     {
       id: "number",
@@ -149,7 +147,16 @@ function columnsOf(of: EnsembleNamed, { before, after, choose, unable, goBack }:
     },
     { id: "status", head: "Job", width: "7rem", cell: (one) => <Status of={one.status} /> },
     { id: "when", head: "When", width: "7rem", cell: (one) => <Time at={one.ended} inRow /> },
-    { id: "service", head: "Service", width: "7rem", cell: (one) => <span className="mono muted" title={one.service}>{one.service.slice(0, 8)}</span> },
+    {
+      id: "service",
+      head: "Service",
+      width: "7rem",
+      cell: (one) => (
+        <span className="mono muted" title={one.service}>
+          {one.service.slice(0, 8)}
+        </span>
+      ),
+    },
     { id: "inputs", head: "Inputs that changed", width: "minmax(9rem, 2fr)", cell: inputsOf },
     {
       id: "actions",
@@ -214,7 +221,11 @@ function Compared({ of, before, after }: { of: EnsembleNamed; before: number; af
 
 function Differences({ of: { before, after, inputs, nodes, unchanged, files } }: { of: RevisionDiffData }): ReactNode {
   if (!inputs.length && !nodes.length && !files.length) {
-    return <p className="muted">{before === after ? "This is one revision." : `Nothing differs between ${before} and ${after}.`}</p>;
+    return (
+      <p className="muted">
+        {before === after ? "This is one revision." : `Nothing differs between ${before} and ${after}.`}
+      </p>
+    );
   }
   return (
     <>
@@ -305,7 +316,10 @@ function GoingBack({ of, to, onClose }: { of: EnsembleNamed; to: number; onClose
   };
   return (
     <Confirm title={`Go back to revision ${to}`} does="Make the plan" onConfirm={ask} onClose={onClose}>
-      <p>A plan is made that leads back to what revision {to} has deployed. Nothing is carried out before you have seen it.</p>
+      <p>
+        A plan is made that leads back to what revision {to} has deployed. Nothing is carried out before you have seen
+        it.
+      </p>
       <p className="muted">
         For options: <Link href={askAddress(of, "rollback", { revision: String(to) })}>the form of rollback</Link>.
       </p>
