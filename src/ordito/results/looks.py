@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordito.results.answer import UseCase
+from ordito.results.by_hand import STATE, STATE_EXPORT
 from ordito.results.description import DESCRIBE
 from ordito.results.ensembles import NAMES, SUMMARY
 from ordito.results.given import (
@@ -20,7 +21,6 @@ from ordito.results.given import (
     SERVICE_TYPE,
     SPEC_CHECK,
     SPEC_TEXT,
-    STATE,
 )
 from ordito.results.hosts import HOSTS
 from ordito.results.instances import INSTANCES, NODES
@@ -50,20 +50,9 @@ _ALL: tuple[UseCase[Any, Any], ...] = (
     *(TIMELINE, JOB_STEPS, JOB_CHANGES, LOG_SEARCH, LOG_FACETS, JOB_REPORT, PLAN_TOPOLOGY),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
-    *(
-        SPEC_TEXT,
-        SPEC_CHECK,
-        INVENTORY,
-        INVENTORY_CHECK,
-        SECRETS,
-        OUTPUTS,
-        SERVICE,
-        SERVICE_FILE,
-        SERVICE_TYPE,
-        DIFF,
-        NOTICES,
-        STATE,
-    ),
+    *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS),
+    *(SERVICE, SERVICE_FILE, SERVICE_TYPE, DIFF, NOTICES),
+    *(STATE, STATE_EXPORT),
     *(SERVICE_INPUTS, REVISION_DIFF),
     *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_TYPE, PACKAGE_VALIDATE),
 )

@@ -10,6 +10,13 @@ export interface AccountData {
   tokens: TokenData[];
 }
 
+/** Something that exists already, and is to be recorded as the next instance of a node. */
+export interface Adopting {
+  digest?: string;
+  node: string;
+  attributes?: Record<string, string>;
+}
+
 /** An operation that now counts as carried out; empty for one that no longer does. */
 export interface AppliedChange {
   changeId?: string;
@@ -384,6 +391,13 @@ export interface Checked {
   open_keys: string[];
 }
 
+/** Hosts that are to be reached. */
+export interface CheckedHosts {
+  names?: string[];
+  environment?: string | null;
+  accept_new?: boolean;
+}
+
 /** What the check of each host has found. */
 export interface CheckedHostsData {
   format: "ordito.hosts-check/1";
@@ -405,6 +419,19 @@ export interface Clash {
 /** A code. */
 export interface CodeFields {
   code: string;
+}
+
+/** What differs from a service. */
+export interface ComparedData {
+  diff: DiffData;
+  against: string;
+  diagnostics: FindingData[];
+}
+
+/** What the ensemble is compared with: what upgrading it to a service would do. */
+export interface Comparing {
+  request?: AskedUpgrade;
+  environment?: string | null;
 }
 
 /** What a task did, and what that changed. */
@@ -603,6 +630,24 @@ export interface Difference {
 /** What a difference is about, if something else depends on that. */
 export type DifferenceKind = "" | "input" | "not counted" | "property" | "request" | "unknown";
 
+/** Whether something is only looked at. */
+export interface DryQuery {
+  dry?: boolean;
+}
+
+/** A change of records by hand, which a job of its own has recorded. */
+export interface EditData {
+  job: string | null;
+  commit?: string;
+  commits?: Record<string, string>;
+  not_committed?: string[];
+  not_shared?: string;
+  instances?: Record<string, string>;
+  instance?: string;
+  forgotten?: string[];
+  remains?: string[];
+}
+
 /** What is to be different. */
 export interface EnsembleChange {
   labels: Record<string, string | null>;
@@ -707,6 +752,11 @@ export interface EventPage {
   next: string;
 }
 
+/** All that is recorded, as ``ordito state export`` writes it: sensitive values are not shown. */
+export interface ExportedState {
+  state: Record<string, Value>;
+}
+
 /** How much was printed by a step, on an instance, or by an operation. */
 export interface Facet {
   name: string;
@@ -745,6 +795,13 @@ export interface FindingData {
   end_column: number | null;
   hint: string;
   related: RelatedPlace[];
+}
+
+/** Records that are to be removed; what they are about stays as it is. */
+export interface Forgetting {
+  digest?: string;
+  names?: string[];
+  force?: boolean;
 }
 
 /** Jobs that two clones ran after the same job, ``after`` ("" for none), and that no later job joins. */
@@ -861,6 +918,14 @@ export interface GroupMembers {
   members: string[];
 }
 
+/** A lock that clones share, and whose holder seems to be gone. */
+export interface HeldLockData {
+  repository: string;
+  holder: string;
+  owner: LockOwnerData;
+  digest: string;
+}
+
 /** A lifecycle step of a plan. ``id`` is the step's in the service (``Service.hooks``), and unique there; ``component`` the node template, "" for the module. ``condition`` is its text, "" for none. ``timeout`` is in seconds and covers ``execute``. ``on_failure`` is abort, continue or rollback. ``files`` are the digests of the files and folders of the service's archive that its config names, by their paths. ``digest`` stands for all that decides what it does, as far as the documents say it: a step that was carried out with this digest in an earlier attempt at the same revision is not carried out again. ``declared`` is its place, ``file:line:column``. */
 export interface Hook {
   id: string;
@@ -926,11 +991,6 @@ export interface HostListData {
   hosts: HostEntry[];
 }
 
-/** Hosts of the inventory. */
-export interface HostNames {
-  names?: string[];
-}
-
 /** An instance, of the ensemble in a directory, that has a host. */
 export interface HostOwner {
   instance: string;
@@ -941,18 +1001,6 @@ export interface HostOwner {
 export interface HostsAsked {
   names?: string[];
   environment?: string | null;
-}
-
-/** A notice in the inbox. */
-export interface InboxNotice {
-  number: number;
-  entity: string;
-  event: string;
-  at: string;
-  state: string;
-  job: string;
-  said: string;
-  firings: NoticeFiring[];
 }
 
 /** A job that was to make a revision and has not. */
@@ -1463,6 +1511,13 @@ export interface MeData {
 /** Whether a lifecycle step comes before or after the operations of the resources. */
 export type Moment = "after" | "before";
 
+/** A node that has a new name in the template. */
+export interface Moving {
+  digest?: string;
+  old: string;
+  new: string;
+}
+
 /** A service account to be made. */
 export interface NewAccount {
   name: string;
@@ -1492,6 +1547,7 @@ export interface NewNotice {
   event: string;
   entity: string;
   values?: Record<string, Value>;
+  input_texts?: Record<string, string>;
 }
 
 /** How the package is to be called. */
@@ -1611,14 +1667,6 @@ export interface NoticeData {
   triggers: TriggerOfNotice[];
 }
 
-/** A trigger that reacts to a notice. */
-export interface NoticeFiring {
-  trigger: string;
-  job: string;
-  said: string;
-  done: boolean;
-}
-
 /** A notice that waits to be handled. */
 export interface NoticeStored {
   number: number;
@@ -1626,7 +1674,7 @@ export interface NoticeStored {
 
 /** The inbox of an ensemble, the latest notice first. */
 export interface NoticesData {
-  notices: InboxNotice[];
+  notices: NoticeData[];
 }
 
 /** A job whose end is not recorded: it runs, or was interrupted. */
@@ -2016,6 +2064,13 @@ export interface Released {
   owners: HostOwner[];
 }
 
+/** Hosts that are to be taken back. */
+export interface ReleasedHosts {
+  names?: string[];
+  environment?: string | null;
+  force?: boolean;
+}
+
 /** The hosts that were taken back, and from whom. */
 export interface ReleasedHostsData {
   format: "ordito.hosts-release/1";
@@ -2037,6 +2092,24 @@ export interface RememberedDrift {
 /** What may be lost. */
 export interface RemoveQuery {
   forget?: number;
+}
+
+/** Records that are to be removed, whether what they are about exists or not. */
+export interface Removing {
+  digest?: string;
+  names: string[];
+}
+
+/** Files of deployed services that were put back, and those that were taken as they are. */
+export interface RenewedData {
+  format: "ordito.state-renew/1";
+  renewed: string[];
+  accepted: string[];
+}
+
+/** Deployed files that were changed since. */
+export interface Renewing {
+  as_they_are?: boolean;
 }
 
 /** What the records of all jobs give, compared with what is recorded. */
@@ -2063,6 +2136,17 @@ export interface ReplayData {
 /** What is to be done with the result. */
 export interface ReplayQuery {
   write?: boolean;
+  until?: string;
+  first?: number | null;
+}
+
+/** What a change of records would do. Nothing is changed yet. */
+export interface ReviewedEdit {
+  intent: string;
+  lines: string[];
+  asks: boolean;
+  digest: string;
+  diagnostics: FindingData[];
 }
 
 /** Which revisions are compared. */
@@ -2182,8 +2266,9 @@ export interface Secret {
   value: string;
 }
 
-/** The names of the secrets that an ensemble keeps. */
-export interface SecretNames {
+/** The names of the secrets that are kept. */
+export interface SecretNamesData {
+  format: "ordito.secrets-list/1";
   secrets: string[];
 }
 
@@ -2313,7 +2398,7 @@ export interface SpecData {
 
 /** Which records are wanted. */
 export interface StateQuery {
-  name?: string[];
+  names?: string[];
 }
 
 /** About the status. */
@@ -2590,6 +2675,11 @@ export interface UnlockedData {
   format: "ordito.jobs-unlock/1";
   unlocked: boolean;
   owner: LockOwnerData | null;
+}
+
+/** The lock that clones share. */
+export interface Unlocking {
+  digest?: string;
 }
 
 /** What is to be different; what is left out stays. */
@@ -3009,6 +3099,13 @@ export interface Routes {
     body: undefined;
     answer: DiffData;
   };
+  /** The same, with all that can be said of an upgrade. Nothing is changed. */
+  "POST /projects/{project}/ensembles/{ensemble}/diff": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: Comparing;
+    answer: ComparedData;
+  };
   /** End the freeze of an ensemble. */
   "DELETE /projects/{project}/ensembles/{ensemble}/freeze": {
     path: { project: string; ensemble: string };
@@ -3034,14 +3131,14 @@ export interface Routes {
   "POST /projects/{project}/ensembles/{ensemble}/hosts/check": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: HostNames;
+    body: CheckedHosts;
     answer: CheckedHostsData;
   };
   /** Take hosts back from instances that nobody can undeploy. */
   "POST /projects/{project}/ensembles/{ensemble}/hosts/release": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: HostNames;
+    body: ReleasedHosts;
     answer: ReleasedHostsData;
   };
   /** The inputs of the service, with the values that it would be deployed with. */
@@ -3371,7 +3468,7 @@ export interface Routes {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
     body: undefined;
-    answer: SecretNames;
+    answer: SecretNamesData;
   };
   /** Forget a secret. */
   "DELETE /projects/{project}/ensembles/{ensemble}/secrets/{name}": {
@@ -3471,6 +3568,48 @@ export interface Routes {
     body: undefined;
     answer: RecordsData;
   };
+  /** Record something that exists already as an instance. Nothing is run. */
+  "POST /projects/{project}/ensembles/{ensemble}/state/adopt": {
+    path: { project: string; ensemble: string };
+    query: DryQuery;
+    body: Adopting;
+    answer: ReviewedEdit | EditData;
+  };
+  /** All that is recorded, without sensitive values. */
+  "GET /projects/{project}/ensembles/{ensemble}/state/export": {
+    path: { project: string; ensemble: string };
+    query: StateQuery;
+    body: undefined;
+    answer: ExportedState;
+  };
+  /** Drop the records of deleted instances. Nothing is run. */
+  "POST /projects/{project}/ensembles/{ensemble}/state/forget": {
+    path: { project: string; ensemble: string };
+    query: DryQuery;
+    body: Forgetting;
+    answer: ReviewedEdit | EditData;
+  };
+  /** Follow a node that was renamed in the template. Nothing is run. */
+  "POST /projects/{project}/ensembles/{ensemble}/state/mv": {
+    path: { project: string; ensemble: string };
+    query: DryQuery;
+    body: Moving;
+    answer: ReviewedEdit | EditData;
+  };
+  /** Put back deployed files that were changed since. */
+  "POST /projects/{project}/ensembles/{ensemble}/state/renew": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: Renewing;
+    answer: RenewedData;
+  };
+  /** Forget instances, whether they exist or not. Nothing is run. */
+  "POST /projects/{project}/ensembles/{ensemble}/state/rm": {
+    path: { project: string; ensemble: string };
+    query: DryQuery;
+    body: Removing;
+    answer: ReviewedEdit | EditData;
+  };
   /** What exists, with the status of each instance. */
   "GET /projects/{project}/ensembles/{ensemble}/status": {
     path: { project: string; ensemble: string };
@@ -3488,9 +3627,9 @@ export interface Routes {
   /** Remove the lock that clones share, if its holder is gone. */
   "POST /projects/{project}/ensembles/{ensemble}/unlock": {
     path: { project: string; ensemble: string };
-    query: Record<string, never>;
-    body: undefined;
-    answer: UnlockedData;
+    query: DryQuery;
+    body: Unlocking;
+    answer: HeldLockData | UnlockedData;
   };
   /** The workflows of the deployed service. */
   "GET /projects/{project}/ensembles/{ensemble}/workflows": {
