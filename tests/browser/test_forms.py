@@ -147,7 +147,7 @@ def test_what_the_server_refuses_is_told_above_the_form(shop: Shop) -> None:
 
 
 def test_a_package_is_sent_and_an_ensemble_made_of_it(shop: Shop, tmp_path: Path) -> None:
-    workshop, opens = shop
+    _, opens = shop
     archive = tmp_path / "shop.csar"
     archive.write_bytes(package("3.0"))
     tab = opens("ann")

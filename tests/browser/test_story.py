@@ -75,7 +75,7 @@ def test_from_a_package_to_its_removal(browser: Browser, workshop_of_all: Worksh
     # Its job is followed to the end.
     page.get_by_role("link", name=re.compile("Follow the job|See the job")).click()
     page.wait_for_url(JOB)
-    expect(page.get_by_text("ok").first).to_be_visible()
+    expect(page.locator(".job-title")).to_contain_text("ok")
 
     # An upgrade to a version that fails; its log says why.
     page.goto(f"{ann.url}/e/default/story/ask/upgrade")
@@ -85,8 +85,11 @@ def test_from_a_package_to_its_removal(browser: Browser, workshop_of_all: Worksh
     page.get_by_label("Replace", exact=True).fill("web")
     page.get_by_role("button", name="Make the plan").click()
     applied(page, "default/story")
-    expect(page.get_by_text("failed").first).to_be_visible()
-    expect(page.get_by_text("no room left on the disk").first).to_be_visible()
+    expect(page.locator(".job-title")).to_contain_text("failed")
+    failures = page.get_by_role("region", name="failed")
+    expect(failures).to_contain_text("no room left on the disk")
+    failures.get_by_role("button", name="Standard.create").first.click()
+    expect(page.locator(".job-log")).to_contain_text("no room left on the disk")
 
     # Back to what was there before.
     page.goto(f"{ann.url}/e/default/story/ask/rollback")

@@ -52,5 +52,3 @@ def test_a_revision_is_as_itself(admin: Client) -> None:
 def test_a_revision_that_is_not_known_is_refused(admin: Client) -> None:
     answer = admin.ask("GET", f"{PATH}/diff", before=1, after=7)
     assert answer.data["code"] == "unknown-revision"
-
-

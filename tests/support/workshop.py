@@ -31,7 +31,11 @@ node_types:
       word: { type: string, required: false, metadata: { sensitive: "true" } }
     interfaces:
       Standard:
-        operations: { create: { implementation: say.sh, inputs: { fails: { get_input: fails } } }, start: say.sh, stop: say.sh, delete: say.sh }
+        operations:
+          create: { implementation: say.sh, inputs: { fails: { get_input: fails } } }
+          start: say.sh
+          stop: say.sh
+          delete: say.sh
 topology_template:
   inputs:
     port:

@@ -1,4 +1,4 @@
-"""Routes about what the service of an ensemble takes: its inputs, the values that they have, what is wrong with others."""
+"""Routes about what the service of an ensemble takes: its inputs, their values, and what is wrong with others."""
 
 from __future__ import annotations
 

@@ -80,3 +80,7 @@ export const RISKS: Readonly<Record<string, string>> = {
 export function plural(count: number, word: string): string {
   return `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 }
+
+export function titleOf(workflow: string): string {
+  return workflow[0]?.toUpperCase() + workflow.slice(1);
+}

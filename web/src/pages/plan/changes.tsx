@@ -3,7 +3,7 @@ import { useLocation, useSearch } from "wouter";
 
 import type { AskedPlan, PlanHead } from "../../api/types.ts";
 import { Place } from "../../parts/place.tsx";
-import { Badge, Status } from "../../parts/status.tsx";
+import { Badge } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { type ChangeGroup, differenceText, filtered, grouped, WORDS } from "./changes.ts";
 import { MorePages } from "./more.tsx";
@@ -55,12 +55,12 @@ function columnsOf(head: PlanHead): readonly Column<ChangeGroup>[] {
       cell: ({ change }) => {
         const words = WORDS[change.symbol];
         return (
-          <Status of={words?.does ?? change.symbol} tone={words?.tone ?? "unknown"}>
-            <span className="mono" aria-hidden="true">
-              {change.symbol}{" "}
+          <span className={`tone-${words?.tone ?? "unknown"}`}>
+            <span className="mono plan-symbol" aria-hidden="true">
+              {change.symbol}
             </span>
-            {words?.does}
-          </Status>
+            {words?.does ?? change.symbol}
+          </span>
         );
       },
     },

@@ -10,7 +10,7 @@ import { ProblemPart } from "../../parts/problem.tsx";
 import { Badge, Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useMe } from "../../shell/me.ts";
-import { plural, RISKS } from "./changes.ts";
+import { plural, RISKS, titleOf } from "./changes.ts";
 import type { PlanProps } from "./plan.tsx";
 
 const PLAN = "/projects/{project}/ensembles/{ensemble}/plans/{id}";
@@ -90,7 +90,7 @@ export function Decisions({ of, plan }: PlanProps): ReactNode {
       {error !== undefined && <ProblemPart error={error} title="It was not done" />}
       {asking === "apply" && (
         <Confirm
-          title={`${plan.workflow} ${name}`}
+          title={`${titleOf(plan.workflow)} ${name}`}
           does={wants ? "Apply once approved" : `Apply to ${name}`}
           danger={plan.risks.length > 0}
           {...(plan.risks.length > 0 ? { name } : {})}

@@ -25,8 +25,18 @@ export function PlanGraph({ path }: { path: { project: string; ensemble: string;
   );
 }
 
+/** The boxes with places in the whole picture: each has its own within the box in which it stands. */
+function placed(boxes: readonly PictureBox[]): Map<string, PictureBox> {
+  const found = new Map<string, PictureBox>();
+  for (const box of boxes) {
+    const around = found.get(box.parent);
+    found.set(box.id, around ? { ...box, x: box.x + around.x, y: box.y + around.y } : box);
+  }
+  return found;
+}
+
 function Picture({ of: { size, boxes, edges, nodes } }: { of: PlanTopologyData }): ReactNode {
-  const by = new Map(boxes.map((box) => [box.id, box]));
+  const by = placed(boxes);
   return (
     <svg
       viewBox={`-8 -8 ${size[0] + 16} ${size[1] + 16}`}
@@ -35,15 +45,17 @@ function Picture({ of: { size, boxes, edges, nodes } }: { of: PlanTopologyData }
       role="img"
       aria-label={`${nodes} nodes, with what the plan changes in each; the tab Changes says the same in words`}
     >
-      {boxes.map((box) => (
+      {[...by.values()].map((box) => (
         <Box key={box.id} of={box} />
       ))}
       {edges.map((edge) => {
         const from = by.get(edge.source);
         const to = by.get(edge.target);
-        return from && to ? (
+        // What stands in another says by that where it is hosted.
+        if (!from || !to || from.parent === to.id) return null;
+        return (
           <path key={`${edge.source}>${edge.target}>${edge.requirement}`} className="plan-edge" d={line(from, to)} />
-        ) : null;
+        );
       })}
     </svg>
   );

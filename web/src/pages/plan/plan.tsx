@@ -12,7 +12,7 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Loading, Wait } from "../../parts/wait.tsx";
 import type { PageProps } from "../routes.ts";
-import { plural, RISKS, WORDS } from "./changes.ts";
+import { plural, RISKS, titleOf, WORDS } from "./changes.ts";
 import { Changes } from "./changes.tsx";
 import { Decisions } from "./decisions.tsx";
 import { PlanFile } from "./file.tsx";
@@ -72,7 +72,7 @@ function Plan({ of, plan }: PlanProps): ReactNode {
   return (
     <>
       <div className="plan-head">
-        <h2>{titleOf(plan)}</h2>
+        <h2>{titleOf(plan.workflow)}</h2>
         <Status of={plan.state === "applied" && plan.job_status ? plan.job_status : plan.state}>
           {stateText(plan)}
         </Status>
@@ -87,10 +87,6 @@ function Plan({ of, plan }: PlanProps): ReactNode {
       {isMade(plan) && <Made of={of} plan={plan} />}
     </>
   );
-}
-
-function titleOf({ workflow }: AskedPlan): string {
-  return workflow[0]?.toUpperCase() + workflow.slice(1);
 }
 
 function stateText(plan: AskedPlan): string {
