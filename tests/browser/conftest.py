@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 from tests.server.conftest import deployed
 from tests.support.browsing import Tab, chromium, cookie_of, open_tab
 from tests.support.serving import MANY_REQUESTS, Client, Served
+from tests.support.workshop import Workshop, workshop
 
 ADMIN, VIEWER = "ann", "vera"
 
@@ -95,5 +96,27 @@ def opens(browser: Browser, served: Served, cookies: dict[str, tuple[str, str]])
         return tab
 
     yield open_one
+    for tab in tabs:
+        tab.close()
+
+
+@pytest.fixture(scope="session")
+def workshop_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    """A server on which tests make ensembles of their own."""
+    with workshop(tmp_path_factory.mktemp("workshop")) as served:
+        yield Workshop(served)
+
+
+@pytest.fixture
+def shop(workshop_of_all: Workshop, browser: Browser) -> Iterator[tuple[Workshop, Opens]]:
+    """That server, and what opens tabs of it."""
+    tabs: list[Tab] = []
+
+    def open_one(user: str = ADMIN, **options: object) -> Tab:
+        tab = workshop_of_all.tab(browser, user, **options)
+        tabs.append(tab)
+        return tab
+
+    yield workshop_of_all, open_one
     for tab in tabs:
         tab.close()
