@@ -3,6 +3,17 @@
 /** A value of a template or of an operation, which may be anything. */
 export type Value = unknown;
 
+/** What the server runs on, and what it is made of. */
+export interface AboutData {
+  ordito: string;
+  python: string;
+  system: string;
+  database: string;
+  disk_free: number;
+  disk_size: number;
+  parts: PartData[];
+}
+
 /** A service account: programs act as it, with tokens. */
 export interface AccountData {
   name: string;
@@ -252,6 +263,15 @@ export interface AskedWorkflow {
   input_texts?: Record<string, string>;
 }
 
+/** One attempt of a step. */
+export interface AttemptData {
+  began: string;
+  ended: string;
+  state: string;
+  message: string;
+  exit_code: number | null;
+}
+
 /** How far the audit log is whole. */
 export interface AuditChain {
   rows: number;
@@ -312,6 +332,14 @@ export interface CauseData {
   before: Value;
   after: Value;
   declared: string;
+}
+
+/** About changes of a job. */
+export interface ChangesAsked {
+  job?: string;
+  limit?: number;
+  after?: number;
+  printed?: boolean;
 }
 
 /** The result of the check of a host. */
@@ -440,6 +468,7 @@ export interface Dependency {
 /** Nothing besides the name in the path. */
 export interface DescribeQuery {
   name?: string;
+  events?: number;
 }
 
 /** An instance. */
@@ -885,6 +914,16 @@ export interface InputDiff {
   after: Value;
 }
 
+/** The instances in columns, in the order of their creation. */
+export interface InstanceColumns {
+  id: string[];
+  box: number[];
+  state: string;
+  status: string;
+  local: string;
+  host: number[];
+}
+
 /** One instance in ``ordito.status/1``; its id is its key there. */
 export interface InstanceData {
   node: string;
@@ -905,12 +944,50 @@ export interface InstanceData {
   before_failure?: string[];
 }
 
+/** An instance in a list. */
+export interface InstanceLine {
+  id: string;
+  node: string;
+  type: string;
+  state: string;
+  status: string;
+  local: string;
+  host: string;
+  failed: string[];
+  orphaned: boolean;
+  drift: boolean;
+  note: string;
+}
+
 /** An instance of a node that is described. */
 export interface InstanceOfNode {
   state: string;
   local: string;
   effective: string;
   place?: string;
+}
+
+/** Nothing besides the name in the path. */
+export interface InstanceQuery {
+}
+
+/** Which instances are wanted. */
+export interface InstancesAsked {
+  limit?: number;
+  after?: string;
+  q?: string;
+  node?: string;
+  state?: string;
+  status?: string;
+  all?: boolean;
+}
+
+/** Instances, by their names. */
+export interface InstancesData {
+  format: "ordito.instances/1";
+  items: InstanceLine[];
+  next: string | null;
+  total: number;
 }
 
 /** About one job. */
@@ -924,6 +1001,14 @@ export interface JobAsked {
 export interface JobAskedData {
   job: string;
   asked: string;
+}
+
+/** What the tasks of a job did, and what that changed. */
+export interface JobChangesData {
+  format: "ordito.jobs-changes/1";
+  job: string;
+  items: ConfigChange[];
+  next: number | null;
 }
 
 /** The header of a record: what it says about its job as a whole. */
@@ -985,6 +1070,17 @@ export interface JobListData {
 export interface JobSettings {
   parallel: number;
   resume: "always" | "never" | "server";
+}
+
+/** Steps of a job. */
+export interface JobStepsData {
+  format: "ordito.jobs-steps/1";
+  job: string;
+  workflow: string;
+  status: string;
+  items: StepData[];
+  next: number | null;
+  counts: Record<string, number>;
 }
 
 /** Which jobs are wanted, the newest first. */
@@ -1328,6 +1424,34 @@ export interface NodeDiffData {
   operations: string[];
 }
 
+/** A node in a list. */
+export interface NodeLine {
+  name: string;
+  type: string;
+  host: string;
+  requires: string[];
+  status: string;
+  instances: Record<string, number>;
+  optional: boolean;
+  orphaned: boolean;
+}
+
+/** Which nodes are wanted. */
+export interface NodesAsked {
+  limit?: number;
+  after?: string;
+  q?: string;
+  status?: string;
+}
+
+/** Nodes, by their names. */
+export interface NodesData {
+  format: "ordito.nodes/1";
+  items: NodeLine[];
+  next: string | null;
+  total: number;
+}
+
 /** Something that has happened. */
 export interface Notice {
   event: string;
@@ -1474,11 +1598,45 @@ export interface PageFields {
   after?: string;
 }
 
+/** Something of others that the server is made of. */
+export interface PartData {
+  name: string;
+  version: string;
+  licence: string;
+  place: string;
+}
+
 /** Which part of a plan is wanted. */
 export interface PartFields {
   limit?: number;
   after?: string;
   part?: "" | "changes" | "edges" | "steps";
+}
+
+/** A box: a node, or several nodes of one type that stand beside each other. Places and sizes are in pixels. */
+export interface PictureBox {
+  id: string;
+  kind: string;
+  title: string;
+  type: string;
+  parent: string;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  nodes: number;
+  folded: boolean;
+  columns: number;
+  counts: Record<string, number>;
+}
+
+/** Relationships from one box to another. */
+export interface PictureEdge {
+  source: string;
+  target: string;
+  requirement: string;
+  type: string;
+  count: number;
 }
 
 /** Which plans are wanted, the newest first. */
@@ -1899,6 +2057,41 @@ export interface StatusDifference {
 /** Why an instance has its status, where the status alone does not say enough. */
 export type StatusReason = "" | "adopted" | "found absent" | "replaced" | "rolled back" | "scaled in" | "unanswered" | "unreachable";
 
+/** A step of a job. */
+export interface StepData {
+  id: string;
+  instance: string;
+  operation: string;
+  far: string;
+  state: string;
+  began: string;
+  ended: string;
+  attempts: AttemptData[];
+  most: number;
+  next: string;
+  message: string;
+  exit_code: number | null;
+  tail?: string[];
+  because: string;
+  reason: string;
+  declared: string;
+  artifact: string;
+  host: string;
+  waits_for: string[];
+  warnings: string[];
+}
+
+/** About steps of a job. */
+export interface StepsAsked {
+  job?: string;
+  state?: string;
+  instance?: string;
+  q?: string;
+  limit?: number;
+  after?: number;
+  printed?: boolean;
+}
+
 /** What is followed. */
 export interface StreamFields {
   topic?: string[];
@@ -1924,6 +2117,37 @@ export interface Text {
   text: string;
 }
 
+/** About one job. */
+export interface TimelineAsked {
+  job?: string;
+  no_ops?: boolean;
+}
+
+/** The attempts of steps in columns, those that began first in front. Steps that have not begun are left out. */
+export interface TimelineColumns {
+  row: number[];
+  operation: number[];
+  start: number[];
+  milliseconds: number[];
+  state: string;
+  attempt: number[];
+  step: Record<string, string>;
+}
+
+/** When everything in a job happened. */
+export interface TimelineData {
+  format: "ordito.jobs-timeline/1";
+  job: string;
+  workflow: string;
+  status: string;
+  t0: number;
+  end: number;
+  rows: string[];
+  operations: string[];
+  steps: TimelineColumns;
+  critical: number[];
+}
+
 /** A token, without the token itself. */
 export interface TokenData {
   id: string;
@@ -1933,6 +2157,30 @@ export interface TokenData {
   used: string | null;
   role: string;
   projects: string[];
+}
+
+/** How much of a picture is wanted. */
+export interface TopologyAsked {
+  boxes?: number;
+  open?: string[];
+  instances?: boolean;
+}
+
+/** What exists, as a picture. */
+export interface TopologyData {
+  format: "ordito.topology/1";
+  service: string;
+  nodes: number;
+  size: [number, number];
+  boxes: PictureBox[];
+  edges: PictureEdge[];
+  instances?: InstanceColumns;
+}
+
+/** How much of a picture is wanted. */
+export interface TopologyQuery {
+  boxes?: number;
+  open?: string[];
 }
 
 /** How many instances are created, continued or changed, replaced, removed, checked, and left alone; how many operations run something, are delegated to a provider, and do nothing; and how many waves run or delegate something. */
@@ -2090,6 +2338,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: ServerData;
+  };
+  /** What the server runs on, and what it is made of, with the licences of the parts. */
+  "GET /about": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: AboutData;
   };
   /** What was done, the newest first. */
   "GET /audit": {
@@ -2420,6 +2675,20 @@ export interface Routes {
     body: HostNames;
     answer: ReleasedHostsData;
   };
+  /** The instances, by page. */
+  "GET /projects/{project}/ensembles/{ensemble}/instances": {
+    path: { project: string; ensemble: string };
+    query: InstancesAsked;
+    body: undefined;
+    answer: InstancesData;
+  };
+  /** All that is known about an instance, with its last changes. */
+  "GET /projects/{project}/ensembles/{ensemble}/instances/{name}": {
+    path: { project: string; ensemble: string; name: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: DescribedInstance | DescribedNode;
+  };
   /** The inventory in the ensemble's directory, empty for none. */
   "GET /projects/{project}/ensembles/{ensemble}/inventory": {
     path: { project: string; ensemble: string };
@@ -2462,6 +2731,13 @@ export interface Routes {
     body: Cancelling;
     answer: JobAskedData;
   };
+  /** What the tasks of a job did, and what that changed. */
+  "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/changes": {
+    path: { project: string; ensemble: string; job: string };
+    query: Omit<ChangesAsked, "job">;
+    body: undefined;
+    answer: JobChangesData;
+  };
   /** What the operations of a job printed. */
   "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log": {
     path: { project: string; ensemble: string; job: string };
@@ -2476,10 +2752,31 @@ export interface Routes {
     body: Fields;
     answer: JobAskedData;
   };
+  /** The steps of a job, with their attempts, reasons, and what they wait for. */
+  "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/steps": {
+    path: { project: string; ensemble: string; job: string };
+    query: Omit<StepsAsked, "job">;
+    body: undefined;
+    answer: JobStepsData;
+  };
+  /** When everything in a job happened, in columns. */
+  "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/timeline": {
+    path: { project: string; ensemble: string; job: string };
+    query: Omit<TimelineAsked, "job">;
+    body: undefined;
+    answer: TimelineData;
+  };
+  /** The nodes, with how their instances are. */
+  "GET /projects/{project}/ensembles/{ensemble}/nodes": {
+    path: { project: string; ensemble: string };
+    query: NodesAsked;
+    body: undefined;
+    answer: NodesData;
+  };
   /** All that is known about a node or an instance. */
   "GET /projects/{project}/ensembles/{ensemble}/nodes/{name}": {
     path: { project: string; ensemble: string; name: string };
-    query: Record<string, never>;
+    query: Omit<DescribeQuery, "name">;
     body: undefined;
     answer: DescribedInstance | DescribedNode;
   };
@@ -2756,6 +3053,13 @@ export interface Routes {
     body: undefined;
     answer: StatusData;
   };
+  /** What exists as a picture: boxes, lines, states in columns. */
+  "GET /projects/{project}/ensembles/{ensemble}/topology": {
+    path: { project: string; ensemble: string };
+    query: TopologyAsked;
+    body: undefined;
+    answer: TopologyData;
+  };
   /** Remove the lock that clones share, if its holder is gone. */
   "POST /projects/{project}/ensembles/{ensemble}/unlock": {
     path: { project: string; ensemble: string };
@@ -2846,6 +3150,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: undefined;
+  };
+  /** The same as a picture: boxes and lines. */
+  "GET /projects/{project}/packages/{digest}/topology": {
+    path: { project: string; digest: string };
+    query: TopologyQuery;
+    body: undefined;
+    answer: TopologyData;
   };
   /** Whether it can be deployed with some inputs. */
   "POST /projects/{project}/packages/{digest}/validate": {
@@ -3002,3 +3313,23 @@ export interface Routes {
     answer: LinkData;
   };
 }
+
+/** The roles, each with what it permits. */
+export const ROLES = {
+  viewer: ["read"],
+  planner: ["read", "logs", "plan"],
+  operator: ["read", "logs", "plan", "operate", "control"],
+  deployer: ["read", "logs", "plan", "operate", "control", "deploy", "run"],
+  approver: ["read", "logs", "approve"],
+  maintainer: ["read", "logs", "plan", "operate", "control", "deploy", "run", "approve", "remove", "configure", "secrets", "records"],
+  owner: ["read", "logs", "plan", "operate", "control", "deploy", "run", "approve", "remove", "configure", "secrets", "records", "members"],
+} as const;
+
+/** What can be asked for. */
+export const WORKFLOWS = ["deploy", "upgrade", "rollback", "undeploy", "scale", "heal", "stop", "start", "restart", "check", "discover", "run", "workflow", "retry", "skip"] as const;
+
+/** What a plan may put at risk. */
+export const RISKS = ["removes", "replaces", "lossy", "outage", "protected", "runs-anything"] as const;
+
+/** What webhooks can be told of. */
+export const EVENT_TYPES = ["plan.waiting", "plan.rejected", "plan.stale", "job.began", "job.ended", "job.attention", "ensemble.drift", "freeze.changed", "webhook.test"] as const;

@@ -26,8 +26,12 @@ export const PAGES: readonly Page[] = [
   //         jobs:      /jobs                                 ./jobs/jobs.tsx
   //         revisions: /e/:project/:ensemble/revisions       ./revisions/revisions.tsx
   // Page 7, deploy:    /e/:project/:ensemble/deploy          ./deploy/deploy.tsx
-  // Page 8, source:    /e/:project/:ensemble/source          ./source/source.tsx
-  //         packages:  /packages, /p/:project/packages/:digest   ./packages/packages.tsx
-  //         settings:  /e/:project/:ensemble/settings        ./settings/settings.tsx
-  // Page 9, admin:     /admin                                ./admin/admin.tsx
+  { path: "/e/:project/:ensemble/source", load: () => import("./source/source.tsx") },
+  { path: "/e/:project/:ensemble/settings", load: () => import("./settings/settings.tsx") },
+  { path: "/packages", load: () => import("./packages/packages.tsx") },
+  { path: "/p/:project/packages", load: () => import("./packages/packages.tsx") },
+  { path: "/p/:project/packages/:digest", load: () => import("./packages/package.tsx") },
+  { path: "/p/:project/settings", load: () => import("./project/project.tsx") },
+  { path: "/admin", load: () => import("./admin/admin.tsx") },
+  { path: "/me", load: () => import("./account/account.tsx") },
 ];
