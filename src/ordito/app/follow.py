@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,19 +11,16 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.job.jobs import OpenJob, ensemble_place, find_job, open_job
 from ordito.app.place import Place
-from ordito.ensemble.errors import explained
+from ordito.ensemble.events_file import lines_from
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
-from ordito.source.new_files import open_regular
 
 PAUSE = 0.05
 """Seconds between two looks at the file."""
 
 UNTIL_ASKED = 0.5
 """Seconds without anything new after which it is found out whether somebody still works on the job."""
-
-AT_ONCE = 1 << 20
 
 FINISHED = b'{"type":"job.finished",'
 """How the last event of a job begins."""
@@ -101,19 +97,3 @@ def _is_worked_on(layout: Layout, job: str) -> bool:
         return False
     with journal:
         return journal.holds_job(job)
-
-
-def lines_from(path: Path, at: int) -> Iterator[bytes]:
-    """The whole lines of a file of events from a place on; none where there is no file yet. Raises
-    ``EnsembleError``."""
-    with explained("read", path):
-        if not path.exists():
-            return
-        with open_regular(path) as file:
-            file.seek(at)
-            size, rest = os.fstat(file.fileno()).st_size - at, b""
-            while size > 0 and (data := file.read(min(AT_ONCE, size))):
-                size -= len(data)
-                *lines, rest = (rest + data).split(b"\n")
-                for line in lines:
-                    yield line + b"\n"

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.follow import lines_from
 from ordito.app.place import place_of
 from ordito.app.status import NO_OUTLINE, StatusReading, StatusRequest, StatusResult, instance_statuses, read_status
 from ordito.base.collector import let_go
+from ordito.ensemble.events_file import lines_from
 from ordito.ensemble.files import mark_of
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder

@@ -20,11 +20,12 @@ from ordito.base.json_text import json_text
 from ordito.base.sensitive import encode_hook
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import own_handle, write_all
+from ordito.source.new_files import open_regular
 from ordito.work.events import FORMAT, Event, rounded
 
 CHUNK = 1 << 16
 AT_ONCE = 1 << 20
-"""Bytes that are written at once at most."""
+"""Bytes that are written or read at once at most."""
 
 FIRST = msgspec.json.encode({"type": "version", "format": FORMAT, "ordito": __version__}) + b"\n"
 
@@ -147,3 +148,19 @@ def _backwards(handle: int) -> Iterator[tuple[int, bytes]]:
             place -= len(line)
             yield place, line
         rest = rest[:begin]
+
+
+def lines_from(path: Path, at: int) -> Iterator[bytes]:
+    """The whole lines of a file of events from a place on; none where there is no file yet. Raises
+    ``EnsembleError``."""
+    with explained("read", path):
+        if not path.exists():
+            return
+        with open_regular(path) as file:
+            file.seek(at)
+            size, rest = os.fstat(file.fileno()).st_size - at, b""
+            while size > 0 and (data := file.read(min(AT_ONCE, size))):
+                size -= len(data)
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    yield line + b"\n"

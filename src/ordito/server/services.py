@@ -21,6 +21,7 @@ from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
+from ordito.server.plans.waiting_notices import NoticeParts, WaitingNotices
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
@@ -29,7 +30,6 @@ from ordito.server.schedules.drifts import Drifts
 from ordito.server.schedules.turns import Schedules
 from ordito.server.settings import ServerSettings, base_url
 from ordito.server.supervisor import Duty, Supervisor
-from ordito.server.waiting_notices import NoticeParts, WaitingNotices
 
 
 class Services:

@@ -9,9 +9,9 @@ from datetime import datetime
 import msgspec
 
 from ordito.app.errors import Refused
-from ordito.app.follow import lines_from
 from ordito.app.job.jobs import INTERRUPTED, RUNNING, WELL, OpenJob, ensemble_place, find_job, open_job, step_of
 from ordito.app.place import Place
+from ordito.ensemble.events_file import lines_from
 from ordito.ensemble.job_format import NO_OP, ConfigChange
 from ordito.ensemble.job_history import RecordedJob, read_job
 from ordito.ensemble.store import read_ensemble

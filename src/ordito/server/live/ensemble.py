@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.app.follow import lines_from
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.events_file import lines_from
 from ordito.ensemble.job_mark import marked
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
@@ -26,8 +26,8 @@ from ordito.results.picture.letters import STATES, STATUSES, letters
 from ordito.server.answers import stamp_of
 from ordito.server.live.feed import Item, Place
 from ordito.server.live.tail import FileTail
-from ordito.server.places import check_own
 from ordito.source.new_files import open_regular
+from ordito.source.reach import within
 
 STAMP_PAUSE = 0.25
 COLLECTED = 0.05
@@ -209,11 +209,11 @@ class EnsembleFeed:
         path = self._watched.layout.events(job)
         if tail is not None and tail.path == path:
             return tail.read(offset, MOST_LINES)
-        check_own(self._watched.directory, path)
         found = []
-        for line in islice(lines_from(path, offset), MOST_LINES):
-            offset += len(line)
-            found.append((offset, line))
+        with within(self._watched.directory):
+            for line in islice(lines_from(path, offset), MOST_LINES):
+                offset += len(line)
+                found.append((offset, line))
         return found
 
     def _holder(self) -> LockOwner | None:

@@ -9,8 +9,8 @@ from collections import deque
 from itertools import islice
 from pathlib import Path
 
-from ordito.app.follow import lines_from
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.events_file import lines_from
 from ordito.source.reach import within
 
 PAUSE = 0.05

@@ -58,6 +58,7 @@ from ordito.server.plans.store import (
     plan_row,
     stored_request,
 )
+from ordito.server.plans.waiting_notices import WaitingNotices
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, Nothing, RunnerTask, Suspended
 from ordito.server.processes.making import MAKE, MadePlanData, MakeAsked
@@ -65,7 +66,6 @@ from ordito.server.processes.queries import Queries
 from ordito.server.processes.runners import ForkedRunners
 from ordito.server.settings import JobSettings
 from ordito.server.supervisor import Supervisor
-from ordito.server.waiting_notices import WaitingNotices
 from ordito.source.reach import within
 from ordito.work.records import AskedBy
 
