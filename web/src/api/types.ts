@@ -287,6 +287,8 @@ export interface AuditFields {
   project?: string;
   action?: string;
   outcome?: string;
+  since?: string | null;
+  until?: string | null;
 }
 
 /** Who has asked: a user, a service account, a schedule, or a git source. */

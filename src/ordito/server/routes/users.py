@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from starlette.responses import StreamingResponse
 
 from ordito.ensemble.job_format import moment
 from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
@@ -227,6 +230,11 @@ class AuditFields(PageFields, frozen=True):
     project: str = ""
     action: str = ""
     outcome: str = ""
+    since: datetime | None = None
+    """The earliest time, as in ``2026-11-22T21:58:18Z``."""
+
+    until: datetime | None = None
+    """Up to which time, that time itself not."""
 
 
 def _deed(row: Row[Any]) -> DeedData:
@@ -247,18 +255,42 @@ async def _audit(call: ApiCall) -> Reply:
         (AUDIT.c.outcome, fields.outcome),
     ):
         asked = asked.where(column == value) if value else asked
+    if fields.since is not None:
+        asked = asked.where(AUDIT.c.time >= _seconds(fields.since))
+    if fields.until is not None:
+        asked = asked.where(AUDIT.c.time < _seconds(fields.until))
     rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
     after = cursor_of(rows[fields.limit - 1].number) if len(rows) > fields.limit else None
     return Reply(ListPart(tuple(map(_deed, rows[: fields.limit])), after))
 
 
-async def _export(call: ApiCall) -> Reply:
-    def lines(connection: Connection) -> Iterator[bytes]:
-        for row in connection.execute(select(AUDIT).order_by(AUDIT.c.number)):
-            yield msgspec.json.encode(_deed(row)) + b"\n"
+def _seconds(time: datetime) -> float:
+    """A time as the table has it. Raises ``ApiProblem`` for one that could be anywhere."""
+    if time.tzinfo is None:
+        raise ApiProblem("malformed", "a time without its zone means another moment elsewhere", "add Z for UTC")
+    return time.timestamp()
 
-    body = await call.services.database.read(lambda connection: b"".join(lines(connection)))
-    return Reply(body, media=NDJSON)
+
+async def _export(call: ApiCall) -> Reply:
+    newest = await call.services.database.read(lambda c: c.execute(select(func.max(AUDIT.c.number))).scalar())
+
+    def lines(connection: Connection, after: int) -> tuple[bytes, int]:
+        """Some lines, and the number of the last one."""
+        here = AUDIT.c.number.between(after + 1, newest or 0)
+        rows = connection.execute(select(AUDIT).where(here).order_by(AUDIT.c.number).limit(ROWS_AT_ONCE)).all()
+        return b"".join(msgspec.json.encode(_deed(row)) + b"\n" for row in rows), rows[-1].number if rows else 0
+
+    async def parts() -> AsyncIterator[bytes]:
+        # In parts, so that no reader and no memory is taken for as long as a slow client takes what it asked for.
+        text, after = await call.services.database.read(partial(lines, after=0))
+        while text:
+            yield text
+            text, after = await call.services.database.read(partial(lines, after=after))
+
+    return Reply(StreamingResponse(parts(), media_type=NDJSON))
+
+
+ROWS_AT_ONCE = 1_000
 
 
 NDJSON = "application/x-ndjson"

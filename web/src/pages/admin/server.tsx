@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
 import { useLook } from "../../api/use.ts";
-import type { AboutData, HealthData, PartData, SettingsData } from "../../api/types.ts";
+import type { AboutData, PartData, SettingsData } from "../../api/types.ts";
 import { FreezePart } from "../../parts/freeze.tsx";
 import { bytes, exactSpan } from "../../parts/moment.ts";
 import { Status } from "../../parts/status.tsx";
@@ -36,11 +36,16 @@ export function ServerState(): ReactNode {
   );
 }
 
+interface Health {
+  well: boolean;
+  problems: string[];
+}
+
 /** What `/readyz` says: it stands beside the API, and its 503 is an answer too. */
 function Ready(): ReactNode {
   const ready = useQuery({
     queryKey: ["readyz"],
-    queryFn: async ({ signal }) => (await (await fetch("/readyz", { signal })).json()) as HealthData,
+    queryFn: async ({ signal }) => (await (await fetch("/readyz", { signal })).json()) as Health,
     refetchInterval: 15_000,
   });
   if (ready.isError) return <Status of="not reached" tone="error" />;
