@@ -174,7 +174,7 @@ function Password(): ReactNode {
         }}
       >
         {/* Password managers want to know whose it is. */}
-        <input type="hidden" autoComplete="username" value={me.name} readOnly />
+        <input hidden autoComplete="username" value={me.name} readOnly />
         <Field label="Present password" hint="Leave it empty if you have none yet.">
           {(control) => (
             <input

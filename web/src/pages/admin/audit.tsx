@@ -29,7 +29,7 @@ export function Audit(): ReactNode {
   const columns: Column<DeedData>[] = [
     { id: "time", head: "When", width: "6rem", cell: ({ time }) => <Time at={time} inRow /> },
     { id: "who", head: "Who", width: "minmax(6rem, 1fr)", cell: ({ principal }) => principal || <span className="muted">nobody</span> },
-    { id: "by", head: "By", width: "minmax(6rem, 1fr)", cell: ({ by }) => <span className="muted">{by}</span> },
+    { id: "by", head: "By", width: "minmax(6rem, 1fr)", cell: ({ by }) => <span className="muted">{shortened(by)}</span> },
     {
       id: "action",
       head: "What",
@@ -94,6 +94,12 @@ const TONES = { done: "ok", denied: "degraded", failed: "error" } as Record<stri
 
 function placeOf({ project, ensemble }: DeedData): string {
   return ensemble ? `${project}/${ensemble}` : project;
+}
+
+/** `session b36551`: enough of the id to tell it from others. */
+function shortened(by: string): string {
+  const [kind = "", id = ""] = by.split(" ");
+  return `${kind} ${id.slice(0, 6)}`;
 }
 
 /** Whether the log is as it was written. */

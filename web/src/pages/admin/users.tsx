@@ -60,12 +60,16 @@ export function Users(): ReactNode {
     {
       id: "do",
       head: "Actions",
-      width: "6rem",
+      width: "7rem",
       cell: (one) => {
         const self = one.name === me.name ? "that is you" : undefined;
         return (
           <Menu
-            label="Do ▾"
+            label={
+              <>
+                Actions <span aria-hidden="true">▾</span>
+              </>
+            }
             name={`Actions for ${one.name}`}
             items={[
               { label: "One-time link", does: () => setAsks({ of: one, does: "reset" }), unable: self },
