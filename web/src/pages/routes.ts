@@ -18,6 +18,7 @@ export const PAGES: readonly Page[] = [
   { path: "/", load: () => import("./ensembles/ensembles.tsx") },
   { path: "/sign-in", isOpen: true, load: () => import("./sign-in/sign-in.tsx") },
   { path: "/device", load: () => import("./device/device.tsx") },
+  { path: "/e/:project/:ensemble/plans", load: () => import("./plans/plans.tsx") },
   // Page 2, topology:  /e/:project/:ensemble                 ./ensemble/ensemble.tsx
   // Page 3, plan:      /e/:project/:ensemble/plans/:id       ./plan/plan.tsx
   // Page 4, job:       /e/:project/:ensemble/jobs/:job       ./job/job.tsx

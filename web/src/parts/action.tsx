@@ -1,37 +1,53 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useId } from "react";
+import { Link } from "wouter";
 
 import { useLiveState } from "../live/use.ts";
 
 interface ActionProps {
-  children: ReactNode;
-  onDo: () => void;
-  kind?: "main" | "danger" | "plain" | undefined;
-  /** Why it cannot be done now: it is shown, and nothing happens. */
+  /** An address of a page, or what is done. */
+  does: string | (() => void);
+  /** Why it cannot be done now; then it is shown, says so, and does nothing. */
   unable?: string | undefined;
-  /** What it is called where its text says too little, as in a row. */
-  name?: string;
+  className?: string;
+  /** What it is called where its text says too little, as in a row; it begins with that text. */
+  name?: string | undefined;
+  children: ReactNode;
 }
 
-/** A button that says why it cannot be used, instead of being away. Nothing is done while the server is not reached. */
-export function Action({ children, onDo, kind, unable, name }: ActionProps): ReactNode {
-  const isAway = useLiveState().is === "offline";
-  const why = isAway ? "the server is not reached" : unable;
-  const label = name ?? (typeof children === "string" ? children : undefined);
+/** A button that leads to a page or does something. What cannot be done can still be reached, and says why. */
+export function Action({ does, unable, className = "button", name, children }: ActionProps): ReactNode {
+  const why = useId();
+  if (unable) {
+    return (
+      <button type="button" className={className} aria-label={name} aria-disabled="true" aria-describedby={why} title={unable}>
+        {children}
+        <span id={why} hidden>
+          {unable}
+        </span>
+      </button>
+    );
+  }
+  if (typeof does === "string") {
+    return (
+      <Link href={does} className={className} aria-label={name}>
+        {children}
+      </Link>
+    );
+  }
   return (
-    <button
-      type="button"
-      className={kind ? `button ${kind}` : "button"}
-      aria-disabled={why ? true : undefined}
-      aria-label={why && label ? `${label}: ${why}` : name}
-      title={why}
-      onClick={() => !why && onDo()}
-    >
+    <button type="button" className={className} aria-label={name} onClick={does}>
       {children}
     </button>
   );
 }
 
-/** Why somebody cannot do what needs a permission, undefined where they can: `allowed` comes with the resource. */
-export function lacking(allowed: readonly string[], permission: string): string | undefined {
-  return allowed.includes(permission) ? undefined : `needs the permission ${permission}, which owners of the project give`;
+/** Tells why somebody is unable to do what needs a permission; `undefined` where nothing stands in the way. */
+export function useUnable(allowed: readonly string[] | undefined, project: string): (permission: string) => string | undefined {
+  const live = useLiveState();
+  return (permission) => {
+    if (live.is === "offline") return "the server cannot be reached now";
+    if (!allowed) return "what you may do is not known yet";
+    if (!allowed.includes(permission)) return `needs the permission "${permission}", which the owners of ${project} give`;
+    return undefined;
+  };
 }

@@ -53,11 +53,11 @@ export function FreezePart({ project = "", ensemble = "", does, about, unable }:
               {!here && !above.length && <p className="muted">{about}</p>}
               <div>
                 {here ? (
-                  <Action onDo={() => setEnding(true)} unable={unable}>
+                  <Action does={() => setEnding(true)} unable={unable}>
                     Thaw
                   </Action>
                 ) : (
-                  <Action onDo={() => setAsking(true)} unable={unable}>
+                  <Action does={() => setAsking(true)} unable={unable}>
                     {does}
                   </Action>
                 )}

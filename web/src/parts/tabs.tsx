@@ -7,13 +7,17 @@ interface LinkTab {
   count?: number | undefined;
 }
 
-/** Tabs that are pages: links, the present one marked. */
+/** Tabs that are pages: links, the present one marked, also on the pages below it. */
 export function LinkTabs({ label, tabs }: { label: string; tabs: readonly LinkTab[] }): ReactNode {
   const [here] = useLocation();
+  // The page above all tabs is none of those below it.
+  const isAbove = (address: string): boolean => tabs.some((other) => other.address.startsWith(`${address}/`));
+  const isHere = ({ address }: LinkTab): boolean =>
+    address === here || (here.startsWith(`${address}/`) && !isAbove(address));
   return (
     <nav className="tabs" aria-label={label}>
       {tabs.map((tab) => (
-        <Link key={tab.address} href={tab.address} aria-current={tab.address === here ? "page" : undefined}>
+        <Link key={tab.address} href={tab.address} aria-current={isHere(tab) ? "page" : undefined}>
           {tab.label}
           {tab.count !== undefined && <span className="count figure">{tab.count}</span>}
         </Link>

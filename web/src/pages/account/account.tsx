@@ -54,7 +54,7 @@ function Tokens(): ReactNode {
       head: "Actions",
       width: "6rem",
       cell: (one) => (
-        <Action name={`Remove the token ${one.name}`} onDo={() => setGone(one)}>
+        <Action name={`Remove the token ${one.name}`} does={() => setGone(one)}>
           Remove
         </Action>
       ),
@@ -64,7 +64,7 @@ function Tokens(): ReactNode {
     <section className="section" aria-labelledby="tokens">
       <div className="section-head">
         <h2 id="tokens">Tokens</h2>
-        <Action onDo={() => setMaking(true)}>New token</Action>
+        <Action does={() => setMaking(true)}>New token</Action>
       </div>
       <p className="muted">Commands and programs act as you with a token, until it ends or is removed.</p>
       <Wait for={tokens} title="Your tokens could not be read">
@@ -127,7 +127,7 @@ function Sessions(): ReactNode {
       width: "6rem",
       cell: (one) =>
         one.current ? null : (
-          <Action name={`End the session from ${one.address}`} onDo={() => end.mutate({ path: { id: one.id } })}>
+          <Action name={`End the session from ${one.address}`} does={() => end.mutate({ path: { id: one.id } })}>
             End
           </Action>
         ),

@@ -25,10 +25,10 @@ export function Groups(): ReactNode {
       width: "11rem",
       cell: (one) => (
         <span className="row-actions">
-          <Action name={`Change ${one.name}`} onDo={() => setEdited(one)}>
+          <Action name={`Change ${one.name}`} does={() => setEdited(one)}>
             Change
           </Action>
-          <Action name={`Remove ${one.name}`} onDo={() => setGone(one)}>
+          <Action name={`Remove ${one.name}`} does={() => setGone(one)}>
             Remove
           </Action>
         </span>
@@ -39,7 +39,7 @@ export function Groups(): ReactNode {
     <section className="section">
       <div className="section-head">
         <p className="muted">Roles that a project gives to a group are those of all its members.</p>
-        <Action onDo={() => setEdited({ name: "", members: [] })}>New group</Action>
+        <Action does={() => setEdited({ name: "", members: [] })}>New group</Action>
       </div>
       <Wait for={groups} title="The groups could not be read">
         {({ items }) =>

@@ -39,7 +39,7 @@ export function Projects(): ReactNode {
       head: "Actions",
       width: "6rem",
       cell: (one) => (
-        <Action name={`Remove the project ${one.name}`} onDo={() => setGone(one)}>
+        <Action name={`Remove the project ${one.name}`} does={() => setGone(one)}>
           Remove
         </Action>
       ),
@@ -49,7 +49,7 @@ export function Projects(): ReactNode {
     <section className="section">
       <div className="section-head">
         <p className="muted">A project has ensembles, packages, and members with roles.</p>
-        <Action onDo={() => setMaking(true)}>New project</Action>
+        <Action does={() => setMaking(true)}>New project</Action>
       </div>
       <Wait for={projects} title="The projects could not be read">
         {({ items }) =>

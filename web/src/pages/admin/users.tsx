@@ -104,7 +104,7 @@ export function Users(): ReactNode {
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
-        <Action onDo={() => setMaking(true)}>New user</Action>
+        <Action does={() => setMaking(true)}>New user</Action>
       </div>
       {change.isError && <ProblemPart error={change.error} title="The user was not changed" />}
       <List for={users} title="The users could not be read">

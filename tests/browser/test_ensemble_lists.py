@@ -1,0 +1,63 @@
+"""What stands around the pages of an ensemble, and its lists of jobs, plans and policies."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import ADMIN, VIEWER, Opens
+from tests.support.browsing import NARROW, WIDE, ZOOMED
+
+SHOP = "/e/default/shop"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
+@pytest.mark.parametrize("name", ["plans"])
+def test_a_list_is_shown(opens: Opens, scheme: str, size: tuple[int, int], name: str) -> None:
+    tab = opens(ADMIN, size=size, scheme=scheme)
+    page = tab.open(f"{SHOP}/{name}")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("shop")
+    expect(page.get_by_role("navigation", name="Pages of default/shop").get_by_text(name.title())).to_be_visible()
+    expect(page.locator(".ensemble-facts")).to_contain_text("ok")
+    tab.wait_until_live()
+    tab.screenshot(f"{name}-{size[0]}-{scheme}")
+    assert tab.findings() == []
+    assert tab.widest() <= 0
+
+
+def test_a_freeze_is_made_told_and_ended(opens: Opens) -> None:
+    tab = opens(ADMIN)
+    page = tab.open(f"{SHOP}/plans")
+    page.get_by_role("button", name="Freeze", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Reason").fill("the disks are being replaced")
+    dialog.get_by_label("Hours").fill("2")
+    tab.screenshot("freeze-dialog")
+    dialog.get_by_role("button", name="Freeze", exact=True).click()
+    banner = page.locator(".ensemble-freeze")
+    expect(banner).to_contain_text("Frozen by ann")
+    expect(banner).to_contain_text("the disks are being replaced")
+    tab.screenshot("freeze-banner")
+    assert tab.findings() == []
+    banner.get_by_role("button", name="End the freeze").click()
+    page.get_by_role("dialog").get_by_role("button", name="End the freeze").click()
+    expect(banner).to_have_count(0)
+
+
+def test_what_is_not_permitted_says_why(opens: Opens) -> None:
+    page = opens(VIEWER).open(f"{SHOP}/plans")
+    scale = page.get_by_role("button", name="Scale")
+    expect(scale).to_have_attribute("aria-disabled", "true")
+    expect(scale).to_have_accessible_description('needs the permission "plan", which the owners of default give')
+    page.get_by_role("button", name="Plan", exact=True).click()
+    expect(page.get_by_role("menuitem", name="Upgrade")).to_contain_text("needs the permission")
+
+
+def test_an_ensemble_that_is_not_there_is_said_to_be_gone(opens: Opens) -> None:
+    tab = opens(ADMIN)
+    tab.expected.append("error: Failed to load resource")
+    page = tab.open("/e/default/nowhere/plans")
+    expect(page.get_by_role("alert")).to_contain_text("nowhere")
+    expect(page.get_by_role("link", name="All ensembles")).to_be_visible()
+    assert tab.findings() == []
