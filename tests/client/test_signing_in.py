@@ -52,6 +52,7 @@ def test_by_a_code_that_another_command_confirms(
         assert waiting.stderr is not None
         found = re.search(r"The code is ([A-Z]{4}-[A-Z]{4}), for 10 minutes", waiting.stderr.readline())
         assert found
+        assert waiting.stderr.readline().endswith(f" {own.url}/device\n")
         monkeypatch.setenv("ORDITO_TOKEN", admin.token)
         assert run(["--server", own.url, "login", "--confirm", found[1]]) == 64
         assert run(["--server", own.url, "--yes", "login", "--confirm", found[1].lower()]) == 0

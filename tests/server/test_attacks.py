@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.server.conftest import deployed
-from tests.support.serving import MANY_REQUESTS, Served
+from tests.support.serving import MANY_REQUESTS, Client, Served, until
 
 SHOP = "projects/default/ensembles/shop"
 
@@ -68,6 +69,61 @@ def test_what_is_no_file_of_an_ensemble_is_said_without_places(
     assert str(attacked.place) not in str(plan)
     assert client.ask("GET", "/healthz").status == 200
     assert "Traceback" not in attacked.server.log.read_text()
+
+
+def _raw(client: Client, data: bytes, seconds: float = 60.0) -> bytes:
+    """What is answered to some bytes, until the server closes the connection."""
+    host, _, port = client.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=seconds) as connection:
+        connection.sendall(data)
+        found = b""
+        while piece := connection.recv(65_536):
+            found += piece
+        return found
+
+
+def _head(client: Client, method: str, path: str, *more: str) -> bytes:
+    host = client.url.removeprefix("http://")
+    lines = (f"{method} {path} HTTP/1.1", f"Host: {host}", f"Authorization: Bearer {client.token}", *more, "", "")
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def test_heads_have_bounds(served: Served, admin: Client) -> None:
+    for path, header in (("/api/v1", "X-Long: " + "a" * 40_000), (f"/api/v1/me?{'a' * 9_000}", "X-Short: a")):
+        found = _raw(admin, _head(admin, "GET", path, header, "Connection: close"))
+        assert found.startswith((b"HTTP/1.1 413", b"HTTP/1.1 400")), found[:200]
+    assert admin.get("me")
+
+
+def test_who_sends_nothing_or_half_a_head_is_closed(served: Served, admin: Client) -> None:
+    """Within half a minute, so that descriptors are not taken for ever; one that asks is answered meanwhile."""
+    host, _, port = admin.url.removeprefix("http://").partition(":")
+    begun = [socket.create_connection((host, int(port)), timeout=40) for _ in range(20)]
+    for number, connection in enumerate(begun):
+        connection.sendall((b"", b"GET /api/v1 HTTP/1.1\r\nHo", b"POST /x HTTP/1.1\r\nContent-Length: 9")[number % 3])
+    assert admin.get("me")
+    assert [connection.recv(1) for connection in begun] == [b""] * len(begun)
+    for connection in begun:
+        connection.close()
+
+
+def test_half_an_upload_leaves_nothing(attacked: Attacked) -> None:
+    client = attacked.client
+    host, _, port = client.url.removeprefix("http://").partition(":")
+    length = ("Content-Type: application/zip", "Content-Length: 5000000")
+    before = _descriptors(attacked.server)
+    for _ in range(30):
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(
+                _head(client, "POST", "/api/v1/projects/default/packages", *length) + b"PK" + b"x" * 90_000
+            )
+    packages = attacked.server.home / "packages"
+    until(lambda: [path for path in packages.rglob("*") if path.is_file()], lambda found: not found)
+    until(lambda: _descriptors(attacked.server), lambda count: count <= before + 5)
+
+
+def _descriptors(server: Served) -> int:
+    return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
 
 
 def test_the_log_names_the_place(attacked: Attacked) -> None:

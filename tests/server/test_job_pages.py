@@ -171,3 +171,55 @@ def test_a_job_that_runs_says_what_runs_what_waits_and_what_is_to_come(tmp_path:
     finally:
         gate.touch()
         running.wait(60)
+
+
+def test_a_log_is_read_backwards_and_narrowed(failed: Client) -> None:
+    path = f"{SHOP}/jobs/latest/log"
+    whole = failed.get(path)
+    texts = [(piece["step"], piece["text"]) for piece in whole["pieces"]]
+    assert [step for step, _ in texts] == ["db_1.Standard.create", "db_1.Standard.start", "db_1.Standard.start"]
+    assert (whole["begin"], whole["next"]) == (0, whole["size"])
+    last = failed.get(path, before=-1, limit=1)
+    assert [(piece["step"], piece["text"]) for piece in last["pieces"]] == texts[-1:]
+    earlier = failed.get(path, before=last["begin"])
+    assert [(piece["step"], piece["text"]) for piece in earlier["pieces"]] == texts[:-1]
+    assert (earlier["begin"], earlier["next"]) == (0, last["begin"])
+    found = failed.get(path, operation="Standard.create", instance="db_1")
+    assert [piece["step"] for piece in found["pieces"]] == ["db_1.Standard.create"]
+    assert found["next"] == whole["size"]
+    assert failed.ask("GET", path, before=5, after=5).status == 400
+
+
+def test_a_text_is_found_in_a_log(failed: Client) -> None:
+    path = f"{SHOP}/jobs/latest/log/search"
+    found = failed.get(path, q="NO room")
+    assert [(one["step"], one["line"], one["text"]) for one in found["items"]] == [
+        ("db_1.Standard.start", 0, "no room left"),
+        ("db_1.Standard.start", 0, "no room left"),
+    ]
+    assert found["next"] is None
+    there = failed.get(f"{SHOP}/jobs/latest/log", after=found["items"][1]["offset"])
+    assert there["pieces"][0]["text"] == "no room left\n"
+    first = failed.get(path, q="room", limit=1)
+    assert len(first["items"]) == 1
+    assert failed.get(path, q="room", after=first["next"])["items"] == found["items"][1:]
+    assert failed.get(path, q="room", step="db_1.Standard.create")["items"] == []
+    assert failed.ask("GET", path, q="").status == 400
+
+
+def test_what_a_log_can_be_narrowed_by(failed: Client) -> None:
+    found = failed.get(f"{SHOP}/jobs/latest/log/facets")
+    assert [(one["name"], one["pieces"]) for one in found["steps"]] == [
+        ("db_1.Standard.create", 1),
+        ("db_1.Standard.start", 2),
+    ]
+    assert [one["name"] for one in found["instances"]] == ["db_1"]
+    assert [one["name"] for one in found["operations"]] == ["Standard.create", "Standard.start"]
+    assert (found["steps"][0]["first"], found["more"]) == (0, 0)
+
+
+def test_a_log_is_waited_for(failed: Client) -> None:
+    end = failed.get(f"{SHOP}/jobs/latest/log")["next"]
+    found = failed.ask("GET", f"{SHOP}/jobs/latest/log", after=end, wait=1)
+    assert (found.data["pieces"], found.data["complete"]) == ([], True)
+    assert (found.headers["Ordito-Next"], found.headers["Ordito-Complete"]) == (str(end), "true")

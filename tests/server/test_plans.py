@@ -148,6 +148,12 @@ def test_a_plan_is_asked_for_looked_at_and_applied(server: Served, shop: Shop) -
     part = admin.get(f"{SHOP}/plans/{plan['id']}/plan", part="steps", limit=2)
     assert part["items"] == shown["steps"][:2]
     rest = admin.get(f"{SHOP}/plans/{plan['id']}/plan", part="steps", limit=500, after=part["next"])
+    for name in ("changes", "edges"):
+        assert admin.get(f"{SHOP}/plans/{plan['id']}/plan", part=name)["items"] == shown[name]
+    picture = admin.get(f"{SHOP}/plans/{plan['id']}/topology")
+    assert picture["changes"]["id"] == [change["instance"] for change in shown["changes"]]
+    assert set(picture["changes"]["change"]) <= set("+~r-=?")
+    assert all(0 <= box < len(picture["boxes"]) for box in picture["changes"]["box"])
     assert rest["items"] == shown["steps"][2:]
     wrong = admin.ask("POST", f"{SHOP}/plans/{plan['id']}/apply", {"digest": "0" * 32})
     assert (wrong.status, wrong.data["code"]) == (412, "changed")

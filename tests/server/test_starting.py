@@ -181,3 +181,21 @@ def test_the_verb_serves_the_ensemble_of_its_directory(tmp_path: Path) -> None:
 def test_the_verb_needs_a_home_or_an_ensemble(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["-e", str(tmp_path), "serve"]) == 3
     assert "name a directory for the server" in capsys.readouterr().err
+
+
+def test_it_opens_the_browser_at_the_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, opened = tmp_path / "browser", tmp_path / "opened"
+    program.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(program))
+    with Served(tmp_path / "home", words=("--open",)) as server:
+        until(opened.exists)
+        assert opened.read_text() == f"{server.url}/sign-in#{server.link}\n"
+
+
+def test_without_a_window_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    with Served(tmp_path / "home", words=("--open",)) as server:
+        until(lambda: "open that address yourself" in server.log.read_text())
+        assert Client(server.url).get("/healthz")["well"]

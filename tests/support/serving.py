@@ -105,13 +105,14 @@ class Served:
         settings: str = MANY_REQUESTS,
         listen: str = "127.0.0.1:0",
         program: tuple[str, ...] = ("ordito.server",),
+        words: tuple[str, ...] = (),
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         if settings:
             (home / "server.yaml").write_text(settings)
         self.home = home
-        words = [word for path in ensembles for word in ("--ensemble", str(path))]
-        command = [sys.executable, "-m", *program, str(home), "--listen", listen, *words]
+        served = [word for path in ensembles for word in ("--ensemble", str(path))]
+        command = [sys.executable, "-m", *program, str(home), "--listen", listen, *served, *words]
         self.log = home / "server.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)

@@ -1,14 +1,14 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { Component, type ComponentType, lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { Component, type ComponentType, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Route, Switch, useLocation } from "wouter";
 
 import { newStore, useLook } from "./api/use.ts";
 import { BROWSER, LiveStream } from "./live/stream.ts";
 import { LiveContext } from "./live/use.ts";
-import { ProblemPart } from "./parts/problem.tsx";
-import { Loading, Wait } from "./parts/wait.tsx";
 import { Missing } from "./pages/missing/missing.tsx";
 import { PAGES, type PageProps } from "./pages/routes.ts";
+import { ProblemPart } from "./parts/problem.tsx";
+import { Loading, Wait } from "./parts/wait.tsx";
 import { MeContext } from "./shell/me.ts";
 import { Shell } from "./shell/shell.tsx";
 
@@ -80,6 +80,7 @@ function SignedIn(): ReactNode {
 
 function Shown({ page: Page, params }: { page: ComponentType<PageProps>; params: object }): ReactNode {
   const [here] = useLocation();
+  useArrival(here);
   return (
     <Fault key={here}>
       <Suspense fallback={<Loading lines={6} />}>
@@ -87,6 +88,17 @@ function Shown({ page: Page, params }: { page: ComponentType<PageProps>; params:
       </Suspense>
     </Fault>
   );
+}
+
+/** On another page one begins at its top, with the keyboard and for who hears it too. */
+function useArrival(here: string): void {
+  const before = useRef(here);
+  useEffect(() => {
+    if (before.current === here) return;
+    before.current = here;
+    window.scrollTo(0, 0);
+    document.getElementById("content")?.focus({ preventScroll: true });
+  }, [here]);
 }
 
 /** Keeps a fault of one page from taking the others with it. */
@@ -99,6 +111,8 @@ class Fault extends Component<{ children: ReactNode }, { error: unknown }> {
 
   override render(): ReactNode {
     if (this.state.error === undefined) return this.props.children;
-    return <ProblemPart error={this.state.error} title="This page has a fault" onAgain={() => window.location.reload()} />;
+    return (
+      <ProblemPart error={this.state.error} title="This page has a fault" onAgain={() => window.location.reload()} />
+    );
   }
 }

@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 import msgspec
 
@@ -133,26 +134,124 @@ class Frame(msgspec.Struct, frozen=True):
 
     step: str
     content: bytes
+    begin: int
+    """The offset at which it begins."""
+
     end: int
     """The offset behind it, at which the next one begins."""
+
+
+Wanted = Callable[[str], bool]
+"""Whether the frames of a step are wanted."""
+
+MOST_PASSED = 20_000
+"""So many frames that are not wanted are passed over at once: there may be millions of them."""
+
+
+def _all(_: str) -> bool:
+    return True
+
+
+class LogPart(msgspec.Struct, frozen=True):
+    """A part of a log."""
+
+    frames: tuple[Frame, ...]
+    begin: int
+    """The offset at which it begins, and up to which earlier parts go."""
+
+    end: int
+    """The offset at which later parts begin."""
 
 
 def frames_from(path: Path, at: int, most: int) -> Iterator[Frame]:
     """The whole frames of a log from an offset on at which one begins, until they have ``most`` bytes. Raises
     ``EnsembleError``."""
+    yield from log_part(path, at, most).frames
+
+
+def log_part(path: Path, at: int, most: int, wanted: Wanted = _all) -> LogPart:
+    """The wanted frames of a log from an offset on at which one begins, of about ``most`` bytes. Raises
+    ``EnsembleError``."""
+    begin, found, length = at, [], 0
     with explained("read", path):
         if not path.exists():
-            return
+            return LogPart((), at, at)
         with open_regular(path) as log:
             log.seek(at)
-            size, end = path.stat().st_size, at + most
-            while at < end and (head := _HEAD.fullmatch(log.readline(LONGEST_HEAD))):
-                length = int(head[1])
-                at += len(head[0]) + length + 1
-                if at > size:
-                    return
-                yield Frame(head[2].decode("utf-8", "replace"), log.read(length), at)
-                log.read(1)
+            size = os.fstat(log.fileno()).st_size
+            for _ in range(MOST_PASSED):
+                head = _HEAD.fullmatch(log.readline(LONGEST_HEAD)) if length < most else None
+                if head is None or at + len(head[0]) + int(head[1]) + 1 > size:
+                    break
+                step, end = head[2].decode("utf-8", "replace"), at + len(head[0]) + int(head[1]) + 1
+                if wanted(step):
+                    found.append(Frame(step, log.read(int(head[1])), at, end))
+                    length += end - at
+                at = log.seek(end)
+    return LogPart(tuple(found), begin, at)
+
+
+def log_part_before(path: Path, before: int | None, most: int, wanted: Wanted = _all) -> LogPart:
+    """The same in front of an offset, None for the end of the log: its index says where frames begin, so that the end
+    of a log is found without reading all of it. Raises ``EnsembleError``."""
+    with explained("read", path):
+        if not path.exists():
+            return LogPart((), 0, 0)
+        with open_regular(path) as log:
+            places, end = _places_before(path, before)
+            begin, length, found = end, 0, []
+            for step, at, size in places:
+                if length >= most:
+                    break
+                begin = at - len(b"=%d %b\n" % (size, _name(step)))
+                if wanted(step):
+                    log.seek(at)
+                    found.append(Frame(step, log.read(size), begin, at + size + 1))
+                    length += size
+    return LogPart(tuple(reversed(found)), begin, end)
+
+
+INDEX_BLOCK = 1 << 16
+
+
+def _places_before(path: Path, before: int | None) -> tuple[list[Place], int]:
+    """The frames in front of an offset, the last one first, not all of them; and where the last of them ends."""
+    size = path.stat().st_size
+    most = size if before is None else min(before, size)
+    index = path.with_suffix(".index")
+    found: list[Place] = []
+    if index.exists():
+        with open_regular(index) as lines:
+            end = os.fstat(lines.fileno()).st_size if before is None else _index_end(lines, most)
+            begin = max(0, end - MOST_PASSED * 32)
+            lines.seek(begin)
+            rows = lines.read(end - begin).splitlines(keepends=True)
+            for line in rows[1:] if begin else rows:
+                entry = _ENTRY.fullmatch(line)
+                if entry is not None and int(entry[1]) + int(entry[2]) + 1 <= most:
+                    found.append((entry[3].decode("utf-8", "replace"), int(entry[1]), int(entry[2])))
+    last = found[-1][1] + found[-1][2] + 1 if found else 0
+    if last < most:
+        # The index may lag behind, and a log may have none.
+        found += [one for one in _frames(path, last)[0] if one[1] + one[2] + 1 <= most]
+    found.reverse()
+    return found, found[0][1] + found[0][2] + 1 if found else 0
+
+
+def _index_end(lines: BinaryIO, most: int) -> int:
+    """Where the entries of an index end whose frames end in front of an offset: it is searched by halves."""
+    low, high = 0, os.fstat(lines.fileno()).st_size
+    while high - low > INDEX_BLOCK:
+        middle = (low + high) // 2
+        lines.seek(middle)
+        lines.readline(LONGEST_HEAD)
+        at = lines.tell()
+        entry = _ENTRY.fullmatch(lines.readline(LONGEST_HEAD))
+        if entry is not None and int(entry[1]) + int(entry[2]) + 1 <= most:
+            low = at
+        else:
+            high = middle
+    return high + INDEX_BLOCK
 
 
 def places_of(path: Path) -> Iterator[Place]:

@@ -23,7 +23,9 @@ from ordito.results.given import (
 from ordito.results.hosts import HOSTS
 from ordito.results.instances import INSTANCES, NODES
 from ordito.results.jobs import JOB, JOBS
+from ordito.results.log_search import LOG_FACETS, LOG_SEARCH
 from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE
+from ordito.results.picture.plan import PLAN_TOPOLOGY
 from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
 from ordito.results.services import SPEC
@@ -33,7 +35,7 @@ from ordito.results.topology import WORKFLOW, WORKFLOWS
 
 _ALL: tuple[UseCase[Any, Any], ...] = (
     *(STATUS, TOPOLOGY, NODES, INSTANCES, DESCRIBE, REVISIONS, JOBS, JOB),
-    *(TIMELINE, JOB_STEPS, JOB_CHANGES),
+    *(TIMELINE, JOB_STEPS, JOB_CHANGES, LOG_SEARCH, LOG_FACETS, PLAN_TOPOLOGY),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
     *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES, STATE),

@@ -18,8 +18,10 @@ from sqlalchemy import Connection, select
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from ordito.base.suggest import nearest
 from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall, encoded
+from ordito.server.connections import check_head, pieces
 from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
@@ -27,7 +29,7 @@ from ordito.server.names import meant_field
 from ordito.server.permissions import OF_SERVER, Access, Permission
 from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
-from ordito.server.route import JSON, Reply, Route
+from ordito.server.route import JSON, PageFields, Reply, Route
 from ordito.server.services import Services
 from ordito.server.settings import base_url, own_names, proxies_of
 
@@ -66,6 +68,7 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
     route = routes.get("GET" if request.method == "HEAD" else request.method)
     who = ""
     try:
+        check_head(request)
         check_host(services, request)
         if route is None:
             message = f"{request.url.path} cannot be asked by {request.method}"
@@ -82,11 +85,12 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
         call.query = _query(request, route)
         if route.stream:
             _check_media(request, route.stream)
-            call.stream = request.stream()
+            call.stream = pieces(request)
         else:
             call.raw = await _body(services, request)
             call.body = _fields(call, request)
-        response = _response(route, await route.handler(call), request)
+        wanted = _wanted_fields(call)
+        response = _response(route, _narrowed(await route.handler(call), wanted), request)
     except ApiProblem as problem:
         response = _refusal(problem, request_id, routes)
     except (EnsembleError, OSError) as error:
@@ -136,6 +140,30 @@ def _refusal(problem: ApiProblem, request_id: str, routes: Mapping[str, Route]) 
     if problem.status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="ordito"'
     return Response(msgspec.json.encode(problem.data(request_id)), problem.status, headers, PROBLEM)
+
+
+def _wanted_fields(call: ApiCall) -> tuple[str, ...]:
+    """The fields of the items of a list that are wanted, none for all. Raises ``ApiProblem``."""
+    text = call.query.fields if isinstance(call.query, PageFields) else ""
+    names = tuple(name.strip() for name in text.split(",")) if text else ()
+    item = typing.get_args(call.route.answers[0])[0] if names and call.route.answers else None
+    if names and (not isinstance(item, type) or not issubclass(item, msgspec.Struct)):
+        raise ApiProblem("malformed", "the items of this list have no fields to choose from", "leave `fields` out")
+    known = item.__struct_encode_fields__ if names and item is not None else ()
+    if strange := [name for name in names if name not in known]:
+        near = nearest(strange[0], known)
+        hint = f'did you mean "{near[0]}"?' if near else f"it may name: {', '.join(known)}"
+        raise ApiProblem("malformed", f'the items of this list have no field "{strange[0][:80]}"', hint)
+    return names
+
+
+def _narrowed(reply: Reply, names: tuple[str, ...]) -> Reply:
+    """A list with nothing but the wanted fields of its items."""
+    if not names:
+        return reply
+    found: dict[str, typing.Any] = msgspec.to_builtins(reply.data)
+    items = [{name: item[name] for name in names if name in item} for item in found["items"]]
+    return msgspec.structs.replace(reply, data={**found, "items": items})
 
 
 def _response(route: Route, reply: Reply, request: Request) -> Response:
@@ -286,9 +314,25 @@ def _lists(kind: type[msgspec.Struct]) -> frozenset[str]:
     return frozenset(name for name in kind.__struct_fields__ if typing.get_origin(hints[name]) is tuple)
 
 
+DEEPEST = 64
+_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BRACKETS = re.compile(rb"[\[\]{}]")
+
+
+def check_depth(body: bytes) -> None:
+    """Refuse JSON that is nested so deep that others who read it later would fail at it. Raises ``ApiProblem``."""
+    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+        return
+    depth = 0
+    for found in _BRACKETS.finditer(_TEXTS.sub(b"", body)):
+        depth += 1 if found[0] in b"[{" else -1
+        if depth > DEEPEST:
+            raise ApiProblem("malformed", f"the body is nested more than {DEEPEST} deep", "send it flatter")
+
+
 async def _body(services: Services, request: Request) -> bytes:
     most, found = services.settings.limits.body, bytearray()
-    async for piece in request.stream():
+    async for piece in pieces(request):
         found += piece
         if len(found) > most:
             raise ApiProblem("too-large", f"the body has more than {most} bytes", "send less at once")
@@ -302,6 +346,7 @@ def _fields(call: ApiCall, request: Request) -> msgspec.Struct | None:
             raise ApiProblem("malformed", "this takes no body")
         return None
     _check_media(request, JSON)
+    check_depth(call.raw)
     try:
         return msgspec.json.decode(call.raw, type=wanted)
     except msgspec.ValidationError as error:

@@ -100,8 +100,6 @@ class ApiCall:
         ``by`` is who acts, where that was not known before."""
 
         def carry_out(connection: Connection) -> Reply:
-            if self._key:
-                connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < self.now))
             kept = self.kept(connection)
             if kept is not None:
                 return kept
@@ -165,7 +163,10 @@ class ApiCall:
             raise ApiProblem("malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters")
         mine = (ANSWERS.c.principal == self._principal) & (ANSWERS.c.key == key)
         row = connection.execute(select(ANSWERS).where(mine)).one_or_none()
-        if row is None or row.expires < self.now:
+        if row is not None and row.expires < self.now:
+            connection.execute(delete(ANSWERS).where(mine))
+            return None
+        if row is None:
             return None
         if row.digest != self._digest:
             raise ApiProblem(

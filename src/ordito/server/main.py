@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import fcntl
 import logging
@@ -11,6 +12,7 @@ import signal
 import socket
 import sys
 import time
+import webbrowser
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -25,6 +27,7 @@ from sqlalchemy.exc import DatabaseError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import current_user
 from ordito.server.application import application, openapi
+from ordito.server.connections import PatientConnection, most_connections
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
 from ordito.server.deployers import warning
@@ -41,6 +44,9 @@ DEFAULT = "default"
 """The project of ensembles that are served where they lie."""
 
 REFUSED = 3
+WINDOWS = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+"""The variables that say that a browser can be shown."""
+
 GRACE = 5.0
 """Seconds for which requests may end when the server stops."""
 
@@ -51,9 +57,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("home")
     parser.add_argument("--listen", default="")
     parser.add_argument("--ensemble", action="append", default=[])
+    parser.add_argument("--open", action="store_true")
     given = parser.parse_args(arguments)
     try:
-        return _serve(Path(given.home).absolute(), given.listen, [Path(one).absolute() for one in given.ensemble])
+        ensembles = [Path(one).absolute() for one in given.ensemble]
+        return _serve(Path(given.home).absolute(), given.listen, ensembles, opens=given.open)
     except ServerRefused as refusal:
         _say(f"error[{refusal.code}]: {refusal.message}", sys.stderr)
         if refusal.hint:
@@ -61,7 +69,7 @@ def main(arguments: list[str]) -> int:
         return REFUSED
 
 
-def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
+def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("alembic").setLevel(logging.WARNING)
     os.umask(0o077)
@@ -99,7 +107,7 @@ def _serve(home: Path, listen: str, ensembles: list[Path]) -> int:
                 config.load()
             except OSError as error:
                 raise ServerRefused(f"tls: the certificate and its key cannot be used: {error}") from error
-            _Server(config, services, _link(services)).run([listener])
+            _Server(config, services, _link(services), opens=opens).run([listener])
     return 0
 
 
@@ -203,7 +211,8 @@ def _config(settings: ServerSettings, services: Services, home: Path) -> uvicorn
     tls = settings.tls
     return uvicorn.Config(
         application(services),
-        http="h11",
+        http=PatientConnection,
+        limit_concurrency=most_connections(),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -217,13 +226,20 @@ def _config(settings: ServerSettings, services: Services, home: Path) -> uvicorn
     )
 
 
+def _open(address: str) -> bool:
+    """Open a page in a browser with a window; one in the terminal would take it from the server."""
+    has_window = sys.platform == "darwin" or any(os.environ.get(name) for name in WINDOWS)
+    return has_window and webbrowser.open(address)
+
+
 class _Server(uvicorn.Server):
     """Says where it listens, and tells streams to end when it is to stop."""
 
-    def __init__(self, config: uvicorn.Config, services: Services, link: str) -> None:
+    def __init__(self, config: uvicorn.Config, services: Services, link: str, *, opens: bool) -> None:
         super().__init__(config)
         self._services = services
         self._link = link
+        self._opens = opens
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -231,6 +247,8 @@ class _Server(uvicorn.Server):
         _say(f"Ordito serves {url} (Ctrl-C stops it; jobs go on)", sys.stdout)
         if self._link:
             _say(f"Sign in within 5 minutes: {self._link}", sys.stdout)
+        if self._opens and not await asyncio.to_thread(_open, self._link or url):
+            _say("There is no browser here that could be opened; open that address yourself", sys.stderr)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._services.draining.set()

@@ -17,6 +17,7 @@ STATUSES: Mapping[str, int] = {
     **dict.fromkeys(("forbidden", "cross-site", "own-plan"), 403),
     **dict.fromkeys(("unknown-page", "no-ensemble", "no-jobs"), 404),
     "no-such-method": 405,
+    "too-slow": 408,
     "forgotten": 410,
     **dict.fromkeys(("locked", "unfinished-job", "in-use", "exists", "in-progress", "last-admin", "last-owner"), 409),
     **dict.fromkeys(("label-taken", "instances-exist"), 409),

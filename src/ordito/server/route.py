@@ -7,6 +7,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
+from ordito.results.picture.folding import MOST, USUAL
 from ordito.server.permissions import Access, Permission
 
 T = TypeVar("T")
@@ -44,6 +45,19 @@ class PageFields(Fields, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=500)] = 50
     after: str = ""
     """The cursor with which the part before it ended, "" for the first part."""
+
+    fields: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
+    """The fields of each item that are wanted, with commas between their names; "" for all."""
+
+
+class TopologyQuery(Fields, frozen=True):
+    """How much of a picture is wanted."""
+
+    boxes: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = USUAL
+    """At most so many boxes; what does not fit is folded into others."""
+
+    open: tuple[str, ...] = ()
+    """The ids of boxes whose content is to be shown, as long as there are not more than 400 boxes."""
 
 
 class ListPart(msgspec.Struct, Generic[T], frozen=True):

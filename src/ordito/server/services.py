@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from cryptography.fernet import Fernet
+from sqlalchemy import Connection, delete
 
 from ordito.app.surroundings import Surroundings
 from ordito.server.answers import Answers
 from ordito.server.database.database import Database
+from ordito.server.database.outbox import forget_events
+from ordito.server.database.tables import ANSWERS
+from ordito.server.identity.signing_in import prune
 from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
@@ -21,6 +27,7 @@ from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
+from ordito.server.plans.store import forget_freezes
 from ordito.server.plans.waiting_notices import NoticeParts, WaitingNotices
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
@@ -30,6 +37,9 @@ from ordito.server.schedules.drifts import Drifts
 from ordito.server.schedules.turns import Schedules
 from ordito.server.settings import ServerSettings, base_url
 from ordito.server.supervisor import Duty, Supervisor
+
+PRUNES_EVERY = 600.0
+"""Seconds between two rounds in which what is over is forgotten."""
 
 
 class Services:
@@ -102,6 +112,8 @@ class Services:
         following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, settings)
         self.sources = Sources(following, self.keeper.wake)
         self.supervisor.add(self._unless_held(self.sources.round))
+        self._next_prune = 0.0
+        self.supervisor.add(self._prune)
         self.port = 0
         """The port on which it listens."""
 
@@ -117,5 +129,19 @@ class Services:
 
         return held
 
+    async def _prune(self) -> None:
+        """Forget what is over, so that the database does not grow with what nobody needs any more."""
+        if time.monotonic() < self._next_prune:
+            return
+        for forget in (prune, _forget_answers, forget_events, forget_freezes):
+            # One after the other: who writes meanwhile waits for one at most.
+            await self.database.write(partial(forget, now=time.time()))
+        self._next_prune = time.monotonic() + PRUNES_EVERY
+
     def _asked(self, look: str, seconds: float) -> None:
         self.metrics.query_seconds.labels(look).observe(seconds)
+
+
+def _forget_answers(connection: Connection, now: float) -> None:
+    """Forget the answers to requests with keys that are not given again any more."""
+    connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < now))

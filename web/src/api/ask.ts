@@ -42,7 +42,11 @@ export interface Answer<T> {
 }
 
 /** Ask a route. Throws a `Problem` for everything that is not done. */
-export async function ask<R extends RouteName>(route: R, asked: NoInfer<Asked<R>>, sent: Sent = {}): Promise<Answer<AnswerOf<R>>> {
+export async function ask<R extends RouteName>(
+  route: R,
+  asked: NoInfer<Asked<R>>,
+  sent: Sent = {},
+): Promise<Answer<AnswerOf<R>>> {
   const [method = "", template = ""] = route.split(" ");
   const { path, query, body } = asked as unknown as { path?: Record<string, string>; query?: object; body?: unknown };
   const response = await reach(BASE + addressOf(template, path ?? {}, query ?? {}), {

@@ -29,7 +29,17 @@ export class Problem extends Error {
 /** A problem that is none of the server's: it cannot be reached, or what answers is not Ordito. */
 export function outside(code: "unreachable" | "not-ordito", detail: string, hint: string, status = 0): Problem {
   const title = code === "unreachable" ? "The server cannot be reached" : "This is no answer of Ordito";
-  return new Problem({ type: "about:blank", title, status, code, detail, hint, next: [], diagnostics: [], request_id: "" });
+  return new Problem({
+    type: "about:blank",
+    title,
+    status,
+    code,
+    detail,
+    hint,
+    next: [],
+    diagnostics: [],
+    request_id: "",
+  });
 }
 
 /** Any error as a problem, so that a page has one way to show what went wrong. */

@@ -283,6 +283,7 @@ export interface AuditChain {
 export interface AuditFields {
   limit?: number;
   after?: string;
+  fields?: string;
   actor?: string;
   project?: string;
   action?: string;
@@ -334,6 +335,13 @@ export interface CauseData {
   before: Value;
   after: Value;
   declared: string;
+}
+
+/** The instances that are changed, in columns. */
+export interface ChangeColumns {
+  id: string[];
+  box: number[];
+  change: string;
 }
 
 /** About changes of a job. */
@@ -454,6 +462,7 @@ export interface DeliveryData {
 export interface DeliveryFields {
   limit?: number;
   after?: string;
+  fields?: string;
   state?: "" | "done" | "waiting";
 }
 
@@ -653,6 +662,14 @@ export interface EventPage {
   next: string;
 }
 
+/** How much was printed by a step, on an instance, or by an operation. */
+export interface Facet {
+  name: string;
+  bytes: number;
+  pieces: number;
+  first: number;
+}
+
 /** Why nothing was done. */
 export interface Failure {
   code: string;
@@ -717,6 +734,14 @@ export interface FoundJob {
   workflow: string;
   outcome: string;
   start: string;
+}
+
+/** A line in which the text was found. */
+export interface FoundLine {
+  step: string;
+  offset: number;
+  line: number;
+  text: string;
 }
 
 /** A package that was found. */
@@ -1249,21 +1274,63 @@ export interface LockOwnerData {
 /** A part of what the operations of a job printed. */
 export interface LogData {
   pieces: LogPiece[];
+  begin: number;
   next: number;
   complete: boolean;
+  size: number;
+}
+
+/** About the log of a job. */
+export interface LogFacetsAsked {
+  job?: string;
+  q?: string;
+  limit?: number;
+}
+
+/** By what a log can be narrowed, those first that printed most. */
+export interface LogFacetsData {
+  format: "ordito.jobs-log-facets/1";
+  size: number;
+  steps: Facet[];
+  instances: Facet[];
+  operations: Facet[];
+  more: number;
 }
 
 /** Which part of a log is wanted. */
 export interface LogFields {
   after?: number;
+  before?: number | null;
   limit?: number;
   step?: string;
+  instance?: string;
+  operation?: string;
+  wait?: number;
+}
+
+/** Lines of a log in which a text was found. */
+export interface LogFoundData {
+  format: "ordito.jobs-log-found/1";
+  items: FoundLine[];
+  next: number | null;
 }
 
 /** What a step has printed. */
 export interface LogPiece {
   step: string;
   text: string;
+  offset: number;
+}
+
+/** What is looked for. */
+export interface LogSearchAsked {
+  q: string;
+  job?: string;
+  step?: string;
+  instance?: string;
+  operation?: string;
+  after?: number;
+  limit?: number;
 }
 
 /** What wants to sign in. */
@@ -1591,6 +1658,7 @@ export interface PackageType {
 export interface PackagesQuery {
   limit?: number;
   after?: string;
+  fields?: string;
   q?: string;
 }
 
@@ -1598,6 +1666,7 @@ export interface PackagesQuery {
 export interface PageFields {
   limit?: number;
   after?: string;
+  fields?: string;
 }
 
 /** Something of others that the server is made of. */
@@ -1612,6 +1681,7 @@ export interface PartData {
 export interface PartFields {
   limit?: number;
   after?: string;
+  fields?: string;
   part?: "" | "changes" | "edges" | "steps";
 }
 
@@ -1645,6 +1715,7 @@ export interface PictureEdge {
 export interface PlanFields {
   limit?: number;
   after?: string;
+  fields?: string;
   state?: string;
   by?: string;
 }
@@ -1659,6 +1730,17 @@ export interface PlanProblem {
 export interface PlanReport {
   job: string;
   report: Record<string, Value>;
+}
+
+/** What a plan changes, as a picture. */
+export interface PlanTopologyData {
+  format: "ordito.plan-topology/1";
+  service: string;
+  nodes: number;
+  size: [number, number];
+  boxes: PictureBox[];
+  edges: PictureEdge[];
+  changes: ChangeColumns;
 }
 
 /** What is asked for. */
@@ -2740,12 +2822,26 @@ export interface Routes {
     body: undefined;
     answer: JobChangesData;
   };
-  /** What the operations of a job printed. */
+  /** What the operations of a job printed, forwards or backwards. */
   "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log": {
     path: { project: string; ensemble: string; job: string };
     query: LogFields;
     body: undefined;
     answer: LogData;
+  };
+  /** How much each step, instance and operation has printed. */
+  "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log/facets": {
+    path: { project: string; ensemble: string; job: string };
+    query: Omit<LogFacetsAsked, "job">;
+    body: undefined;
+    answer: LogFacetsData;
+  };
+  /** Lines of the log in which a text is found. */
+  "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log/search": {
+    path: { project: string; ensemble: string; job: string };
+    query: Omit<LogSearchAsked, "job">;
+    body: undefined;
+    answer: LogFoundData;
   };
   /** Go on with an interrupted job. */
   "POST /projects/{project}/ensembles/{ensemble}/jobs/{job}/resume": {
@@ -2879,6 +2975,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: PlanReport;
+  };
+  /** What the plan changes, as a picture. */
+  "GET /projects/{project}/ensembles/{ensemble}/plans/{id}/topology": {
+    path: { project: string; ensemble: string; id: string };
+    query: TopologyQuery;
+    body: undefined;
+    answer: PlanTopologyData;
   };
   /** What triggers wait for, and did. */
   "GET /projects/{project}/ensembles/{ensemble}/policies": {

@@ -2,16 +2,16 @@ import {
   keepPreviousData,
   QueryCache,
   QueryClient,
-  useMutation,
   type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
   useQuery,
   useQueryClient,
-  type UseQueryResult,
 } from "@tanstack/react-query";
 import { useEffect } from "react";
 
 import { useTopics } from "../live/use.ts";
-import { type Answer, type AnswerOf, ask, type Asked, type ChangeName, type LookName, type Sent } from "./ask.ts";
+import { type Answer, type AnswerOf, type Asked, ask, type ChangeName, type LookName, type Sent } from "./ask.ts";
 import { asProblem, isSignedOut, type Problem } from "./problem.ts";
 
 /** The one store of what was read. Nothing is read again by itself: pages follow topics instead. */

@@ -89,11 +89,20 @@ test("events are read from pieces that end anywhere", () => {
   const parser = new EventParser();
   const text = told("a", "1", { topic: "t" }) + ": \n\n" + told("b", "2");
   const found = [...text].flatMap((letter) => parser.take(letter));
-  assert.deepEqual(found.map(({ type, topic, cursor }) => [type, topic, cursor]), [["a", "t", "1"], ["b", "", "2"]]);
+  assert.deepEqual(
+    found.map(({ type, topic, cursor }) => [type, topic, cursor]),
+    [
+      ["a", "t", "1"],
+      ["b", "", "2"],
+    ],
+  );
 });
 
 test("pauses double up to half a minute, with some chance", () => {
-  assert.deepEqual([0, 1, 2, 3, 4, 5, 9].map((attempt) => pauseBefore(attempt, 0)), [1, 2, 4, 8, 16, 30, 30]);
+  assert.deepEqual(
+    [0, 1, 2, 3, 4, 5, 9].map((attempt) => pauseBefore(attempt, 0)),
+    [1, 2, 4, 8, 16, 30, 30],
+  );
   assert.equal(pauseBefore(2, 1), 6);
 });
 

@@ -242,7 +242,10 @@ export class LiveStream {
   /** The cursors that together say where the topics go on: the stream's own, and those of what was read since. */
   #cursors(): string[] {
     const own = this.#topics.some((topic) => this.#known.has(topic)) ? [this.#cursor] : [];
-    return [...own, ...this.#topics.filter((topic) => !this.#known.has(topic)).flatMap((topic) => this.#given(topic) || [])];
+    return [
+      ...own,
+      ...this.#topics.filter((topic) => !this.#known.has(topic)).flatMap((topic) => this.#given(topic) || []),
+    ];
   }
 
   #given(topic: string): string {

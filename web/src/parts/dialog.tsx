@@ -16,6 +16,8 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps):
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
+    // The browser would choose the button that closes it.
+    dialog.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

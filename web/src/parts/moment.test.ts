@@ -6,11 +6,25 @@ import { bytes, exactSpan, relative } from "./moment.ts";
 test("moments are told as somebody says them", () => {
   const now = 10_000_000_000;
   const ago = (seconds: number): string => relative(now - seconds * 1000, now);
-  assert.deepEqual([2, 59, 240, 7200, 86_400 * 12, -180].map(ago), ["now", "59 s ago", "4 min ago", "2 h ago", "12 d ago", "in 3 min"]);
+  assert.deepEqual([2, 59, 240, 7200, 86_400 * 12, -180].map(ago), [
+    "now",
+    "59 s ago",
+    "4 min ago",
+    "2 h ago",
+    "12 d ago",
+    "in 3 min",
+  ]);
 });
 
 test("lengths have at most two words", () => {
-  assert.deepEqual([0, 4, 124, 3600, 3661, 90_000].map(exactSpan), ["0 s", "4 s", "2 min 4 s", "1 h", "1 h 1 min", "1 d 1 h"]);
+  assert.deepEqual([0, 4, 124, 3600, 3661, 90_000].map(exactSpan), [
+    "0 s",
+    "4 s",
+    "2 min 4 s",
+    "1 h",
+    "1 h 1 min",
+    "1 d 1 h",
+  ]);
 });
 
 test("sizes are told in powers of 1,024", () => {

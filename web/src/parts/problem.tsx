@@ -16,12 +16,12 @@ export function ProblemPart({ error, title, onAgain }: ProblemProps): ReactNode 
   const { data } = asProblem(error);
   return (
     <section className="problem" role="alert">
-      <h3>
+      <p className="problem-title">
         <span className="mark" aria-hidden="true">
           ✖
         </span>{" "}
         {title ?? data.title}
-      </h3>
+      </p>
       <p>{data.detail}</p>
       {data.hint && (
         <p className="hint">

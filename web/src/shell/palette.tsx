@@ -1,8 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useDeferredValue, useId, useState } from "react";
 import { useLocation } from "wouter";
-
-import { useLook } from "../api/use.ts";
 import type { Found } from "../api/types.ts";
+import { useLook } from "../api/use.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { chooseTheme } from "./theme.ts";
 
@@ -79,10 +78,7 @@ export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () =
   const q = useDeferredValue(text.trim());
   const found = useLook("GET /search", { query: { q } }, { off: q.length < 2, keeps: true });
   const isMeant = (choice: Choice): boolean => choice.label.toLowerCase().includes(text.trim().toLowerCase());
-  const choices = [
-    ...actions(onKeys).filter(isMeant),
-    ...(q.length < 2 ? [] : choicesOf(found.data?.data)),
-  ];
+  const choices = [...actions(onKeys).filter(isMeant), ...(q.length < 2 ? [] : choicesOf(found.data?.data))];
   const place = Math.min(at, choices.length - 1);
 
   const choose = (choice: Choice | undefined): void => {
@@ -109,7 +105,6 @@ export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () =
         aria-controls={list}
         aria-activedescendant={choices[place] ? `${list}-${place}` : undefined}
         placeholder="Ensemble, instance, job, package, action"
-        autoFocus
         value={text}
         onChange={(event) => {
           setText(event.target.value);

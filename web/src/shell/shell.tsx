@@ -8,6 +8,7 @@ import { announceIn } from "../parts/announce.ts";
 import { Menu } from "../parts/menu.tsx";
 import { relative } from "../parts/moment.ts";
 import { useNow } from "../parts/time.tsx";
+import { FreezeText, useFreezes } from "./freeze.tsx";
 import { KeyList } from "./key-list.tsx";
 import { onKeyDown, useKeys } from "./keys.ts";
 import { useMe } from "./me.ts";
@@ -90,11 +91,7 @@ function Header({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void
       </Link>
       <nav aria-label="Main">
         {PLACES.map(({ address, label }) => (
-          <Link
-            key={address}
-            href={address}
-            aria-current={isWithin(here, address) ? "page" : undefined}
-          >
+          <Link key={address} href={address} aria-current={isWithin(here, address) ? "page" : undefined}>
             {label}
             {address === "/inbox" && waiting > 0 && (
               <span className="count figure">
@@ -174,13 +171,23 @@ function UserMenu({ onKeys }: { onKeys: () => void }): ReactNode {
   );
 }
 
-/** What concerns everybody: the message of who runs the server, and whether it is frozen. */
+/** What concerns everybody: the message of who runs the server, and that nothing begins on it. */
 function Banner(): ReactNode {
   const server = useLook("GET /", {});
+  const freeze = useFreezes().find(({ project }) => project === "");
   const text = server.data?.data.banner;
-  return text ? (
-    <p className="banner" role="status">
-      {text}
-    </p>
-  ) : null;
+  return (
+    <>
+      {text && (
+        <p className="banner" role="note">
+          {text}
+        </p>
+      )}
+      {freeze && (
+        <p className="banner" role="note">
+          <FreezeText of={freeze} />
+        </p>
+      )}
+    </>
+  );
 }

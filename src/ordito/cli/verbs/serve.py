@@ -22,8 +22,9 @@ PLACE = Path(".ordito") / "server"
 @click.argument("home", required=False)
 @click.option("--listen", metavar="ADDRESS:PORT", default="", help="Where to listen, instead of what server.yaml says.")
 @click.option("--add", "added", metavar="DIR", multiple=True, help="Serve this ensemble too; may be repeated.")
-def serve_command(session: Session, home: str | None, listen: str, added: tuple[str, ...]) -> ExitCode:
-    """Serve ensembles to several people: a REST API with live events, users, roles and an audit log.
+@click.option("--open", "opens", is_flag=True, help="Open the web UI in the browser of this machine.")
+def serve_command(session: Session, home: str | None, listen: str, added: tuple[str, ...], opens: bool) -> ExitCode:
+    """Serve ensembles to several people: a web UI, a REST API with live events, users, roles and an audit log.
 
     HOME is the directory of the server: its settings (server.yaml), database and key. Without it the ensemble of this
     directory is served, and its own .ordito/server is the home. At the first start on this machine it prints a link for
@@ -40,7 +41,7 @@ def serve_command(session: Session, home: str | None, listen: str, added: tuple[
         )
     directory = home if home is not None else str(place.layout.root / PLACE)
     words = [word for path in (*own, *added) for word in ("--ensemble", path)]
-    listening = ["--listen", listen] if listen else []
+    listening = [*(["--listen", listen] if listen else []), *(["--open"] if opens else [])]
     sys.stdout.flush()
     sys.stderr.flush()
     # The process becomes the server, which knows nothing of commands.

@@ -32,8 +32,9 @@ def login_command(session: Session, url: str, name: str, token_stdin: bool, code
     """Sign in at a server, and remember it under a name.
 
     It prints a code and waits until somebody who is signed in there has confirmed it, which makes a token of theirs for
-    this command, valid for 90 days: on any machine, with `ordito login --confirm CODE`. URL may also be the one-time
-    link that the server has printed at its first start, or that an administrator has sent.
+    this command, valid for 90 days: in a browser on any machine, on the page that it prints, or with `ordito login
+    --confirm CODE`. URL may also be the one-time link that the server has printed at its first start, or that an
+    administrator has sent.
 
     Tokens are kept in servers.json, in your configuration directory, which only you can read. Programs get theirs in
     the variable ORDITO_TOKEN instead."""
@@ -68,12 +69,14 @@ def login_command(session: Session, url: str, name: str, token_stdin: bool, code
 
 
 def _tell(login: Login, address: str, session: Session) -> None:
+    page = f"{address}/device"
     if session.stream is not None:
-        session.stream.say("login", {"code": login.shown, "seconds": login.seconds})
+        session.stream.say("login", {"code": login.shown, "page": page, "seconds": login.seconds})
         return
     words = session.settings.plain_command("--server", address, "login", "--confirm", login.shown)
     session.err.line(f"The code is {session.err.paint('strong', login.shown)}, for {login.seconds // 60} minutes.")
-    session.err.line(f"Confirm it where you are signed in:  {words}")
+    session.err.line(f"Confirm it in a browser:  {page}")
+    session.err.line(f"or where a command is signed in:  {words}")
 
 
 def _confirm(session: Session, url: str, code: str) -> ExitCode:

@@ -7,7 +7,7 @@ import hmac
 import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
-from ordito.server.database.tables import LINKS, SESSIONS, TOKENS
+from ordito.server.database.tables import LINKS, LOGINS, SESSIONS, TOKENS
 from ordito.server.identity.principal import Principal, account_principal, user_principal
 from ordito.server.identity.tokens import hashed, new_secret, parts_of
 
@@ -94,7 +94,8 @@ def by_link(connection: Connection, secret: str, now: float) -> str:
 
 
 def prune(connection: Connection, now: float) -> None:
-    """Forget sessions, links and tokens that are over."""
+    """Forget sessions, links, tokens, and sign-ins that nobody has confirmed, once they are over."""
+    connection.execute(delete(LOGINS).where(LOGINS.c.expires < now))
     connection.execute(delete(SESSIONS).where((SESSIONS.c.seen < now - IDLE) | (SESSIONS.c.created < now - LONGEST)))
     connection.execute(delete(LINKS).where(LINKS.c.expires < now))
     connection.execute(delete(TOKENS).where(TOKENS.c.expires < now))

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
+from ordito.ensemble.errors import explained
 from ordito.ensemble.files import read, write_whole
 from ordito.server.processes.making import MadePlanData
+from ordito.server.processes.plan_rows import EACH, RowsIndex
+from ordito.source.new_files import open_regular
 
 SHOWN, SAVED, REPORT = "json", "plan", "report"
 """The plan as ``ordito plan -o json`` shows it; as ``ordito plan --out`` saves it; how its job ended."""
+
+DRAWN, ROWS, INDEX = "drawn", "rows", "index"
+"""What its picture is made of; the rows of its lists, one a line, and where they are (``PlanRows``)."""
+
+NOTHING = b"null"
 
 
 class PlanFiles:
@@ -20,6 +30,8 @@ class PlanFiles:
     def keep(self, plan: str, made: MadePlanData) -> None:
         """Write a plan that was made; it is on the disk when this returns. Raises ``EnsembleError``."""
         self._write(plan, SHOWN, bytes(made.shown))
+        if bytes(made.drawn) != NOTHING:
+            self._write(plan, DRAWN, bytes(made.drawn))
         if made.saved:
             self._write(plan, SAVED, made.saved)
 
@@ -31,9 +43,32 @@ class PlanFiles:
         """The content of a file; None where it is not there. Raises ``EnsembleError``."""
         return read(self._path(plan, kind))
 
+    def keep_rows(self, plan: str, found: bytes) -> None:
+        """Write the rows of a plan, as ``PlanRows`` gives them. Raises ``EnsembleError``."""
+        index, _, rows = found.partition(b"\n")
+        self._write(plan, ROWS, rows)
+        self._write(plan, INDEX, index)
+
+    def rows(self, plan: str, name: str, begin: int, limit: int) -> tuple[tuple[msgspec.Raw, ...], int] | None:
+        """Some rows of one of its lists, and how many that has; None where they are not kept yet. Raises
+        ``EnsembleError``."""
+        kept = read(self._path(plan, INDEX))
+        if kept is None:
+            return None
+        index = msgspec.json.decode(kept, type=dict[str, RowsIndex])[name]
+        end = min(begin + limit, index.count)
+        if begin >= end:
+            return (), index.count
+        first, last = index.at[begin // EACH], index.at[min(-(-end // EACH), len(index.at) - 1)]
+        with explained("read", self._path(plan, ROWS)), open_regular(self._path(plan, ROWS)) as file:
+            file.seek(first)
+            lines = file.read(last - first).splitlines()
+        skipped = begin % EACH
+        return tuple(map(msgspec.Raw, lines[skipped : skipped + end - begin])), index.count
+
     def forget(self, plan: str) -> None:
         """Remove all files of a plan."""
-        for kind in (SHOWN, SAVED, REPORT):
+        for kind in (SHOWN, SAVED, REPORT, DRAWN, ROWS, INDEX):
             self._path(plan, kind).unlink(missing_ok=True)
 
     def _write(self, plan: str, kind: str, content: bytes) -> None:

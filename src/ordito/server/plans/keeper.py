@@ -30,7 +30,7 @@ from ordito.ensemble.lock import holder
 from ordito.results.failure import Failure
 from ordito.results.server_plans import PlanProblem
 from ordito.server.database.database import Database
-from ordito.server.database.outbox import ServerEvent, forget_events, tell
+from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import ENSEMBLES, PLANS
 from ordito.server.identity.principal import principal_of
 from ordito.server.metrics import Metrics
@@ -133,7 +133,7 @@ class PlanKeeper:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._resumed: dict[str, list[float]] = {}
         self._given_up: set[str] = set()
-        self._pruned = 0.0
+        self._next_prune = 0.0
 
     def start(self) -> None:
         """Begin."""
@@ -397,9 +397,8 @@ class PlanKeeper:
         now = time.time()
         for plan in await self._database.read(partial(expired_plans, now=now)):
             await self._database.write(partial(move, plan=plan, to=PlanState.DISCARDED, now=now))
-        await self._database.write(partial(forget_events, now=now))
-        if now - self._pruned > PRUNES_EVERY:
-            self._pruned = now
+        if time.monotonic() >= self._next_prune:
+            self._next_prune = time.monotonic() + PRUNES_EVERY
             for plan in await self._database.read(partial(old_plans, now=now)):
                 await asyncio.to_thread(self._parts.files.forget, plan)
                 await asyncio.to_thread(self._runners.forget, plan)
@@ -415,7 +414,7 @@ class PlanKeeper:
         """Resume the job of an ensemble that nobody carries out, unless it is frozen, or that was done too often."""
         if await self._is_frozen(project, ensemble):
             return
-        now, name = time.time(), f"{project}/{ensemble}"
+        now, name = time.monotonic(), f"{project}/{ensemble}"
         times = [at for at in self._resumed.get(name, ()) if now - at < RESUMES_WITHIN]
         self._resumed[name] = times
         runner = f"resume-{project}.{ensemble}"
@@ -425,7 +424,7 @@ class PlanKeeper:
             if name not in self._given_up:
                 self._given_up.add(name)
                 event = ServerEvent(f"ensemble:{name}", "job.attention", project, ensemble)
-                await self._database.write(lambda connection: tell(connection, event, now))
+                await self._database.write(lambda connection: tell(connection, event, time.time()))
             return
         self._given_up.discard(name)
         if self._runners.start(runner, await self.task_of(ResumeItem(directory), project, ensemble)):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from cryptography.fernet import Fernet
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from ordito.app.plan_basis import ExactPlan
 from ordito.app.work_items import AskedRequest
@@ -296,6 +296,11 @@ def frozen_by(connection: Connection, project: str, ensemble: str, now: float) -
     lasts = (FREEZES.c.until == 0.0) | (FREEZES.c.until > now)
     row = connection.execute(select(FREEZES).where(here & lasts).order_by(FREEZES.c.project).limit(1)).one_or_none()
     return f"{row.reason} (by {row.who})" if row is not None else None
+
+
+def forget_freezes(connection: Connection, now: float) -> None:
+    """Forget the freezes that are over."""
+    connection.execute(delete(FREEZES).where((FREEZES.c.until != 0.0) & (FREEZES.c.until < now)))
 
 
 def author_of(row: Row[Any]) -> AuthorData:

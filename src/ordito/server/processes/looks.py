@@ -20,6 +20,7 @@ from ordito.results.given import (
 )
 from ordito.results.looks import LOOKS
 from ordito.server.processes.making import MAKE
+from ordito.server.processes.plan_rows import PLAN_ROWS
 
 _CHANGES: tuple[UseCase[Any, Any], ...] = (
     *(CREATE, SPEC_SET, INVENTORY_SET, SECRET_SET, SECRET_REMOVE, NOTIFY),
@@ -30,7 +31,7 @@ CHANGES: Mapping[str, UseCase[Any, Any]] = {one.name: one for one in _CHANGES}
 
 SERVER_LOOKS: Mapping[str, UseCase[Any, Any]] = {
     **LOOKS,
-    **{one.name: one for one in (MAKE, SERVICE_PLACE)},
+    **{one.name: one for one in (MAKE, PLAN_ROWS, SERVICE_PLACE)},
     **CHANGES,
 }
 """All of it, by name."""

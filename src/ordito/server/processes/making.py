@@ -34,6 +34,9 @@ class MadePlanData(Result, frozen=True, kw_only=True):
     shown: msgspec.Raw
     """The plan as ``ordito plan -o json`` shows it."""
 
+    drawn: msgspec.Raw = msgspec.Raw(b"null")
+    """What its picture is made of (``DrawnPlan``), null where there is nothing to do."""
+
     saved: bytes = b""
     """The plan as ``ordito plan --out`` saves it, empty where such plans cannot be saved."""
 
@@ -48,6 +51,7 @@ def _make(directory: str, asked: MakeAsked) -> MadePlanData:
     # The server itself knows what is asked and answered, and does not plan.
     from ordito.app.unattended import made_plan
     from ordito.base.json_text import json_text
+    from ordito.results.picture.plan import drawn_plan
     from ordito.results.plan import NothingPlannedData, plan_data
     from ordito.work.workflows import is_written
 
@@ -62,6 +66,7 @@ def _make(directory: str, asked: MakeAsked) -> MadePlanData:
         risks=made.risks,
         totals=plan.totals,
         shown=msgspec.Raw(json_text(plan.data).encode()),
+        drawn=msgspec.Raw(msgspec.json.encode(drawn_plan(made.proposal))),
         saved=made.saved,
         workflow="workflow" if is_written(made.proposal.workflow) else made.proposal.workflow,
         findings=findings_data(made.proposal.diagnostics),

@@ -120,8 +120,14 @@ async def _events(call: ApiCall) -> Reply:
         raise ApiProblem("malformed", f"name 1 to {MOST_TOPICS} different topics", "as in ?topic=ensemble:shop/prod")
     topics = tuple(topic_named(name) for name in fields.topic)
     last = call.headers.get("last-event-id", "")
-    places = places_in((last,) if last else [one for one in fields.after if one], topics)
+    after = (last,) if last else [one for one in fields.after if one]
+    places = places_in(after, topics)
     directories = [await _permitted(call, topic) for topic in topics]
+    if not after:
+        # Who reads on has been written down already.
+        for topic in topics:
+            if topic.kind == "log":
+                await call.read("logs.read", f"{topic.project}/{topic.ensemble}/{topic.job}")
     accept = call.headers.get("accept", "")
     kind = SSE if SSE in accept else NDJSON if NDJSON in accept else ""
     known, who = call.services.topics, call.principal.id

@@ -29,7 +29,6 @@ from ordito.results.packages import (
     PackageTopologyAsked,
     PackageValidateAsked,
 )
-from ordito.results.picture.folding import MOST, USUAL
 from ordito.results.picture.topology import TopologyData
 from ordito.results.services import ValidatedData
 from ordito.results.topology import GraphData
@@ -48,7 +47,7 @@ from ordito.server.packages import (
 )
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
-from ordito.server.route import PROJECT, Fields, ListPart, PageFields, Reply, Route
+from ordito.server.route import PROJECT, Fields, ListPart, PageFields, Reply, Route, TopologyQuery
 
 ZIP = "application/zip"
 SHA_256 = "sha-256"
@@ -110,16 +109,6 @@ class GraphQuery(Fields, frozen=True):
 
     boxes: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
     """At most so many nodes, 0 for all."""
-
-
-class TopologyQuery(Fields, frozen=True):
-    """How much of a picture is wanted."""
-
-    boxes: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = USUAL
-    """At most so many boxes; what does not fit is folded into others."""
-
-    open: tuple[str, ...] = ()
-    """The ids of boxes whose content is to be shown, as long as there are not more than 400 boxes."""
 
 
 _SUMMARY = msgspec.json.Decoder(PackageSummary)

@@ -16,15 +16,17 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_format import moment
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
+from ordito.results.answer import Asked, UseCase
+from ordito.results.picture.plan import PLAN_TOPOLOGY, PlanTopologyAsked, PlanTopologyData
 from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
-from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
+from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import APPROVALS, PLANS
 from ordito.server.identity.principal import USER
 from ordito.server.live.topics import cursor_text, place_of_event
 from ordito.server.permissions import Access, Permission
-from ordito.server.places import directory_of
+from ordito.server.places import directory_of, reads_of
 from ordito.server.plans.asked import AUTO
-from ordito.server.plans.files import REPORT, SAVED, SHOWN
+from ordito.server.plans.files import DRAWN, REPORT, SAVED, SHOWN
 from ordito.server.plans.freshness import freshness
 from ordito.server.plans.keeper import go_on, is_ready_to_go
 from ordito.server.plans.states import MOVES, OPEN, UNBEGUN, WORKFLOW_PERMISSIONS, PlanState
@@ -42,7 +44,8 @@ from ordito.server.plans.store import (
     problem,
 )
 from ordito.server.problems import ApiProblem
-from ordito.server.route import BASE, ENSEMBLE, Fields, ListPart, PageFields, Reply, Route
+from ordito.server.processes.plan_rows import PLAN_ROWS, PlanRowsAsked
+from ordito.server.route import BASE, ENSEMBLE, Fields, ListPart, PageFields, Reply, Route, TopologyQuery
 
 LONGEST_WAIT = 30.0
 MOST_LOOKED_AT = 5_000
@@ -313,25 +316,54 @@ async def _show(call: ApiCall) -> Reply:
 
 
 async def _file_of(call: ApiCall, kind: str) -> bytes:
-    row = await call.services.database.read(partial(plan_row, of=(call.project, call.ensemble), name=call.path["id"]))
+    row = await _row(call)
     found = await asyncio.to_thread(call.services.plan_files.read, row.id, kind)
     if found is None:
-        hint = "read the plan: its state says how far it has come"
-        raise ApiProblem("forgotten" if row.state not in MOVES else "not-ready", "this is not there", hint)
+        raise _not_there(row)
     return found
+
+
+def _not_there(row: Row[Any]) -> ApiProblem:
+    hint = "read the plan: its state says how far it has come"
+    return ApiProblem("forgotten" if row.state not in MOVES else "not-ready", "this is not there", hint)
 
 
 async def _plan(call: ApiCall) -> Reply:
     fields: PartFields = call.query
-    body = await _file_of(call, SHOWN)
     if not fields.part:
-        return Reply(body)
-    items = msgspec.json.decode(body, type=dict[str, msgspec.Raw])[fields.part]
-    rows = msgspec.json.decode(items, type=tuple[msgspec.Raw, ...])
-    begin = int(key_in(fields.after, TEXT) or 0)
+        return Reply(await _file_of(call, SHOWN))
+    begin = key_in(fields.after, NUMBER) or 0
+    found = await _rows(call, fields.part, begin, fields.limit)
+    if found is None:
+        rows = await _from_query(call, PLAN_ROWS, PlanRowsAsked(msgspec.Raw(await _file_of(call, SHOWN))))
+        await asyncio.to_thread(call.services.plan_files.keep_rows, (await _row(call)).id, rows)
+        found = await _rows(call, fields.part, begin, fields.limit)
+        assert found is not None
     end = begin + fields.limit
-    after = cursor_of(str(end)) if end < len(rows) else None
-    return Reply(ListPart(rows[begin:end], after))
+    return Reply(ListPart(found[0], cursor_of(end) if end < found[1] else None))
+
+
+async def _from_query(call: ApiCall, use_case: UseCase[Any, Any], asked: Asked) -> bytes:
+    read = partial(reads_of, home=call.services.home, project=call.project, ensemble=call.ensemble)
+    reads = await call.services.database.read(read)
+    return await call.services.queries.ask(use_case.name, reads[0], msgspec.json.encode(asked), reads)
+
+
+async def _rows(call: ApiCall, part: str, begin: int, limit: int) -> tuple[tuple[msgspec.Raw, ...], int] | None:
+    row = await _row(call)
+    return await asyncio.to_thread(call.services.plan_files.rows, row.id, part, begin, limit)
+
+
+async def _row(call: ApiCall) -> Row[Any]:
+    of = (call.project, call.ensemble)
+    return await call.services.database.read(partial(plan_row, of=of, name=call.path["id"]))
+
+
+async def _topology(call: ApiCall) -> Reply:
+    fields: TopologyQuery = call.query
+    drawn = msgspec.Raw(await _file_of(call, DRAWN))
+    asked = PlanTopologyAsked(drawn=drawn, boxes=fields.boxes, open=fields.open)
+    return Reply(await _from_query(call, PLAN_TOPOLOGY, asked))
 
 
 async def _file(call: ApiCall) -> Reply:
@@ -376,7 +408,12 @@ async def _decide(call: ApiCall) -> Reply:
             go_on(connection, plan, PlanState.QUEUED, call.now)
         return Reply(shown(connection, call, plan_row(connection, of, plan)))
 
-    reply = await call.change(f"plan.{given.decision}", decide, about=plan, detail=given.digest)
+    try:
+        reply = await call.change(f"plan.{given.decision}", decide, about=plan, detail=given.digest)
+    except ApiProblem as problem:
+        if problem.code in ("own-plan", "forbidden"):
+            await call.denied(f"{plan}: {problem.code}")
+        raise
     call.services.keeper.wake()
     return reply
 
@@ -476,6 +513,8 @@ TABLE = (
            answers=(AskedPlan,), problems=_UNKNOWN, verb="plans show"),
     _route("GET", _PLAN + "/plan", _READ, "What the plan does: all of it, or a part of one of its lists.", _plan,
            query=PartFields, problems=(*_UNKNOWN, "not-ready", "forgotten", "bad-cursor"), verb="plans show"),
+    _route("GET", _PLAN + "/topology", _READ, "What the plan changes, as a picture.", _topology, query=TopologyQuery,
+           answers=(PlanTopologyData,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
     _route("GET", _PLAN + "/file", _READ, "The plan as a file for `ordito deploy FILE`; no secret is in it.", _file,
            problems=(*_UNKNOWN, "not-ready", "forgotten"), media=SAVED_MEDIA, verb="plans show"),
     _route("GET", _PLAN + "/report", Permission.LOGS, "How the job of the plan ended.", _report,

@@ -11,7 +11,7 @@ import "../sign-in/sign-in.css";
 export default function DevicePage(): ReactNode {
   useTitle("Confirm a code");
   const me = useMe();
-  const [code, setCode] = useState(() => new URLSearchParams(window.location.search).get("code") ?? "");
+  const [code, setCode] = useState("");
   const [asked, setAsked] = useState("");
   const login = useLook("GET /logins", { query: { code: asked } }, { off: asked === "" });
   const confirm = useChange("POST /logins/{id}/confirm");

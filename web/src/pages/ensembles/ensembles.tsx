@@ -1,14 +1,14 @@
 import { type ReactNode, useDeferredValue } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-
+import type { EnsembleData, FreezeData, ListPartEnsembleData } from "../../api/types.ts";
 import { useLook, useTitle } from "../../api/use.ts";
-import type { EnsembleData, ListPartEnsembleData } from "../../api/types.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Badge, Progress, Status } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Wait } from "../../parts/wait.tsx";
+import { freezeOf, useFreezes } from "../../shell/freeze.tsx";
 import { filtersOf, toggled } from "./filters.ts";
 import "./ensembles.css";
 
@@ -53,7 +53,16 @@ export default function EnsemblesPage(): ReactNode {
   );
 }
 
-function List({ data, isFiltered, onAll }: { data: ListPartEnsembleData; isFiltered: boolean; onAll: () => void }): ReactNode {
+function List({
+  data,
+  isFiltered,
+  onAll,
+}: {
+  data: ListPartEnsembleData;
+  isFiltered: boolean;
+  onAll: () => void;
+}): ReactNode {
+  const freezes = useFreezes();
   if (!data.items.length && isFiltered) {
     return (
       <Empty title="No ensemble is as the filter says">
@@ -64,7 +73,8 @@ function List({ data, isFiltered, onAll }: { data: ListPartEnsembleData; isFilte
     );
   }
   if (!data.items.length) return <First />;
-  return <Table label="Ensembles" columns={COLUMNS} rows={sorted(data.items)} keyOf={nameOf} addressOf={addressOf} />;
+  const rows = sorted(data.items).map((one) => ({ ...one, freeze: freezeOf(freezes, one.project, one.name) }));
+  return <Table label="Ensembles" columns={COLUMNS} rows={rows} keyOf={nameOf} addressOf={addressOf} />;
 }
 
 /** What shows where there is nothing yet. */
@@ -72,7 +82,9 @@ function First(): ReactNode {
   const address = window.location.origin;
   return (
     <Empty title="Deploy your first service">
-      <p>From a terminal, with a service template in the folder <code>shop</code>:</p>
+      <p>
+        From a terminal, with a service template in the folder <code>shop</code>:
+      </p>
       <p>
         <Copy label="command" text={`ordito --server ${address} deploy ./shop`} />
       </p>
@@ -100,7 +112,11 @@ function sorted(items: readonly EnsembleData[]): EnsembleData[] {
   return [...items].sort((one, other) => rank(one) - rank(other) || (nameOf(one) < nameOf(other) ? -1 : 1));
 }
 
-const COLUMNS: readonly Column<EnsembleData>[] = [
+interface Row extends EnsembleData {
+  freeze: FreezeData | undefined;
+}
+
+const COLUMNS: readonly Column<Row>[] = [
   {
     id: "name",
     head: "Name",
@@ -136,7 +152,13 @@ function statusOf(one: EnsembleData): ReactNode {
 function driftOf(one: EnsembleData): ReactNode {
   const drifted = one.summary?.drifted ?? 0;
   if (drifted) return <span className="tone-degraded figure">{drifted} changed</span>;
-  return one.drift ? <span className="muted"><Time at={one.drift.at} inRow /></span> : <span className="muted">–</span>;
+  return one.drift ? (
+    <span className="muted">
+      <Time at={one.drift.at} inRow />
+    </span>
+  ) : (
+    <span className="muted">–</span>
+  );
 }
 
 function instancesOf(one: EnsembleData): ReactNode {
@@ -165,11 +187,16 @@ function jobOf(one: EnsembleData): ReactNode {
   );
 }
 
-function attentionOf(one: EnsembleData): ReactNode {
+function attentionOf(one: Row): ReactNode {
   if (one.problem) return <span className="tone-error">{one.problem}</span>;
-  return one.summary?.attention.map((reason) => (
-    <Badge key={reason} tone="degraded">
-      {reason}
-    </Badge>
-  ));
+  return (
+    <span className="ensembles-reasons">
+      {one.freeze && <Badge tone="pending">❙❙ frozen</Badge>}
+      {one.summary?.attention.map((reason) => (
+        <Badge key={reason} tone="degraded">
+          {reason}
+        </Badge>
+      ))}
+    </span>
+  );
 }

@@ -8,7 +8,7 @@ import { Empty } from "../../parts/empty.tsx";
 export function Missing(): ReactNode {
   useTitle("No such page");
   return (
-    <Empty title="There is no such page">
+    <Empty title="There is no such page" isPage>
       <p>
         The address may be wrong. <Link href="/">Ensembles</Link> has all that you may see.
       </p>

@@ -8,11 +8,20 @@ import { Loading } from "../../parts/wait.tsx";
 import { pageAfter } from "./page-after.ts";
 import "./sign-in.css";
 
+/** The secret of the link with which this page was opened, "" for none. */
+const LINK = takeLink();
+
+/** Takes it out of the address and the history. */
+function takeLink(): string {
+  const secret = window.location.hash.slice(1);
+  if (secret) window.history.replaceState(null, "", window.location.pathname + window.location.search);
+  return secret;
+}
+
 /** Sign in with a password, or with the one-time link that a server or an administrator gives. */
 export default function SignInPage(): ReactNode {
   useTitle("Sign in");
-  const [link] = useState(takeLink);
-  const [isBusy, setBusy] = useState(link !== "");
+  const [isBusy, setBusy] = useState(LINK !== "");
   const [error, setError] = useState<unknown>();
   const [user, setUser] = useState("");
   const [password, setPassword] = useState("");
@@ -30,14 +39,18 @@ export default function SignInPage(): ReactNode {
     }
   };
   useEffect(() => {
-    if (link) void signIn({ link });
-  }, [link]);
+    if (LINK) void signIn({ link: LINK });
+    // A link that is opened where this page shows already changes nothing but what stands behind its `#`.
+    const onLink = (): void => window.location.reload();
+    window.addEventListener("hashchange", onLink);
+    return () => window.removeEventListener("hashchange", onLink);
+  }, []);
 
   return (
     <main className="narrow">
       <p className="brand">Ordito</p>
       <h1>Sign in</h1>
-      {link && isBusy ? (
+      {LINK && isBusy ? (
         <Loading label="signing in" lines={2} />
       ) : (
         <form
@@ -87,11 +100,4 @@ export default function SignInPage(): ReactNode {
       )}
     </main>
   );
-}
-
-/** The secret of the link with which this page was opened; it is taken out of the address and the history. */
-function takeLink(): string {
-  const secret = window.location.hash.slice(1);
-  if (secret) window.history.replaceState(null, "", window.location.pathname + window.location.search);
-  return secret;
 }

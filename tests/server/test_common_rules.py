@@ -1,0 +1,145 @@
+"""What holds for every route: how deep bodies are, which fields lists have, what is written down and forgotten."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from pathlib import Path
+
+import urllib3
+
+from tests.server.test_permissions import token_of
+from tests.support.serving import API, Client, Served, until
+
+SHOP = "projects/default/ensembles/shop"
+
+
+def test_bodies_are_nested_only_so_deep(served: Served, admin: Client) -> None:
+    """Brackets in texts do not count."""
+    for depth, code in ((60, "unknown-field"), (5_000, "nested"), (100_000, "nested")):
+        deep = "[" * depth + "]" * depth
+        body = f'{{"request": {{"workflow": "deploy", "inputs": {{"a": {deep}}}}}, "strange": 1}}'
+        found = _post(admin, f"{SHOP}/plans", body)
+        assert (found.status, json.loads(found.data)["code"]) == (400, "malformed")
+        assert (b"nested more than 64 deep" in found.data) is (code == "nested"), (depth, found.data)
+    flat = json.dumps({"name": "a-name", "strange": "[" * 500 + '\\"{'})
+    assert b"nested" not in _post(admin, "me/tokens", flat).data
+
+
+def _post(client: Client, path: str, body: str) -> urllib3.BaseHTTPResponse:
+    headers = {"Authorization": f"Bearer {client.token}", "Content-Type": "application/json"}
+    return urllib3.PoolManager(retries=False).request(
+        "POST", f"{client.url}{API}/{path}", body=body.encode(), headers=headers
+    )
+
+
+def test_lists_have_the_fields_that_are_asked_for(admin: Client) -> None:
+    found = admin.get("audit", fields="number,action", limit=1)
+    assert [sorted(item) for item in found["items"]] == [["action", "number"]]
+    assert found["next"]
+    wrong = admin.ask("GET", "audit", fields="number,actoin")
+    assert (wrong.status, wrong.data["code"]) == (400, "malformed")
+    assert wrong.data["hint"] == 'did you mean "action"?'
+
+
+def test_a_single_result_comes_as_yaml(admin: Client) -> None:
+    found = admin.ask("GET", f"{SHOP}/status", headers={"Accept": "application/yaml"})
+    assert found.headers["Content-Type"] == "application/yaml"
+    assert b"format: ordito.status/" in found.body
+
+
+def test_the_audit_log_is_exported_whole_and_row_by_row(tmp_path: Path) -> None:
+    """However long it is: it is never in memory as a whole."""
+    with Served(tmp_path) as server:
+        admin = server.admin()
+        admin.do("POST", "projects", {"name": "first"})
+        with sqlite3.connect(server.home / "server.db") as database:
+            [last] = database.execute("SELECT max(number) FROM audit").fetchone()
+            names = [row[1] for row in database.execute("PRAGMA table_info(audit)")]
+            row = dict(
+                zip(names, database.execute("SELECT * FROM audit WHERE number = ?", (last,)).fetchone(), strict=True)
+            )
+            marks = ", ".join("?" * len(names))
+            rows = (
+                [*({**row, "number": last + more, "detail": "x" * 1_000}[name] for name in names)]
+                for more in range(1, 60_001)
+            )
+            database.executemany(f"INSERT INTO audit VALUES ({marks})", rows)
+        before = _memory(server)
+        found = admin.ask("GET", "audit/export")
+        numbers = [json.loads(line)["number"] for line in found.body.splitlines()]
+        assert numbers == list(range(1, last + 60_001))
+        assert _memory(server) - before < 40 << 20, "of 80 MB"
+        assert json.loads(found.body.splitlines()[0])["action"]
+
+
+def _memory(server: Served) -> int:
+    """The most memory in bytes that the server has had."""
+    text = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(text.partition("VmHWM:")[2].split()[0]) * 1024
+
+
+def test_the_audit_log_is_filtered_by_time(tmp_path: Path) -> None:
+    with Served(tmp_path) as server:
+        admin = server.admin()
+        admin.do("POST", "projects", {"name": "first"})
+        [made] = admin.get("audit", action="project.make")["items"]
+        assert [row["number"] for row in admin.get("audit", since=made["time"])["items"]] == [made["number"]]
+        assert made["number"] not in [row["number"] for row in admin.get("audit", until=made["time"])["items"]]
+        for wrong in ("yesterday", "2026-11-22T21:58:18"):
+            assert admin.ask("GET", "audit", since=wrong).data["code"] == "malformed"
+
+
+def test_what_is_read_and_refused_is_written_down(served: Served, admin: Client) -> None:
+    """Logs, also those that are followed, once for each reading; and what somebody may not do."""
+    job = admin.get(f"{SHOP}/jobs")["jobs"][0]["id"]
+    where = f"default/shop/{job}"
+    first = admin.get(f"{SHOP}/jobs/latest/log")
+    admin.get(f"{SHOP}/jobs/latest/log", after=first["next"])
+    page = admin.get("events", topic=f"log:{where}")
+    admin.get("events", topic=f"log:{where}", after=page["next"])
+    rows = admin.get("audit", action="logs.read")["items"]
+    assert [row["object"] for row in rows] == [where, job]
+    admin.do("POST", "users", {"name": "eve"})
+    eve = admin.with_token(token_of(admin, "eve"))
+    assert eve.ask("GET", "users").status == 403
+    [denied] = admin.get("audit", actor="eve", outcome="denied")["items"]
+    assert (denied["action"], denied["detail"]) == ("get_users", "needs administer")
+
+
+def test_what_is_over_is_forgotten(tmp_path: Path) -> None:
+    """Sessions, links, tokens, sign-ins, answers, events, freezes: without anybody asking for it."""
+    with Served(tmp_path) as server:
+        token = server.admin().token
+        stop = server.stop()
+    assert stop == 0
+    past = time.time() - 30 * 24 * 3600
+    rows = {
+        "session": {"id": "s", "hash": b"s", "user": "u", "address": "", "agent": "", "created": past, "seen": past},
+        "link": {"hash": b"l", "user": "u", "expires": past},
+        "login": {"id": "g", "code": "c", "hash": b"g", "name": "", "address": "", "user": "", "expires": past},
+        "idempotency": {"principal": "p", "key": "k", "digest": b"", "answer": b"a", "expires": past},
+        "event": {"topic": "t", "type": "old", "project": "", "ensemble": "", "body": "{}", "created": past},
+        "freeze": {"project": "", "ensemble": "", "reason": "", "who": "", "until": past, "created": past},
+    }
+    with sqlite3.connect(tmp_path / "server.db") as database:
+        for table, row in rows.items():
+            marks = ", ".join("?" * len(row))
+            database.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+    with Served(tmp_path) as server:
+        assert Client(server.url, token).get("freeze")["items"] == []
+
+        def left() -> list[str]:
+            with sqlite3.connect(tmp_path / "server.db") as database:
+                old = {
+                    "session": "id = 's'", "link": "hash = x'6c'", "login": "id = 'g'", "idempotency": "key = 'k'",
+                    "event": "type = 'old'", "freeze": "until > 0",
+                }  # fmt: skip
+                return [
+                    name
+                    for name, which in old.items()
+                    if database.execute(f"SELECT 1 FROM {name} WHERE {which}").fetchone()
+                ]
+
+        until(left, lambda found: not found)
