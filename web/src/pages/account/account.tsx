@@ -4,7 +4,6 @@ import { ask } from "../../api/ask.ts";
 import { useChange, useLook, useTitle } from "../../api/use.ts";
 import { ROLES, type SessionData, type TokenData } from "../../api/types.ts";
 import { Action } from "../../parts/action.tsx";
-import { announce } from "../../parts/announce.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Field } from "../../parts/form.tsx";
@@ -158,7 +157,6 @@ function Password(): ReactNode {
       setOld("");
       setFresh("");
       setSaid("The password is set; all your other sessions have ended.");
-      announce("the password is set");
     } catch (problem) {
       setError(problem);
     }
