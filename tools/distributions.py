@@ -38,6 +38,8 @@ QUICK = ("",)
 TESTS = ("tests/base", "tests/syntax", "tests/cli/test_usage.py")
 """What is run in the unpacked sdist: little, but of what reads data of the package and of the tests."""
 MADE_BY_BUILDING = {"PKG-INFO"}
+WEB = Path("src") / "ordito" / "server" / "web"
+"""Where the web UI is built; git does not know it."""
 
 
 class Wrong(Exception):
@@ -77,10 +79,13 @@ def check_contents(wheel: Path, unpacked: Path) -> None:
                 "git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT, environment=os.environ
             ).splitlines()
         )
+        built = {str(p.relative_to(ROOT)) for p in (ROOT / WEB).rglob("*") if p.is_file()}
+        if not built:
+            raise Wrong("the web UI is not built")
         _same(
             "the sdist",
             {str(p.relative_to(unpacked)) for p in unpacked.rglob("*") if p.is_file()},
-            known | MADE_BY_BUILDING,
+            known | MADE_BY_BUILDING | built,
         )
     package = unpacked / "src"
     wanted = {str(p.relative_to(package)) for p in package.rglob("*") if p.is_file()}
@@ -153,7 +158,7 @@ def check_installed(wheel: Path, extra: str, version: str, work: Path) -> None:
 
 
 def check_serving(program: Path, home: Path, environment: Mapping[str, str]) -> None:
-    """Serve the ensemble, and ask for the API."""
+    """Serve the ensemble, and ask for the API and the web UI."""
     command = [str(program), "-e", "ensemble", "serve", "--listen", "127.0.0.1:0"]
     with subprocess.Popen(command, cwd=home, env=dict(environment), stdout=subprocess.PIPE, text=True) as serving:
         assert serving.stdout is not None
@@ -161,6 +166,9 @@ def check_serving(program: Path, home: Path, environment: Mapping[str, str]) -> 
         with urllib.request.urlopen(f"{url}/api/v1/openapi.json", timeout=60) as answer:
             if json.load(answer)["openapi"] != "3.1.0":
                 raise Wrong("the server does not say what its API is")
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            if b'<script type="module"' not in answer.read():
+                raise Wrong("the server has no web UI")
         serving.terminate()
 
 

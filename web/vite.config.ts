@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
@@ -9,11 +9,14 @@ const SMALL = 1024;
 
 /** Compresses what was built once, so that the server never has to. */
 function compressed(): Plugin {
+  let folder = "";
   return {
     name: "compressed",
     apply: "build",
+    configResolved({ root, build }) {
+      folder = resolve(root, build.outDir);
+    },
     closeBundle() {
-      const folder = join(import.meta.dirname, OUTPUT);
       for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) {
         if (!/\.(js|css|html|svg)$/.test(name)) continue;
         const file = join(folder, name);
@@ -49,7 +52,12 @@ export default defineConfig({
       },
       output: {
         // What changes rarely is a file of its own, which browsers keep.
-        codeSplitting: { groups: [{ name: "react", test: /node_modules\/(react|react-dom|scheduler)\// }] },
+        codeSplitting: {
+          groups: [
+            { name: "react", test: /node_modules\/(react|react-dom|scheduler)\// },
+            { name: "flow", test: /node_modules\/(@xyflow|zustand|d3-|classcat)/ },
+          ],
+        },
       },
     },
   },

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
+from ordito.cli.main import run
 from tests.browser.conftest import ADMIN, VIEWER, Opens
+from tests.server.conftest import SERVICE
 from tests.support.browsing import NARROW, WIDE, ZOOMED
 from tests.support.serving import Client
 
@@ -71,13 +75,45 @@ def test_those_that_need_somebody_come_first(opens: Opens, scheme: str, size: tu
     assert tab.widest() <= 0
 
 
+def test_an_ensemble_is_made_of_a_package(opens: Opens, admin: Client, tmp_path: Path) -> None:
+    (tmp_path / "service.yaml").write_text(SERVICE)
+    (tmp_path / "say.sh").write_text("echo hello\n")
+    archive = tmp_path / "shop.csar"
+    assert run(["package", str(tmp_path / "service.yaml"), "--out", str(archive)]) == 0
+    tab = opens(ADMIN)
+    page = tab.open("/")
+    page.keyboard.press(".")
+    dialog = page.get_by_role("dialog", name="New ensemble")
+    dialog.get_by_label("Name of the ensemble").fill("shop")
+    dialog.get_by_label("File of the package").set_input_files(archive)
+    tab.screenshot("ensembles-new")
+    assert tab.findings() == []
+    # The name is taken: what was filled in stays.
+    tab.expected.append("error: Failed to load resource: the server responded with a status of 409")
+    dialog.get_by_role("button", name="Make it").click()
+    expect(dialog.get_by_role("alert")).to_contain_text('there is an ensemble "shop" already')
+    dialog.get_by_label("Name of the ensemble").fill("second")
+    dialog.get_by_role("button", name="Make it").click()
+    expect(page).to_have_url(tab.url + "/e/default/second/deploy")
+    assert admin.get("projects/default/ensembles/second")["package"]
+    admin.do("DELETE", "projects/default/ensembles/second")
+
+
+def test_whoever_may_make_none_is_told_what_it_needs(opens: Opens) -> None:
+    tab = opens(VIEWER)
+    page = tab.open("/")
+    page.get_by_role("button", name="New").click()
+    expect(page.get_by_role("dialog", name="New ensemble")).to_contain_text("needs the permission configure")
+    assert tab.findings() == []
+
+
 @SCHEMES
 def test_without_any_it_says_how_to_begin(opens: Opens, scheme: str) -> None:
     tab = opens(ADMIN, scheme=scheme)
     tab.answers("/ensembles", {"items": [], "next": None})
     page = tab.open("/")
     expect(page.get_by_role("heading", name="Deploy your first service")).to_be_visible()
-    page.get_by_role("button", name="copy the command").click()
+    page.get_by_role("button", name="copy the command").first.click()
     expect(page.get_by_text("command copied")).to_be_attached()
     tab.screenshot(f"ensembles-empty-{scheme}")
     assert tab.findings() == []

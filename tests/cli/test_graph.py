@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from ordito.authoring.graph import Graph, GraphConnection, GraphNode
 from ordito.cli.graph.dot import dot
 from ordito.cli.graph.mermaid import mermaid
-from ordito.cli.graph.svg import curves_of, svg
+from ordito.cli.graph.svg import svg
 from ordito.cli.graph.text import write_tree
+from ordito.results.picture.curves import curves
 from ordito.results.picture.layout import PAD, TITLE, Box, Forest, layout
 from tests.cli.channels import channel, written
 from tests.cli.program import DATA, Run
@@ -79,7 +80,7 @@ def test_boxes_stand_in_their_hosts_and_beside_each_other(graph: Graph) -> None:
     for siblings in forest.below.values():
         boxes = [found.boxes[node.name] for node in siblings]
         assert not any(overlap(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
-    assert len(curves_of(graph, found)) == len(graph.connections)
+    assert len(curves([(c.source, c.target) for c in graph.connections], found.boxes)) == len(graph.connections)
 
 
 @settings(deadline=None)

@@ -97,6 +97,16 @@ def test_what_is_opened_is_shown_with_all_in_which_it_stands() -> None:
     assert {(edge.source, edge.target) for edge in found.edges} == {("web7", "Compute@"), ("Compute@", "db7")}
 
 
+def test_what_is_folded_by_somebody_stays_so() -> None:
+    assert {box.parent for box in picture(clusters(3), {}).boxes} == {"", "m0", "m1", "m2"}
+    found = picture(clusters(3), {}, closed=["m1"])
+    assert {box.parent for box in found.boxes} == {"", "m0", "m2"}
+    [box] = [box for box in found.boxes if box.id == "m1"]
+    assert box.folded
+    again = picture(clusters(3), {}, opened=["m1"], closed=["m1"])
+    assert again == found, "what is opened and folded is folded"
+
+
 def test_an_opened_group_shows_its_first_members_and_the_others_together() -> None:
     found = picture(clusters(1_000), {}, opened=["Compute@"])
     assert len(found.boxes) == MOST

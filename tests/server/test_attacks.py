@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -133,3 +134,34 @@ def test_the_log_names_the_place(attacked: Attacked) -> None:
     assert found.data["code"] == "ensemble"
     assert "cannot look at .ordito/lock" in found.data["detail"]
     assert str(attacked.shop / ".ordito" / "lock") in attacked.server.log.read_text()
+
+
+def test_a_full_disk_refuses_changes_and_not_looks(attacked: Attacked) -> None:
+    """A process that may write no longer file has the same trouble as on a full disk."""
+    client, process = attacked.client, attacked.server.process.pid
+    before = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (1, before[1]))
+    try:
+        # This token was not used before, which is to be written down.
+        assert client.ask("GET", "me").status == 200
+        assert client.ask("GET", "projects").status == 200
+        refused = client.ask("POST", "projects", {"name": "large"})
+        assert (refused.status, refused.data["code"]) == (503, "no-space"), refused
+    finally:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, before)
+    assert client.ask("POST", "projects", {"name": "large"}).status == 201
+
+
+def test_an_ensemble_that_is_gone_and_comes_back(attacked: Attacked) -> None:
+    client = attacked.client
+    attacked.shop.rename(attacked.place / "gone")
+    assert client.get(SHOP)["exists"] is False
+    for asked in ("status", "jobs", "spec", "jobs/latest/log"):
+        found = client.ask("GET", f"{SHOP}/{asked}")
+        assert (found.status, found.data["code"]) == (404, "no-ensemble"), (asked, found)
+    assert [one["exists"] for one in client.get("ensembles")["items"]] == [False]
+    plan = client.do("POST", f"{SHOP}/plans", {"request": {"workflow": "restart", "all": True}}, {"Prefer": "wait=30"})
+    assert (plan["state"], plan["problem"]["failure"]["code"]) == ("refused", "no-ensemble")
+    assert not attacked.shop.exists()
+    (attacked.place / "gone").rename(attacked.shop)
+    assert client.ask("GET", f"{SHOP}/status").status == 200

@@ -143,3 +143,31 @@ def test_what_is_over_is_forgotten(tmp_path: Path) -> None:
                 ]
 
         until(left, lambda found: not found)
+
+
+def test_settings_are_changed_while_it_runs_and_kept(tmp_path: Path) -> None:
+    """From the next request on, also by the next server; by who has seen what they replace."""
+    with Served(
+        tmp_path, settings="banner: from the file\negress: [ 'file:///srv/shop.git', old.example ]\n"
+    ) as server:
+        admin = server.admin()
+        first = admin.ask("GET", "settings")
+        assert first.data["changed"] == {"banner": None, "jobs": None, "limits": None, "egress": None}
+        wanted = {"banner": "closed on Friday", "egress": ["new.example:8443"], "limits": {"body": 300}}
+        assert admin.ask("PUT", "settings", wanted).data["code"] == "match-required"
+        done = admin.ask("PUT", "settings", wanted, {"If-Match": first.headers["ETag"]})
+        assert done.status == 200, done
+        assert done.data["egress"] == ["file:///srv/shop.git", "new.example:8443"]
+        assert Client(server.url).get("/api/v1")["banner"] == "closed on Friday"
+        assert admin.ask("POST", "projects", {"name": "a", "description": "x" * 400}).data["code"] == "too-large"
+        late = admin.ask("PUT", "settings", {}, {"If-Match": first.headers["ETag"]})
+        assert (late.status, late.data["code"]) == (412, "changed")
+        for wrong in ({"egress": ["file:///etc"]}, {"limits": {"body": 0}}, {"bannner": ""}, {"isolation": "none"}):
+            assert admin.ask("PUT", "settings", wrong, {"If-Match": "*"}).data["code"] == "malformed", wrong
+        [row] = admin.get("audit", action="settings.set")["items"]
+        assert row["detail"] == "banner limits egress"
+        token = admin.token
+    with Served(tmp_path, settings="") as again:
+        admin = Client(again.url, token)
+        assert admin.get("settings")["banner"] == "closed on Friday"
+        assert admin.do("PUT", "settings", {}, {"If-Match": "*"})["banner"] == "from the file"

@@ -223,3 +223,14 @@ def test_a_log_is_waited_for(failed: Client) -> None:
     found = failed.ask("GET", f"{SHOP}/jobs/latest/log", after=end, wait=1)
     assert (found.data["pieces"], found.data["complete"]) == ([], True)
     assert (found.headers["Ordito-Next"], found.headers["Ordito-Complete"]) == (str(end), "true")
+
+
+def test_the_report_of_a_job_is_a_page_without_rights(failed: Client) -> None:
+    found = failed.ask("GET", f"{SHOP}/jobs/latest/report.html")
+    assert found.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert b"no room left" in found.body
+    policy = found.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert policy.endswith("sandbox")
+    assert failed.ask("GET", f"{SHOP}/jobs/latest/steps").headers["Content-Security-Policy"] != policy
+    assert any(one["action"] == "report.read" for one in failed.get("audit")["items"])

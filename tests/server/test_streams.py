@@ -171,3 +171,20 @@ def test_events_that_are_not_kept_are_a_gap(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_followed_is_refused(admin: Client, query: dict[str, Any], code: str) -> None:
     assert admin.ask("GET", "events", **query).data["code"] == code
+
+
+def test_a_stream_goes_on_from_what_was_read_apart(admin: Client) -> None:
+    job = admin.get("projects/default/ensembles/shop/jobs")["jobs"][0]["id"]
+    topics = ("ensemble:default/shop", f"job:default/shop/{job}")
+    read = [
+        admin.ask("GET", f"projects/default/ensembles/shop/{path}").headers["Ordito-Cursor"]
+        for path in ("status", f"jobs/{job}/timeline")
+    ]
+    whole = admin.get("events", topic=topics)
+    assert {item["topic"] for item in whole["items"]} == {*topics}
+    assert admin.get("events", topic=topics, after=read)["items"] == []
+    # What no cursor is about is told from its beginning, and the stream's own cursor is about both.
+    again = admin.get("events", topic=topics, after=read[0])
+    assert {item["topic"] for item in again["items"]} == {topics[1]}
+    assert admin.get("events", topic=topics[::-1], after=again["next"])["items"] == []
+    assert admin.ask("GET", "events", topic="inbox", after=read[0]).data["code"] == "bad-cursor"

@@ -87,7 +87,7 @@ class Outbox:
         """One round, until nothing is on its way any more, as after a start of the server."""
 
         async def run() -> None:
-            hooks = Webhooks(self.database, self.sealer, lambda: "http://ordito", self.egress, self.clock)
+            hooks = Webhooks(self.database, self.sealer, lambda: "http://ordito", lambda: self.egress, self.clock)
             await hooks.round()
             await hooks.settled()
             hooks.stop()

@@ -39,7 +39,7 @@ SECRET = "secret"
 """The only key of a value that is that of a secret of the ensemble."""
 
 
-class MadePlan(msgspec.Struct, frozen=True):
+class UnattendedPlan(msgspec.Struct, frozen=True):
     """A plan that was made for a request."""
 
     proposal: Proposal
@@ -76,7 +76,7 @@ def _value(value: object, directory: str) -> object:
     return value
 
 
-def made_plan(directory: str, asked: AskedRequest, *, is_seen: bool) -> MadePlan | None:
+def made_plan(directory: str, asked: AskedRequest, *, is_seen: bool) -> UnattendedPlan | None:
     """Plan a request; None where nothing was ever deployed that it could be about. ``is_seen`` says that somebody will
     look at the plan before it is carried out; else what loses data without permission is refused.
 
@@ -96,7 +96,7 @@ def made_plan(directory: str, asked: AskedRequest, *, is_seen: bool) -> MadePlan
         _refuse(proposal, is_seen=is_seen)
         # What operations will find in their environment must be there before anybody is asked.
         known.spec.variables(proposal.service)
-        return MadePlan(
+        return UnattendedPlan(
             proposal=proposal,
             exact=ExactPlan(basis_of(known, proposal.grounds), plan_digest(proposal, known)),
             risks=risks_of(proposal.plan, proposal.service, proposal.snapshot),

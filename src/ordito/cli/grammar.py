@@ -114,6 +114,7 @@ JOBS_VERBS: Mapping[str, VerbEntry] = {
     "show": VerbEntry("jobs", "Show one job: what it did, task by task."),
     "logs": VerbEntry("jobs", "Read what the operations of a job printed."),
     "events": VerbEntry("jobs", "Read the events of a job, and follow it while it runs."),
+    "report": VerbEntry("jobs", "Make a page about a job, to be kept, sent or printed."),
     "cancel": VerbEntry("jobs", "End a running job, or close one that was interrupted."),
     "resume": VerbEntry("jobs", "Continue a job that was interrupted."),
     "retry": VerbEntry("jobs", "Do what a failed job has left undone."),

@@ -22,7 +22,7 @@ AT_SERVER = frozenset(
         *("groups remove", "accounts list", "accounts create", "accounts remove", "tokens list", "tokens create"),
         *("tokens remove", "plans list", "plans show", "plans approve", "plans reject", "plans apply"),
         *("plans rules", "plans freeze", "plans thaw"),
-        *("plans discard", "jobs logs", "jobs events", "jobs cancel", "jobs resume"),
+        *("plans discard", "jobs logs", "jobs events", "jobs report", "jobs cancel", "jobs resume"),
         *BEGINNING,
     }
 )

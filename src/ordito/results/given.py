@@ -255,7 +255,7 @@ class NoticeFiring(msgspec.Struct, frozen=True):
     done: bool
 
 
-class NoticeData(msgspec.Struct, frozen=True):
+class InboxNotice(msgspec.Struct, frozen=True):
     """A notice in the inbox."""
 
     number: int
@@ -275,7 +275,7 @@ class NoticeData(msgspec.Struct, frozen=True):
 class NoticesData(Result, frozen=True):
     """The inbox of an ensemble, the latest notice first."""
 
-    notices: tuple[NoticeData, ...]
+    notices: tuple[InboxNotice, ...]
 
 
 def _put_notice(directory: str, asked: NoticeAsked) -> NoticeStored:
@@ -296,7 +296,7 @@ def _notices(directory: str, _: Asked) -> NoticesData:
         entries = inbox.all()
     return NoticesData(
         tuple(
-            NoticeData(
+            InboxNotice(
                 entry.number,
                 entry.notice.entity,
                 entry.notice.event,

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import msgspec
 
-from ordito.app.job.course import CourseRequest, job_course
+from ordito.app.course import CourseRequest, job_course
 from ordito.base.collector import paused_collector
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.logs import log_part, places_of

@@ -28,6 +28,7 @@ from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAG
 from ordito.results.picture.plan import PLAN_TOPOLOGY
 from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
+from ordito.results.report.report import JOB_REPORT
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
 from ordito.results.timeline import JOB_CHANGES, JOB_STEPS, TIMELINE
@@ -35,7 +36,7 @@ from ordito.results.topology import WORKFLOW, WORKFLOWS
 
 _ALL: tuple[UseCase[Any, Any], ...] = (
     *(STATUS, TOPOLOGY, NODES, INSTANCES, DESCRIBE, REVISIONS, JOBS, JOB),
-    *(TIMELINE, JOB_STEPS, JOB_CHANGES, LOG_SEARCH, LOG_FACETS, PLAN_TOPOLOGY),
+    *(TIMELINE, JOB_STEPS, JOB_CHANGES, LOG_SEARCH, LOG_FACETS, JOB_REPORT, PLAN_TOPOLOGY),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
     *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES, STATE),

@@ -9,8 +9,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ordito.app.errors import Refused
-from ordito.app.job.course import (
+from ordito.app.course import (
     FAILED,
     NOT_NEEDED,
     PENDING,
@@ -23,6 +22,7 @@ from ordito.app.job.course import (
     critical_path,
     job_course,
 )
+from ordito.app.errors import Refused
 from ordito.app.job.jobs import INTERRUPTED, RUNNING, JobRequest, OpenJob, show_job
 from ordito.base.collector import paused_collector
 from ordito.base.sensitive import encode_hook

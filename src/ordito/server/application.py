@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -40,6 +41,10 @@ def application(services: Services) -> ASGIApp:
     )
     made.router.redirect_slashes = False
     return _Headers(made, services)
+
+
+FIRST_SECONDS = 5.0
+"""Seconds for which the start waits until it is known where the services of ensembles lie that were added."""
 
 
 @cache
@@ -86,13 +91,16 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         services.link.start()
-        await _find_services(services)
+        finding = asyncio.create_task(_find_services(services))
+        # Of many that were added at once the rest is found out while the first ones are looked at.
+        await asyncio.wait([finding], timeout=FIRST_SECONDS)
         await services.outbox.start()
         services.keeper.start()
         services.sources.start()
         services.supervisor.start()
         yield
         services.draining.set()
+        finding.cancel()
         await services.supervisor.stop()
         services.webhooks.stop()
         services.sources.stop()
@@ -127,6 +135,7 @@ class _Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
+                # A page that has a policy of its own says so.
                 own = {name for name, _ in message["headers"]}
                 more = [(name, value) for name, value in self._headers if name not in own]
                 message = {**message, "headers": [*message["headers"], *more]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import json
 import logging
@@ -223,7 +224,9 @@ async def _principal(services: Services, request: Request, call: ApiCall) -> Pri
     if found is None:
         return None
     if found[1]:
-        await services.database.write(lambda c: note_use(c, found[0].by, call.now))
+        # Who looks at something is not refused because there is no room to keep when that was.
+        with contextlib.suppress(ApiProblem):
+            await services.database.write(lambda c: note_use(c, found[0].by, call.now))
     return found[0]
 
 

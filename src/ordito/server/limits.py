@@ -22,6 +22,10 @@ class Rates:
         self._clock = clock
         self._left: dict[str, tuple[float, float]] = {}
 
+    def set(self, rate: float, unknown: float) -> None:
+        """Let there be so many requests a second from now on."""
+        self._rate, self._unknown = rate, unknown
+
     @property
     def size(self) -> int:
         """How many are known."""

@@ -14,7 +14,7 @@ LONG = (1, 5, 15, 60, 300, 900, 3_600, 4 * 3_600)
 """Seconds of jobs, which may take hours."""
 
 
-class Counted(msgspec.Struct, frozen=True):
+class CountedRows(msgspec.Struct, frozen=True):
     """What is counted in the database when figures are asked for."""
 
     plans: Mapping[str, int]
@@ -61,7 +61,7 @@ class Metrics:
         self._deliveries = Gauge("ordito_deliveries", "Deliveries of webhooks by state", ("state",), registry=registry)
         self._lag = Gauge("ordito_event_lag", "Events that the slowest webhook has not seen", registry=registry)
 
-    def text(self, found: Counted, now: float) -> str:
+    def text(self, found: CountedRows, now: float) -> str:
         """All figures, in the format of Prometheus."""
         for gauge, counts in ((self._plans, found.plans), (self._deliveries, found.deliveries)):
             for state, count in counts.items():

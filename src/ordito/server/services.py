@@ -9,20 +9,20 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import msgspec
 from cryptography.fernet import Fernet
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, delete, insert, select
 
-from ordito.app.surroundings import Surroundings
 from ordito.server.answers import Answers
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import forget_events
-from ordito.server.database.tables import ANSWERS
+from ordito.server.database.tables import ANSWERS, SETTINGS
 from ordito.server.identity.signing_in import prune
 from ordito.server.limits import Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
-from ordito.server.outgoing.sources import SourceParts, Sources
+from ordito.server.outgoing.sources import GitSources, SourceParts
 from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
@@ -35,11 +35,28 @@ from ordito.server.processes.runners import ForkedRunners
 from ordito.server.restored import may_resume
 from ordito.server.schedules.drifts import Drifts
 from ordito.server.schedules.turns import Schedules
-from ordito.server.settings import ServerSettings, base_url
+from ordito.server.settings import ChangedSettings, CurrentSettings, ServerSettings, base_url
 from ordito.server.supervisor import Duty, Supervisor
 
 PRUNES_EVERY = 600.0
 """Seconds between two rounds in which what is over is forgotten."""
+
+
+def kept_settings(connection: Connection) -> ChangedSettings:
+    """What administrators have set."""
+    found = connection.execute(select(SETTINGS.c.body)).scalar()
+    return msgspec.json.decode(found, type=ChangedSettings) if found else ChangedSettings()
+
+
+def keep_settings(connection: Connection, changed: ChangedSettings) -> None:
+    """Keep it, in place of what was set before."""
+    connection.execute(delete(SETTINGS))
+    connection.execute(insert(SETTINGS).values(name="server", body=msgspec.json.encode(changed).decode()))
+
+
+def forget_answers(connection: Connection, now: float) -> None:
+    """Forget the answers that are not given again any more."""
+    connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < now))
 
 
 class Services:
@@ -60,14 +77,11 @@ class Services:
         self.home = home
         """The directory of the server."""
 
-        self.settings = settings
+        self.current = CurrentSettings(home, settings)
         self.database = database
         self.link = link
-        limits = settings.limits
-        cores = max(2, len(os.sched_getaffinity(0)))
-        around = Surroundings(tuple(str(home / one) for one in settings.reads), (), settings.variables, settings.egress)
-        asking = QueryLimits(cores, limits.query_seconds, limits.query_memory, surroundings=around)
-        self.queries = Queries(asking, link)
+        self._cores = max(2, len(os.sched_getaffinity(0)))
+        self.queries = Queries(QueryLimits(self._cores), link)
         self.runners = ForkedRunners(home / "runs", link)
         self.sealer = sealer
         self.answers = Answers(self.queries)
@@ -79,25 +93,24 @@ class Services:
         self.metrics = Metrics(self.queries, self.topics)
         self.queries.told = self._asked
         self.supervisor = Supervisor()
-        self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), settings.egress)
+        self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), lambda: self.settings.egress)
         self.supervisor.add(self._unless_held(self.webhooks.round))
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
 
         self.plan_files = PlanFiles(home / "plans")
-        making = Queries(QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory, surroundings=around), link)
-        making.told = self._asked
-        self.notices = WaitingNotices(NoticeParts(home, around, database, self.runners, self._may_start))
+        self._making = Queries(QueryLimits(AT_ONCE), link)
+        self._making.told = self._asked
+        self.notices = WaitingNotices(NoticeParts(home, self.current, database, self.runners, self._may_start))
         self.keeper = PlanKeeper(
             KeeperParts(
                 home=home,
-                surroundings=around,
+                settings=self.current,
                 database=database,
                 sealer=sealer,
-                queries=making,
+                queries=self._making,
                 runners=self.runners,
                 files=self.plan_files,
-                jobs=settings.jobs,
                 supervisor=self.supervisor,
                 metrics=self.metrics,
                 draining=self.draining,
@@ -109,13 +122,28 @@ class Services:
         schedules = Schedules(home, database, self.answers, sealer, self.keeper.wake)
         self.supervisor.add(self._unless_held(schedules.round))
         self.supervisor.add(Drifts(home, database, self.answers, sealer).round)
-        following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, settings)
-        self.sources = Sources(following, self.keeper.wake)
+        following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, self.current)
+        self.sources = GitSources(following, self.keeper.wake)
         self.supervisor.add(self._unless_held(self.sources.round))
         self._next_prune = 0.0
         self.supervisor.add(self._prune)
         self.port = 0
         """The port on which it listens."""
+
+        self.use(database.read_now(kept_settings))
+
+    @property
+    def settings(self) -> ServerSettings:
+        """The settings as they are now."""
+        return self.current.now
+
+    def use(self, changed: ChangedSettings) -> None:
+        """Go on with other settings, from the next request, look and job on."""
+        self.current.change(changed)
+        limits, around = self.settings.limits, self.current.surroundings
+        self.rates.set(limits.requests, limits.unknown)
+        self.queries.limits = QueryLimits(self._cores, limits.query_seconds, limits.query_memory, surroundings=around)
+        self._making.limits = QueryLimits(AT_ONCE, limits.plan_seconds, limits.plan_memory, surroundings=around)
 
     def _may_start(self) -> bool:
         return not self.draining.is_set() and may_resume(self.home)

@@ -11,16 +11,17 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from ordito.app.surroundings import Surroundings
 from ordito.results.pages import page_data
 from ordito.server.names import meant_field
 from ordito.server.refused import ServerRefused
 
 
-class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _SettingsPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class Tls(_Part, frozen=True):
+class Tls(_SettingsPart, frozen=True):
     """The server's own certificate."""
 
     certificate: str
@@ -30,7 +31,7 @@ class Tls(_Part, frozen=True):
     """The path of its key."""
 
 
-class Limits(_Part, frozen=True):
+class Limits(_SettingsPart, frozen=True):
     """What a request may use."""
 
     requests: Annotated[float, msgspec.Meta(gt=0)] = 50.0
@@ -61,7 +62,7 @@ class Limits(_Part, frozen=True):
     """Bytes of address space of the process that makes one."""
 
 
-class JobSettings(_Part, frozen=True):
+class JobSettings(_SettingsPart, frozen=True):
     """How jobs run."""
 
     parallel: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 8
@@ -71,7 +72,7 @@ class JobSettings(_Part, frozen=True):
     """Which interrupted jobs are resumed without being asked: those that a server began, all, or none."""
 
 
-class ServerSettings(_Part, frozen=True):
+class ServerSettings(_SettingsPart, frozen=True):
     """How the server listens, and what it permits."""
 
     listen: str = "127.0.0.1:8420"
@@ -118,6 +119,44 @@ class ServerSettings(_Part, frozen=True):
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
         return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+
+
+Host = Annotated[str, msgspec.Meta(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$", max_length=300)]
+"""The name of a host, or its address, with a port or without."""
+
+
+class ChangedSettings(_SettingsPart, frozen=True):
+    """What administrators have set through the API; null is as ``server.yaml`` says."""
+
+    banner: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
+    jobs: JobSettings | None = None
+    limits: Limits | None = None
+    egress: Annotated[tuple[Host, ...], msgspec.Meta(max_length=1_000)] | None = None
+    """Names of hosts. What ``server.yaml`` permits on the server's own machine stays permitted."""
+
+
+class CurrentSettings:
+    """The settings as they are now: those of ``server.yaml``, and what was set since."""
+
+    def __init__(self, home: Path, of_file: ServerSettings) -> None:
+        self._home = home
+        self._of_file = of_file
+        self.now = of_file
+        self.changed = ChangedSettings()
+
+    def change(self, changed: ChangedSettings) -> None:
+        """Set what administrators say, in place of what they have said before."""
+        said = {name: value for name, value in msgspec.structs.asdict(changed).items() if value is not None}
+        if changed.egress is not None:
+            own = tuple(one for one in self._of_file.egress if "/" in one)
+            said["egress"] = (*own, *changed.egress)
+        self.now, self.changed = msgspec.structs.replace(self._of_file, **said), changed
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What every process may reach besides what it is about."""
+        reads = tuple(str(self._home / one) for one in self.now.reads)
+        return Surroundings(reads, (), self.now.variables, self.now.egress)
 
 
 def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") -> ServerSettings:

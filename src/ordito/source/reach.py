@@ -29,7 +29,7 @@ OWN = ".ordito"
 OUTSIDE = "it lies outside of the package and of the ensemble's directory, where a server reads nothing"
 
 
-class Reach(msgspec.Struct, frozen=True):
+class Reachable(msgspec.Struct, frozen=True):
     """What may be reached."""
 
     places: tuple[str, ...]
@@ -42,14 +42,14 @@ class Reach(msgspec.Struct, frozen=True):
     """The names of hosts from which files may be fetched, each alone for its usual port, or with a port."""
 
 
-class _Process:
+class _ProcessReach:
     """What is true of the whole process, and of all its threads."""
 
     def __init__(self) -> None:
-        self.reach: Reach | None = None
+        self.reach: Reachable | None = None
 
 
-_PROCESS = _Process()
+_PROCESS = _ProcessReach()
 
 _WITHIN: ContextVar[str] = ContextVar("within", default="")
 """The real path of the folder in which files are opened now, "" for anywhere."""
@@ -60,7 +60,7 @@ def confine(places: Iterable[str], services: Iterable[str], hosts: Iterable[str]
     if _PROCESS.reach is not None:
         raise RuntimeError("this process is confined already")
     real, real_services = (tuple(dict.fromkeys(map(os.path.realpath, some))) for some in (places, services))
-    _PROCESS.reach = Reach((*real, PROGRAM), real_services, frozenset(host.lower() for host in hosts))
+    _PROCESS.reach = Reachable((*real, PROGRAM), real_services, frozenset(host.lower() for host in hosts))
 
 
 def is_reachable(path: str | Path) -> bool:

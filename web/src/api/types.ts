@@ -2247,6 +2247,7 @@ export interface TokenData {
 export interface TopologyAsked {
   boxes?: number;
   open?: string[];
+  fold?: string[];
   instances?: boolean;
 }
 

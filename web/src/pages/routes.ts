@@ -18,8 +18,10 @@ export const PAGES: readonly Page[] = [
   { path: "/", load: () => import("./ensembles/ensembles.tsx") },
   { path: "/sign-in", isOpen: true, load: () => import("./sign-in/sign-in.tsx") },
   { path: "/device", load: () => import("./device/device.tsx") },
+  { path: "/e/:project/:ensemble/jobs", load: () => import("./ensemble-jobs/ensemble-jobs.tsx") },
+  { path: "/e/:project/:ensemble/policies", load: () => import("./policies/policies.tsx") },
   { path: "/e/:project/:ensemble/plans", load: () => import("./plans/plans.tsx") },
-  // Page 2, topology:  /e/:project/:ensemble                 ./ensemble/ensemble.tsx
+  { path: "/e/:project/:ensemble", load: () => import("./ensemble/ensemble.tsx") },
   // Page 3, plan:      /e/:project/:ensemble/plans/:id       ./plan/plan.tsx
   // Page 4, job:       /e/:project/:ensemble/jobs/:job       ./job/job.tsx
   // Page 5, log:       /e/:project/:ensemble/jobs/:job/log   ./log/log.tsx

@@ -28,8 +28,17 @@ export function Copy({ text, label, children = text }: CopyProps): ReactNode {
       <span className="mono">{children}</span>
       <span className="unseen">, copy the {label}</span>
       <span className="copied" aria-hidden="true">
-        {isCopied ? "✓" : "⧉"}
+        {isCopied ? "✓" : <Sheets />}
       </span>
     </button>
+  );
+}
+
+/** Two sheets, one on the other. */
+function Sheets(): ReactNode {
+  return (
+    <svg width="12" height="12" viewBox="0 0 12 12" fill="none" stroke="currentColor" aria-hidden="true">
+      <path d="M3.5 3.5h7v7h-7z M8.5 1.5h-7v7" />
+    </svg>
   );
 }

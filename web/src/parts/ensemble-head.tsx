@@ -1,11 +1,13 @@
-import { useQueryClient, type UseQueryResult } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 
-import { type Answer, ask } from "../api/ask.ts";
+import { ask } from "../api/ask.ts";
 import { asProblem } from "../api/problem.ts";
 import type { EnsembleData, EnsembleSummary, FreezeData } from "../api/types.ts";
 import { lookKey, useChange, useLook, useTitle } from "../api/use.ts";
+import { usePaced } from "../live/paced.ts";
+import type { StreamEvent } from "../live/parse.ts";
 import { useTopic } from "../live/use.ts";
 import { Action, useUnable } from "./action.tsx";
 import { Confirm } from "./dialog.tsx";
@@ -42,58 +44,35 @@ export function askAddress(of: EnsembleNamed, workflow: string, values: Record<s
   return ensembleAddress(of, `ask/${workflow}`) + (words.size ? `?${words}` : "");
 }
 
-/** Milliseconds from a change to reading again, and how much longer than the reading itself the pause after it is. */
-const SOON = 200;
-const WHILE_RUNNING = 2_000;
-const RESTS = 4;
-
-/**
- * An ensemble in short, kept up to date. While a job changes its instances it is read again now and then, and the more
- * rarely the longer reading it takes; what happens to each instance is told by the topic itself.
- */
-export function useEnsemble(of: EnsembleNamed): UseQueryResult<Answer<EnsembleData>, Error> {
-  const { project, ensemble } = of;
-  const found = useLook(SHOW, { path: { project, ensemble } });
+/** What to do with an event of the topic of an ensemble: it reads the ensemble in short again, now and then. */
+export function useEnsembleAgain({ project, ensemble }: EnsembleNamed): (event?: StreamEvent) => void {
   const store = useQueryClient();
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const due = useRef(Number.POSITIVE_INFINITY);
-  const took = useRef(0);
-  const again = (pause: number): void => {
-    const when = Date.now() + pause;
-    if (when >= due.current) return;
-    clearTimeout(timer.current);
-    due.current = when;
-    timer.current = setTimeout(() => {
-      const begun = Date.now();
-      due.current = Number.POSITIVE_INFINITY;
-      const key = lookKey(SHOW, { path: { project, ensemble } });
-      void store.invalidateQueries({ queryKey: key, exact: true }).then(() => {
-        took.current = Date.now() - begun;
-      });
-    }, pause);
-  };
-  useEffect(() => () => clearTimeout(timer.current), [project, ensemble]);
-  useTopic(
-    `ensemble:${project}/${ensemble}`,
-    found.data?.cursor,
-    (event) => again(event.type === "ensemble.changed" ? SOON : Math.max(WHILE_RUNNING, RESTS * took.current)),
-    () => again(SOON),
-  );
-  return found;
+  const key = lookKey(SHOW, { path: { project, ensemble } });
+  const again = usePaced(() => store.invalidateQueries({ queryKey: key, exact: true }));
+  return (event) => again(isEnd(event));
+}
+
+/** Whether an event says that nobody works on the ensemble any more. */
+export function isEnd(event: StreamEvent | undefined): boolean {
+  return event?.type === "ensemble.changed" && event.data["holder"] === null;
 }
 
 interface EnsemblePageProps {
   of: EnsembleNamed;
   /** What this page of the ensemble is called, as in "Jobs" or "Job A6BM5PEY0000". */
   page: string;
+  /** The page follows the topic of the ensemble itself, and hands its events to `useEnsembleAgain`. */
+  isFollowed?: boolean;
   children: ReactNode;
 }
 
 /** What stands around every page of an ensemble: its name and how it is, what can be done, its tabs, its freezes. */
-export function EnsemblePage({ of, page, children }: EnsemblePageProps): ReactNode {
+export function EnsemblePage({ of, page, isFollowed = false, children }: EnsemblePageProps): ReactNode {
   const name = `${of.project}/${of.ensemble}`;
   useTitle(page === "Topology" ? name : `${page} · ${name}`);
-  const found = useEnsemble(of);
+  const found = useLook(SHOW, { path: { ...of } });
+  const again = useEnsembleAgain(of);
+  useTopic(isFollowed ? "" : `ensemble:${name}`, found.data?.cursor, again, again);
   if (found.isError && asProblem(found.error).status === 404) return <Gone name={name} error={found.error} />;
   const data = found.data?.data;
   return (

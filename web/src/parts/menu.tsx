@@ -17,12 +17,14 @@ interface MenuProps {
   items: readonly MenuItem[];
   className?: string;
   id?: string;
+  /** Whether `.` opens it: it has the actions of what is chosen. */
+  opensByKey?: boolean;
 }
 
 const GAP = 4;
 
 /** A button that opens a list of actions. Arrow keys move, Enter does, Esc closes. */
-export function Menu({ label, name, items, className = "button", id }: MenuProps): ReactNode {
+export function Menu({ label, name, items, className = "button", id, opensByKey = false }: MenuProps): ReactNode {
   const list = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -63,6 +65,7 @@ export function Menu({ label, name, items, className = "button", id }: MenuProps
         aria-expanded={isOpen}
         aria-label={name}
         popoverTarget={popover}
+        data-actions={opensByKey ? "" : undefined}
       >
         {label}
       </button>

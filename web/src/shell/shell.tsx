@@ -103,7 +103,7 @@ function Header({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void
         ))}
       </nav>
       <button type="button" className="search" onClick={onSearch}>
-        <span>Search</span> <kbd>Ctrl K</kbd>
+        Search <kbd>Ctrl K</kbd>
       </button>
       <LiveDot />
       <UserMenu onKeys={onKeys} />
@@ -176,18 +176,15 @@ function Banner(): ReactNode {
   const server = useLook("GET /", {});
   const freeze = useFreezes().find(({ project }) => project === "");
   const text = server.data?.data.banner;
+  if (!text && !freeze) return null;
   return (
-    <>
-      {text && (
-        <p className="banner" role="note">
-          {text}
-        </p>
-      )}
+    <section aria-label="For everybody">
+      {text && <p className="banner">{text}</p>}
       {freeze && (
-        <p className="banner" role="note">
+        <p className="banner">
           <FreezeText of={freeze} />
         </p>
       )}
-    </>
+    </section>
   );
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
@@ -12,13 +11,13 @@ import msgspec
 from ordito.authoring.graph import Graph, GraphConnection, GraphEdge, GraphStep, PlanGraph
 from ordito.base.text_width import width
 from ordito.cli.graph.text import more_steps, step_name, step_says
+from ordito.results.picture.curves import Curve, curves, middle, path
 from ordito.results.picture.layout import (
     CHARACTER,
     MARK,
     PAD,
     Box,
     Forest,
-    PictureLayout,
     clipped,
     layout,
     more_nodes,
@@ -27,7 +26,6 @@ from ordito.results.picture.layout import (
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 COLORS = ("#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#0a7ea4")
-BULGE = 46.0
 LINE = 18.0
 STYLE = """\
   <style>
@@ -46,28 +44,15 @@ STYLE = """\
   </defs>"""
 
 
-class Curve(msgspec.Struct, frozen=True):
-    """The curve of a connection: two ends and two control points."""
-
-    connection: GraphConnection
-    points: tuple[tuple[float, float], ...]
-
-    @property
-    def middle(self) -> tuple[float, float]:
-        """Its middle point."""
-        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = self.points
-        return (x0 + 3 * x1 + 3 * x2 + x3) / 8, (y0 + 3 * y1 + 3 * y2 + y3) / 8
-
-
 def svg(graph: Graph) -> Iterator[str]:
     """The lines of the picture."""
     forest = Forest(graph)
     found = layout(graph)
-    curves = curves_of(graph, found)
+    drawn = curves([(made.source, made.target) for made in graph.connections], found.boxes)
     colors = {name: COLORS[number % len(COLORS)] for number, name in enumerate(graph.groups)}
     legend = [f"{clipped(name)} ({clipped(short_type(kind))})" for name, kind in graph.groups.items()]
     notes = [more_nodes(graph)] if graph.left_out else []
-    rights = [x for curve in curves for x, _ in curve.points]
+    rights = [x for curve in drawn for x, _ in curve]
     longest = max((width(line) for line in (*legend, *notes)), default=0) * CHARACTER + MARK + 2 * PAD
     wide = max(found.width, longest, *(r + PAD for r in rights)) if rights else max(found.width, longest)
     high = found.height + LINE * (len(legend) + len(notes)) + (PAD if legend or notes else 0)
@@ -78,8 +63,8 @@ def svg(graph: Graph) -> Iterator[str]:
     yield '  <rect width="100%" height="100%" fill="#ffffff"/>'
     for box in found.boxes.values():
         yield from _box(box, bool(forest.below.get(box.node.name)), colors)
-    for curve in curves:
-        yield from _curve(curve)
+    for made, curve in zip(graph.connections, drawn, strict=True):
+        yield from _curve(made, curve)
     y = found.height + PAD
     for name, line in zip(graph.groups, legend, strict=True):
         yield f'  <rect x="{PAD}" y="{y - 9:.1f}" width="10" height="10" rx="2" fill="{colors[name]}"/>'
@@ -107,55 +92,13 @@ def _box(box: Box, is_host: bool, colors: dict[str, str]) -> Iterator[str]:
     yield "  </g>"
 
 
-def _curve(curve: Curve) -> Iterator[str]:
-    begin, *bends = (f"{x:.1f} {y:.1f}" for x, y in curve.points)
-    made = curve.connection
-    x, y = curve.middle
+def _curve(made: GraphConnection, curve: Curve) -> Iterator[str]:
+    x, y = middle(curve)
     title = f"{made.source} {made.requirement} {made.target}: {made.type}"
     yield f"  <g><title>{xml_text(title)}</title>"
-    yield f'    <path class="edge" d="M {begin} C {", ".join(bends)}" marker-end="url(#arrow)"/>'
+    yield f'    <path class="edge" d="{path(curve)}" marker-end="url(#arrow)"/>'
     label = xml_text(clipped(made.requirement))
     yield f'    <text class="label" x="{x:.1f}" y="{y - 3:.1f}" text-anchor="middle">{label}</text></g>'
-
-
-def curves_of(graph: Graph, found: PictureLayout) -> list[Curve]:
-    """The curves of all connections. Those at one side of a box share it evenly."""
-    sides = [_sides(found.boxes[c.source], found.boxes[c.target]) for c in graph.connections]
-    ends: dict[tuple[str, str], list[tuple[float, int, int]]] = defaultdict(list)
-    for number, (made, (begin, end)) in enumerate(zip(graph.connections, sides, strict=True)):
-        source, target = found.boxes[made.source], found.boxes[made.target]
-        ends[made.source, begin].append((target.y + target.height / 2, number, 0))
-        ends[made.target, end].append((source.y + source.height / 2, number, 1))
-    places: dict[tuple[int, int], tuple[float, float]] = {}
-    for (name, side), meeting in ends.items():
-        box = found.boxes[name]
-        x = box.x if side == "left" else box.x + box.width
-        for index, (_, number, which) in enumerate(sorted(meeting), start=1):
-            places[number, which] = x, box.y + box.height * index / (len(meeting) + 1)
-    curves = []
-    for number, made in enumerate(graph.connections):
-        first, last = places[number, 0], places[number, 1]
-        curves.append(Curve(made, (first, *_bends(first, last, sides[number]), last)))
-    return curves
-
-
-def _sides(source: Box, target: Box) -> tuple[str, str]:
-    """The sides at which a connection begins and ends: those that face each other, else both right ones."""
-    if source.x + source.width <= target.x:
-        return "right", "left"
-    if target.x + target.width <= source.x:
-        return "left", "right"
-    return "right", "right"
-
-
-def _bends(
-    begin: tuple[float, float], end: tuple[float, float], sides: tuple[str, str]
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    if sides == ("right", "right"):
-        far = max(begin[0], end[0]) + BULGE
-        return (far, begin[1]), (far, end[1])
-    half = (begin[0] + end[0]) / 2
-    return (half, begin[1]), (half, end[1])
 
 
 def xml_text(text: str) -> str:

@@ -15,6 +15,7 @@ from ordito.app.errors import Declined, NobodyToAsk, Refused
 from ordito.app.requests import RetryRequest
 from ordito.base.text import listed
 from ordito.cli.channel import Channel, write_columns
+from ordito.cli.delivery import deliver, out_option
 from ordito.cli.durations import brief
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import JOBS_VERBS, VerbGroup
@@ -219,6 +220,30 @@ def events_command(session: Session, job: str | None, *, follow: bool) -> ExitCo
     if found.open is not None and found.open.outcome == INTERRUPTED:
         session.next(NextCommand(session.settings.command("jobs", "resume"), "continue it where it was interrupted"))
     return ExitCode.DONE
+
+
+@verb("report", named="jobs report", formats=(Format.TEXT,))
+@click.argument("job", required=False)
+@out_option
+def report_command(session: Session, job: str | None, out: str) -> ExitCode:
+    """Make a page about a job, to be kept, sent or printed: what failed, the topology, the timeline, what was done and
+    why, and the end of what operations printed.
+
+    JOB is its id or the beginning of it; without it, the page is about the latest, also while that runs. It is one file
+    of HTML that needs neither a network nor scripts. Sensitive values are not in it."""
+    if session.settings.wanted_server:
+        from ordito.cli.remote import ensemble_of
+        from ordito.client.connection import in_path
+        from ordito.client.looks import LATEST
+
+        ensemble = ensemble_of(session.settings)
+        path = f"{ensemble.path}/jobs/{in_path(job or LATEST)}/report.html"
+        document = ensemble.connection.ask("GET", path, headers={"Accept": "text/html"}).body
+    else:
+        from ordito.results.report.report import JOB_REPORT, ReportAsked
+
+        document = session.ask(JOB_REPORT, ReportAsked(job or "")).json
+    return deliver(session, document, out)
 
 
 def _events_there(session: Session, job: str, *, follow: bool) -> JobEventLines:

@@ -9,7 +9,7 @@ import msgspec
 
 from ordito.authoring.graph import Graph
 from ordito.results.picture.folding import USUAL, folded
-from ordito.results.picture.layout import TITLE, layout
+from ordito.results.picture.layout import PAD, TITLE, layout
 
 DOT = 12
 """The width and height that a dot takes, in pixels."""
@@ -47,7 +47,8 @@ class PictureBox(msgspec.Struct, frozen=True):
     """Whether there is something in it that is not shown."""
 
     columns: int
-    """How many dots stand in a row below its title, each 12 pixels wide and high; 0 where they are too many."""
+    """How many dots stand in a row. Each has 12 pixels; the first begins 12 pixels from the left edge of the box and 40
+    from its upper one. 0 where there are none, or too many: then there is room for a line of 150 pixels."""
 
     counts: Mapping[str, int]
     """How many of the things that it stands for there are, by what is said of each."""
@@ -86,20 +87,25 @@ Counts = Mapping[str, Mapping[str, int]]
 """By node, how many things it has, by what is said of each."""
 
 
-def picture(graph: Graph, counts: Counts, boxes: int = USUAL, opened: Collection[str] = ()) -> Picture:
-    """The picture of a graph in at most so many boxes, with those opened that somebody has opened."""
-    found = folded(graph, boxes, opened)
+def picture(
+    graph: Graph,
+    counts: Counts,
+    boxes: int = USUAL,
+    opened: Collection[str] = (),
+    closed: Collection[str] = (),
+    *,
+    most_dots: int = MOST_DOTS,
+) -> Picture:
+    """The picture of a graph in at most so many boxes, with those opened and folded that somebody wants so, and with
+    room for at most so many dots in each."""
+    found = folded(graph, boxes, opened, closed)
     things: dict[str, dict[str, int]] = {name: {} for name in found.boxes}
     for node, said in counts.items():
         of_box = things[found.box_of[node]]
         for word, count in said.items():
             of_box[word] = of_box.get(word, 0) + count
-    columns = {name: columns_for(sum(said.values())) for name, said in things.items()}
-    rooms = {
-        name: (float(wide * DOT), float(math.ceil(sum(things[name].values()) / wide) * DOT))
-        for name, wide in columns.items()
-        if wide
-    }
+    columns = {name: columns_for(sum(said.values()), most_dots) for name, said in things.items()}
+    rooms = {name: _room(sum(said.values()), columns[name]) for name, said in things.items() if said}
     drawn = layout(found.graph, {box.id: box.title for box in found.boxes.values()}, rooms)
     made = []
     for box in found.boxes.values():
@@ -130,13 +136,22 @@ def picture(graph: Graph, counts: Counts, boxes: int = USUAL, opened: Collection
     return Picture((math.ceil(drawn.width), math.ceil(drawn.height)), tuple(made), edges, box_of)
 
 
-def columns_for(dots: int) -> int:
+def _room(dots: int, columns: int) -> tuple[float, float]:
+    """The width and height for so many dots, or for a line that says how many there are."""
+    return (float(columns * DOT), float(math.ceil(dots / columns) * DOT)) if columns else OF_COUNTS
+
+
+OF_COUNTS = 150.0, 14.0
+"""The room for a line with numbers."""
+
+
+def columns_for(dots: int, most: int = MOST_DOTS) -> int:
     """How many dots stand in a row: few in one row, many in a field that is broader than high; 0 for none."""
-    if not 0 < dots <= MOST_DOTS:
+    if not 0 < dots <= most:
         return 0
     return min(dots, max(10, math.ceil(math.sqrt(dots * 1.6))))
 
 
 def dot_place(number: int, columns: int) -> tuple[int, int]:
-    """Where the upper left corner of a dot stands in its box, below the title."""
-    return number % columns * DOT, int(TITLE) + number // columns * DOT
+    """Where the upper left corner of the room for a dot stands in its box."""
+    return int(PAD) + number % columns * DOT, int(TITLE) + number // columns * DOT

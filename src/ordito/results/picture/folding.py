@@ -69,10 +69,10 @@ class Folded(msgspec.Struct, frozen=True):
         return Graph("", nodes, self.connections, {})
 
 
-def folded(graph: Graph, boxes: int = USUAL, opened: Collection[str] = ()) -> Folded:
+def folded(graph: Graph, boxes: int = USUAL, opened: Collection[str] = (), closed: Collection[str] = ()) -> Folded:
     """A graph in at most so many ``boxes``; those whose ids are in ``opened`` are shown with what is in them, as long
-    as there are not more than 400 altogether."""
-    folding = _Folding(graph, opened)
+    as there are not more than 400 altogether, those in ``closed`` without it."""
+    folding = _Folding(graph, opened, closed)
     folding.fill(max(1, min(boxes, MOST)))
     box_of = folding.box_of()
     connections, counts = _joined(graph.connections, box_of)
@@ -80,7 +80,7 @@ def folded(graph: Graph, boxes: int = USUAL, opened: Collection[str] = ()) -> Fo
 
 
 class _Folding:
-    def __init__(self, graph: Graph, opened: Collection[str]) -> None:
+    def __init__(self, graph: Graph, opened: Collection[str], closed: Collection[str]) -> None:
         self._nodes = {node.name: node for node in graph.nodes}
         self._below: dict[str, list[str]] = defaultdict(list)
         for node in graph.nodes:
@@ -90,7 +90,8 @@ class _Folding:
         for node in reversed(graph.nodes):
             if node.host:
                 self._sizes[node.host] += self._sizes[node.name]
-        self._opened = frozenset(opened)
+        self._closed = frozenset(closed)
+        self._opened = frozenset(opened) - self._closed
         """By their ids, nodes or boxes."""
 
         self._way = self._way_to_opened()
@@ -113,7 +114,7 @@ class _Folding:
         while level:
             alike: dict[str, list[FoldedBox]] = defaultdict(list)
             for box in level:
-                if not box.is_open and not box.is_group and self._below.get(box.id):
+                if not box.is_open and not box.is_group and box.id not in self._closed and self._below.get(box.id):
                     alike[box.type].append(box)
             for same in alike.values():
                 self._open_alike(same, most)
@@ -126,7 +127,8 @@ class _Folding:
         while todo:
             box = self._boxes[todo.pop()]
             content = self._content(box)
-            wanted = box.id in self._opened or (not box.is_group and box.id in self._way)
+            is_on_way = not box.is_group and box.id in self._way
+            wanted = box.id not in self._closed and (box.id in self._opened or is_on_way)
             room = MOST - len(self._boxes)
             if wanted and content and room > 0:
                 parts = self._parts(box.id, content, room)

@@ -68,6 +68,9 @@ class TopologyAsked(Asked, frozen=True):
     open: tuple[str, ...] = ()
     """The ids of boxes whose content is to be shown, as long as there are not more than 400 boxes."""
 
+    fold: tuple[str, ...] = ()
+    """The ids of boxes whose content is not to be shown."""
+
     instances: bool = True
     """Whether the instances are told."""
 
@@ -79,7 +82,7 @@ def topology_data(graph: Graph, asked: TopologyAsked, instances: Iterable[Instan
     for one in there:
         of_node = counts.setdefault(one.instance.node, {})
         of_node[one.effective] = of_node.get(one.effective, 0) + 1
-    drawn = picture(graph, counts, asked.boxes, asked.open)
+    drawn = picture(graph, counts, asked.boxes, asked.open, asked.fold)
     return TopologyData(
         service=graph.name,
         nodes=len(graph.nodes),

@@ -200,6 +200,9 @@ FREEZES = Table(
     _time("created"),
 )
 
+SETTINGS = Table("setting", METADATA, _text("name", key=True), _text("body"))
+"""What administrators have set through the API, as JSON."""
+
 PACKAGES = Table(
     "package",
     METADATA,

@@ -236,7 +236,7 @@ class _LogFeed:
 
 # ------------------------------------------------------------------------------------------------------------ cursors
 
-LONGEST_CURSOR = 1_024
+LONGEST_CURSOR = 2_048
 
 
 def cursor_text(places: Mapping[str, Place]) -> str:
@@ -256,10 +256,10 @@ def places_in(cursors: Sequence[str], topics: Sequence[Topic]) -> dict[str, Plac
     known: dict[str, Place] = {}
     for cursor in cursors:
         known |= _places(cursor)
-    found = {topic.name: known.get(_mark(topic.name), 0) for topic in topics}
-    if known and not any(found.values()):
+    marks = {topic.name: _mark(topic.name) for topic in topics}
+    if known and known.keys().isdisjoint(marks.values()):
         raise _no_cursor()
-    return found
+    return {name: known.get(mark, 0) for name, mark in marks.items()}
 
 
 def _places(cursor: str) -> dict[str, Place]:

@@ -25,7 +25,7 @@ from ordito.base.diagnostics import InvalidDocument
 from ordito.base.git_process import Git, GitFailed
 from ordito.results.failure import EXPECTED, Failure, failure_of
 from ordito.results.findings import findings_data
-from ordito.server.outgoing.packing import ARCHIVE, NotPacked, PackAnswer, PackAsked, Packed, Unchanged
+from ordito.server.outgoing.packing import ARCHIVE, NotPacked, PackAnswer, PackAsked, PackedCommit, Unchanged
 from ordito.server.processes.calls import Trouble
 
 MOST_FILES = 20_000
@@ -94,7 +94,7 @@ def answer(asked: PackAsked) -> PackAnswer:
     except MemoryError:
         failure = Failure("too-costly", f"packing it needs more than {asked.memory >> 20} MiB of memory")
         return NotPacked(revision, Trouble(failure))
-    return Packed(revision, found.sha256, Path(asked.folder, ARCHIVE).stat().st_size, left_out)
+    return PackedCommit(revision, found.sha256, Path(asked.folder, ARCHIVE).stat().st_size, left_out)
 
 
 def variables(repository: str, addresses: Sequence[str]) -> dict[str, str]:

@@ -47,7 +47,7 @@ class PackAsked(msgspec.Struct, frozen=True):
     """The address space of this process, in bytes."""
 
 
-class Packed(msgspec.Struct, frozen=True, tag="packed"):
+class PackedCommit(msgspec.Struct, frozen=True, tag="packed"):
     """A commit that was packed."""
 
     revision: str
@@ -70,7 +70,7 @@ class NotPacked(msgspec.Struct, frozen=True, tag="failed"):
     trouble: Trouble
 
 
-PackAnswer = Packed | Unchanged | NotPacked
+PackAnswer = PackedCommit | Unchanged | NotPacked
 _ANSWER: msgspec.json.Decoder[PackAnswer] = msgspec.json.Decoder(PackAnswer)
 
 

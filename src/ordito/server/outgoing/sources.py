@@ -29,7 +29,7 @@ from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import PACKAGES, PLANS, SOURCES
 from ordito.server.identity.principal import principal_of
 from ordito.server.outgoing.egress import check_listed, permitted_addresses, port_of, split_url
-from ordito.server.outgoing.packing import ARCHIVE, NotPacked, PackAsked, Packed, Unchanged, packed
+from ordito.server.outgoing.packing import ARCHIVE, NotPacked, PackAsked, PackedCommit, Unchanged, packed
 from ordito.server.packages import NewArchive, PackageStore
 from ordito.server.permissions import Permission
 from ordito.server.places import reads_of
@@ -39,7 +39,7 @@ from ordito.server.plans.store import Author, PlanWanted, ask_plan, move
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.link import bare_environment
 from ordito.server.processes.queries import Queries
-from ordito.server.settings import Limits, ServerSettings
+from ordito.server.settings import CurrentSettings, Limits
 
 _LOG = logging.getLogger(__name__)
 
@@ -88,10 +88,10 @@ class SourceParts(msgspec.Struct, frozen=True):
     queries: Queries
     packages: PackageStore
     sealer: Fernet
-    settings: ServerSettings
+    settings: CurrentSettings
 
 
-class Sources:
+class GitSources:
     """Follows the sources of ensembles."""
 
     def __init__(self, parts: SourceParts, wake: Any, clock: Any = time.time) -> None:
@@ -152,8 +152,8 @@ class Sources:
         tried = self._tried.get(row.id, ("", ""))
         folder = await asyncio.to_thread(self._new_folder)
         try:
-            addresses = await asyncio.to_thread(_addresses, row.repository, self._parts.settings.egress)
-            limits = self._parts.settings.limits
+            addresses = await asyncio.to_thread(_addresses, row.repository, self._parts.settings.now.egress)
+            limits = self._parts.settings.now.limits
             asked = PackAsked(
                 folder=folder,
                 repository=row.repository,
@@ -167,7 +167,7 @@ class Sources:
             )
             self.fetches += 1
             found = await packed(asked, bare_environment(os.environ))
-            if isinstance(found, Packed):
+            if isinstance(found, PackedCommit):
                 await self._take(row, began, found, Path(folder, ARCHIVE))
                 self._tried.pop(row.id, None)
             elif isinstance(found, Unchanged):
@@ -195,7 +195,7 @@ class Sources:
     async def _written(self, row: Row[Any], began: float, problem: str) -> None:
         await self._database.write(lambda connection: _looked(connection, row, began, problem, self._clock()))
 
-    async def _take(self, row: Row[Any], began: float, found: Packed, path: Path) -> None:
+    async def _take(self, row: Row[Any], began: float, found: PackedCommit, path: Path) -> None:
         """Keep a package, and ask for its plan. Raises ``ApiProblem``."""
         parts, of = self._parts, (row.project, row.ensemble)
         # Who has packed it has read what others wrote, so its word is not taken.
@@ -226,7 +226,7 @@ class _Status(msgspec.Struct):
 
 
 class _Commit(msgspec.Struct, frozen=True):
-    found: Packed
+    found: PackedCommit
     archive: NewArchive
     summary: str
     workflow: str
@@ -281,7 +281,7 @@ def _planned(connection: Connection, parts: SourceParts, row: Row[Any], began: f
     kept = connection.begin_nested()
     try:
         _check_author(connection, row)
-        _keep(connection, parts.settings.limits, row, commit, now)
+        _keep(connection, parts.settings.now.limits, row, commit, now)
         for name in (
             connection.execute(select(PLANS.c.id).where(_of_source(row), PLANS.c.state.in_(UNBEGUN))).scalars().all()
         ):

@@ -146,14 +146,14 @@ class Webhooks:
         database: Database,
         sealer: Fernet,
         base: Callable[[], str],
-        egress: Sequence[str],
+        egress: Callable[[], Sequence[str]],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """``base`` gives the URL of the server."""
+        """``base`` gives the URL of the server, ``egress`` what it may reach."""
         self._database = database
         self._sealer = sealer
         self._base = base
-        self._egress = tuple(egress)
+        self._egress = egress
         self._clock = clock
         self._threads = ThreadPoolExecutor(PARALLEL, "webhook")
         self._busy: dict[str, asyncio.Task[None]] = {}
@@ -204,7 +204,7 @@ class Webhooks:
         now = self._clock()
         return next(iter(await self._database.read(lambda connection: _due(connection, now, webhook))), None)
 
-    def _outcome(self, due: _Due) -> _Outcome:
+    def _outcome(self, due: _Due) -> _PostOutcome:
         secret = self._sealer.decrypt(due.secret)
         headers = {
             "Content-Type": "application/json",
@@ -212,16 +212,16 @@ class Webhooks:
             SIGNATURE: signature(secret, due.body, self._clock()),
         }
         try:
-            status = post(due.url, due.body, headers, self._egress)
+            status = post(due.url, due.body, headers, tuple(self._egress()))
         except PostFailed as failed:
-            return _Outcome(WAITING, failed.message)
+            return _PostOutcome(WAITING, failed.message)
         except ApiProblem as problem:
-            return _Outcome(WAITING, problem.detail)
+            return _PostOutcome(WAITING, problem.detail)
         is_taken = 200 <= status < 300
-        return _Outcome(DONE if is_taken else WAITING, f"answered {status}")
+        return _PostOutcome(DONE if is_taken else WAITING, f"answered {status}")
 
 
-class _Outcome(msgspec.Struct, frozen=True):
+class _PostOutcome(msgspec.Struct, frozen=True):
     state: str
     text: str
 
@@ -232,7 +232,7 @@ def _is_new(connection: Connection) -> bool:
     return connection.execute(behind).first() is not None
 
 
-def _ended(connection: Connection, due: _Due, outcome: _Outcome, now: float) -> None:
+def _ended(connection: Connection, due: _Due, outcome: _PostOutcome, now: float) -> None:
     """Write down how an attempt ended; after the last one the webhook is paused, and that is told."""
     mine = DELIVERIES.c.id == due.id
     values = {"attempts": due.attempts + 1, "outcome": outcome.text, "next": now, "state": outcome.state}

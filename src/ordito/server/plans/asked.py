@@ -38,7 +38,7 @@ InputTexts = Annotated[
 ]
 
 
-class _Asked(Fields, frozen=True):
+class _PlanAsked(Fields, frozen=True):
     """What is asked for."""
 
 
@@ -78,7 +78,7 @@ def _default(field: Declared) -> Any:
     return "" if field.kind is Portion else field.default
 
 
-def _struct(name: str, kind: type[Request]) -> type[_Asked]:
+def _struct(name: str, kind: type[Request]) -> type[_PlanAsked]:
     fields: list[Any] = []
     for field in _leaves(kind, kind.without):
         is_required, typed = field.default is msgspec.NODEFAULT, _kind(field, kind.wording)
@@ -91,7 +91,7 @@ def _struct(name: str, kind: type[Request]) -> type[_Asked]:
     return msgspec.defstruct(  # type: ignore[return-value]
         f"Asked{''.join(map(str.capitalize, name.split('-')))}",
         fields,
-        bases=(_Asked,),
+        bases=(_PlanAsked,),
         namespace={"__doc__": kind.__doc__},
         tag_field="workflow",
         tag=name,
@@ -100,7 +100,7 @@ def _struct(name: str, kind: type[Request]) -> type[_Asked]:
     )
 
 
-class AskedRetry(_Asked, frozen=True, tag_field="workflow", tag=RETRY):
+class AskedRetry(_PlanAsked, frozen=True, tag_field="workflow", tag=RETRY):
     """To carry out what a job has not done."""
 
     job: str = ""
@@ -110,14 +110,14 @@ class AskedRetry(_Asked, frozen=True, tag_field="workflow", tag=RETRY):
     """Nodes and instances whose data may be lost."""
 
 
-class AskedSkip(_Asked, frozen=True, tag_field="workflow", tag="skip"):
+class AskedSkip(_PlanAsked, frozen=True, tag_field="workflow", tag="skip"):
     """To carry out what a job has not done, without a step that somebody has done by hand."""
 
     job: str
     step: str
 
 
-_STRUCTS: Mapping[str, type[_Asked]] = {name: _struct(name, kind) for name, kind in KINDS.items() if name != RETRY}
+_STRUCTS: Mapping[str, type[_PlanAsked]] = {name: _struct(name, kind) for name, kind in KINDS.items() if name != RETRY}
 
 WORKFLOWS = (*_STRUCTS, RETRY, "skip")
 """The names of what can be asked for."""

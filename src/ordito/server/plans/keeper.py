@@ -19,7 +19,7 @@ import msgspec
 from cryptography.fernet import Fernet, InvalidToken
 from sqlalchemy import Connection, Row, update
 
-from ordito.app.surroundings import Surroundings, around
+from ordito.app.surroundings import around
 from ordito.app.work_items import AskedRequest, PlanItem, ResumeItem, WorkItem
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_history import job_lines
@@ -60,11 +60,11 @@ from ordito.server.plans.store import (
 )
 from ordito.server.plans.waiting_notices import WaitingNotices
 from ordito.server.problems import ApiProblem
-from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, Nothing, RunnerTask, Suspended
+from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, NothingToDo, RunnerTask, Suspended
 from ordito.server.processes.making import MAKE, MadePlanData, MakeAsked
 from ordito.server.processes.queries import Queries
 from ordito.server.processes.runners import ForkedRunners
-from ordito.server.settings import JobSettings
+from ordito.server.settings import CurrentSettings
 from ordito.server.supervisor import Supervisor
 from ordito.source.reach import within
 from ordito.work.records import AskedBy
@@ -96,8 +96,7 @@ class KeeperParts(msgspec.Struct, frozen=True):
     home: Path
     """The home of the server."""
 
-    surroundings: Surroundings
-    """What every process may reach."""
+    settings: CurrentSettings
 
     database: Database
     sealer: Fernet
@@ -106,7 +105,6 @@ class KeeperParts(msgspec.Struct, frozen=True):
 
     runners: ForkedRunners
     files: PlanFiles
-    jobs: JobSettings
     supervisor: Supervisor
     metrics: Metrics
     draining: asyncio.Event
@@ -236,7 +234,7 @@ class PlanKeeper:
 
     async def _advance(self, queued: Sequence[Row[Any]], begun: Sequence[Row[Any]]) -> bool:
         """Start the runners of plans whose turn it is; returns whether there is one."""
-        busy, room = {(row.project, row.ensemble) for row in begun}, self._parts.jobs.parallel - len(begun)
+        busy, room = {(row.project, row.ensemble) for row in begun}, self._parts.settings.now.jobs.parallel - len(begun)
         started = False
         for row in queued:
             of = (row.project, row.ensemble)
@@ -312,7 +310,7 @@ class PlanKeeper:
             report = look.end.report
             await asyncio.to_thread(self._parts.files.keep_report, row.id, bytes(report))
             await self._ended(row, look.end.job, look.end.status)
-        elif isinstance(look.end, Nothing) and not look.job:
+        elif isinstance(look.end, NothingToDo) and not look.job:
             await self._move(row, PlanState.EMPTY, now)
         elif isinstance(look.end, NotDone) and not look.job:
             await self._not_done(row, look.end)
@@ -353,7 +351,7 @@ class PlanKeeper:
             await self._ended(row, found.job, found.status)
         else:
             await self._move(row, PlanState.RUNNING, now, job=found.job)
-            if self._parts.jobs.resume != NEVER and self._parts.may_start():
+            if self._parts.settings.now.jobs.resume != NEVER and self._parts.may_start():
                 await self._resume(row.project, row.ensemble, directory)
 
     async def _ended(self, row: Row[Any], job: str, status: str) -> None:
@@ -386,7 +384,7 @@ class PlanKeeper:
         return self._task_of(item, await self._reads(project, ensemble))
 
     def _task_of(self, item: WorkItem, reads: tuple[str, ...]) -> RunnerTask:
-        return RunnerTask(item, around(self._parts.surroundings, reads))
+        return RunnerTask(item, around(self._parts.settings.surroundings, reads))
 
     async def _directory(self, row: Row[Any]) -> str:
         return await self._database.read(partial(directory_of, project=row.project, ensemble=row.ensemble))
@@ -402,13 +400,13 @@ class PlanKeeper:
             for plan in await self._database.read(partial(old_plans, now=now)):
                 await asyncio.to_thread(self._parts.files.forget, plan)
                 await asyncio.to_thread(self._runners.forget, plan)
-        policy = self._parts.jobs.resume
+        policy = self._parts.settings.now.jobs.resume
         if policy == NEVER or not self._parts.may_start():
             return
-        for project, ensemble, directory in await self._database.read(all_ensembles):
+        known = await self._database.read(all_ensembles)
+        for project, ensemble, directory in await asyncio.to_thread(_interrupted, known, policy == ALWAYS):
             with contextlib.suppress(EnsembleError, OSError):
-                if await asyncio.to_thread(_is_interrupted, directory, policy == ALWAYS):
-                    await self._resume(project, ensemble, directory)
+                await self._resume(project, ensemble, directory)
 
     async def _resume(self, project: str, ensemble: str, directory: str) -> None:
         """Resume the job of an ensemble that nobody carries out, unless it is frozen, or that was done too often."""
@@ -550,14 +548,14 @@ def is_ready_to_go(connection: Connection, row: Row[Any]) -> bool:
 # --------------------------------------------------------------------------------------- what ensembles say of a job
 
 
-class FoundJob(msgspec.Struct, frozen=True):
+class PlanJob(msgspec.Struct, frozen=True):
     """A job of a plan; ``status`` is how it ended, "" for not yet."""
 
     job: str
     status: str
 
 
-def _job_of(directory: str, plan: str) -> FoundJob | None:
+def _job_of(directory: str, plan: str) -> PlanJob | None:
     """The job of a plan, by the ensemble's journal; None for none. Raises ``EnsembleError``."""
     with within(directory):
         layout = Layout(Path(directory))
@@ -569,8 +567,8 @@ def _job_of(directory: str, plan: str) -> FoundJob | None:
             if not job:
                 return None
             if journal.holds_job(job):
-                return FoundJob(job, "")
-        return FoundJob(job, _ended_as(directory, job) or "failed")
+                return PlanJob(job, "")
+        return PlanJob(job, _ended_as(directory, job) or "failed")
 
 
 def _ended_as(directory: str, job: str) -> str:
@@ -578,6 +576,16 @@ def _ended_as(directory: str, job: str) -> str:
     with within(directory):
         found = next((line for line in job_lines(Layout(Path(directory))) if line.id == job), None)
         return found.outcome if found is not None else ""
+
+
+def _interrupted(known: Sequence[tuple[str, str, str]], everybodys: bool) -> list[tuple[str, str, str]]:
+    """Of ensembles, those with a job that is to be resumed; of one that cannot be read that is not known."""
+    found = []
+    for one in known:
+        with contextlib.suppress(EnsembleError, OSError):
+            if _is_interrupted(one[2], everybodys):
+                found.append(one)
+    return found
 
 
 def _is_interrupted(directory: str, everybodys: bool) -> bool:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from ordito.app.surroundings import Surroundings, around
+from ordito.app.surroundings import around
 from ordito.app.work_items import NoticesItem
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import mark_of
@@ -28,6 +28,7 @@ from ordito.server.plans.store import frozen_by
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.calls import RunnerTask
 from ordito.server.processes.runners import ForkedRunners
+from ordito.server.settings import CurrentSettings
 from ordito.source.reach import within
 
 _LOG = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ class NoticeParts(msgspec.Struct, frozen=True):
     """What the handling of notices works with."""
 
     home: Path
-    surroundings: Surroundings
+    settings: CurrentSettings
     database: Database
     runners: ForkedRunners
     may_start: Callable[[], bool]
@@ -62,9 +63,9 @@ class WaitingNotices:
         found = await self._parts.database.read(all_ensembles)
         there = {directory for _, _, directory in found}
         self._tried = {directory: tried for directory, tried in self._tried.items() if directory in there}
-        for project, ensemble, directory in found:
-            if Layout(Path(directory)).inbox.exists():
-                await self.handle(project, ensemble)
+        # Of most ensembles nobody ever tells anything.
+        for project, ensemble, _ in await asyncio.to_thread(_with_inbox, found):
+            await self.handle(project, ensemble)
 
     async def handle(self, project: str, ensemble: str) -> None:
         """Handle what waits in one ensemble, unless it is frozen, or somebody works on it: then it is looked at
@@ -77,7 +78,7 @@ class WaitingNotices:
             reads = await parts.database.read(partial(reads_of, home=parts.home, project=project, ensemble=ensemble))
             mark, waits = await asyncio.to_thread(self._look, reads[0])
             if waits and parts.runners.start(
-                name, RunnerTask(NoticesItem(reads[0]), around(parts.surroundings, reads))
+                name, RunnerTask(NoticesItem(reads[0]), around(parts.settings.surroundings, reads))
             ):
                 self._tried[reads[0]] = mark, time.monotonic()
         except (ApiProblem, EnsembleError, OSError) as error:
@@ -95,3 +96,7 @@ class WaitingNotices:
                 return mark, False
             with Inbox(layout) as inbox:
                 return mark, inbox.waiting() > 0
+
+
+def _with_inbox(found: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    return [one for one in found if Layout(Path(one[2])).inbox.exists()]

@@ -94,7 +94,7 @@ class Finished(msgspec.Struct, frozen=True, tag="finished"):
     """The report of the job (``app.job.report.JobReport``)."""
 
 
-class Nothing(msgspec.Struct, frozen=True, tag="nothing"):
+class NothingToDo(msgspec.Struct, frozen=True, tag="nothing"):
     """There was nothing to do."""
 
 
@@ -118,5 +118,5 @@ class Faulty(msgspec.Struct, frozen=True, tag="fault"):
     """A fault of this program; the log of the server has its details."""
 
 
-News = Began | Finished | Nothing | Already | Suspended | NotDone | Faulty
+News = Began | Finished | NothingToDo | Already | Suspended | NotDone | Faulty
 NEWS: msgspec.json.Decoder[News] = msgspec.json.Decoder(News)

@@ -37,7 +37,7 @@ class Queries:
     """Asks questions in processes of their own."""
 
     def __init__(self, limits: QueryLimits, link: ForkLink) -> None:
-        self._limits = limits
+        self.limits = limits
         self._link = link
         self._places = asyncio.Semaphore(limits.parallel)
         self.busy = 0
@@ -51,10 +51,10 @@ class Queries:
         ``ApiProblem``."""
         places = (directory,) if reads is None else reads
         try:
-            await asyncio.wait_for(self._places.acquire(), self._limits.patience)
+            await asyncio.wait_for(self._places.acquire(), self.limits.patience)
         except TimeoutError:
             raise ApiProblem(
-                "busy", f"no process was free within {self._limits.patience:g} s", "ask again in a while", again_in=5
+                "busy", f"no process was free within {self.limits.patience:g} s", "ask again in a while", again_in=5
             ) from None
         self.busy += 1
         began = time.monotonic()
@@ -74,7 +74,7 @@ class Queries:
             self.told(look, time.monotonic() - began)
 
     async def _ask(self, look: str, directory: str, parameters: bytes, places: tuple[str, ...]) -> bytes:
-        number, limits = self._link.next_number(), self._limits
+        number, limits = self._link.next_number(), self.limits
         given = memory_file("query", parameters)
         reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         os.set_blocking(writing, True)

@@ -32,7 +32,7 @@ from ordito.server.processes.calls import (
     Finished,
     News,
     NotDone,
-    Nothing,
+    NothingToDo,
     RunnerTask,
     Suspended,
     Trouble,
@@ -98,7 +98,7 @@ def _outcome(item: WorkItem, news: _NewsFile) -> News:
             if isinstance(item, NoticesItem):
                 # What becomes of these is no news of the item: the inbox keeps it.
                 handle_notices(".", news.follows)
-                return Nothing()
+                return NothingToDo()
             report = carry_out(msgspec.structs.replace(item, directory="."), news.began)
     except JobSuspended:
         return Suspended()
@@ -112,5 +112,5 @@ def _outcome(item: WorkItem, news: _NewsFile) -> News:
             sys.stderr.write(traceback.format_exc())
         return Faulty()
     if report is None:
-        return Nothing()
+        return NothingToDo()
     return Finished(report.job, report.status, msgspec.Raw(msgspec.json.encode(report, enc_hook=encode_hook)))

@@ -61,7 +61,7 @@ from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, Fields, Handler, Reply, Route
 
 
-class Text(Fields, frozen=True):
+class NewText(Fields, frozen=True):
     """A text, byte for byte."""
 
     text: str
@@ -73,7 +73,7 @@ class Secret(Fields, frozen=True):
     value: Annotated[str, msgspec.Meta(min_length=1, max_length=65_536)]
 
 
-class Notice(Fields, frozen=True):
+class NewNotice(Fields, frozen=True):
     """Something that has happened."""
 
     event: Annotated[str, msgspec.Meta(max_length=1_000)]
@@ -221,7 +221,7 @@ async def _notices(call: ApiCall) -> Reply:
 
 
 async def _notify(call: ApiCall) -> Reply:
-    given: Notice = call.body
+    given: NewNotice = call.body
     asked = NoticeAsked(given.entity, given.event, given.values)
     reply = await _do(call, NOTIFY, asked, "notice.put", about=f"{given.entity} {given.event}")
     # Where something is frozen, or somebody works on the ensemble, it waits.
@@ -275,17 +275,17 @@ TABLE = (
     _route("GET", "/spec", _READ, "The user's part of `ensemble.yaml`, byte for byte.", _text(SPEC_TEXT),
            answers=(GivenText,)),
     _route("PUT", "/spec", _CONFIGURE, "Replace the user's part; with errors nothing is written.",
-           _replace(SPEC_TEXT, SPEC_SET, "spec.set"), body=Text, answers=(CheckedText,),
+           _replace(SPEC_TEXT, SPEC_SET, "spec.set"), body=NewText, answers=(CheckedText,),
            problems=(*_MATCH, "bad-spec")),
-    _route("POST", "/spec/check", _PLAN, "What would be found about a user's part.", _check(SPEC_CHECK), body=Text,
+    _route("POST", "/spec/check", _PLAN, "What would be found about a user's part.", _check(SPEC_CHECK), body=NewText,
            answers=(CheckedText,), problems=("bad-spec",)),
     _route("GET", "/inventory", _READ, "The inventory in the ensemble's directory, empty for none.",
            _text(INVENTORY), answers=(GivenText,)),
     _route("PUT", "/inventory", _CONFIGURE, "Replace the inventory; with errors nothing is written.",
-           _replace(INVENTORY, INVENTORY_SET, "inventory.set"), body=Text, answers=(CheckedText,),
+           _replace(INVENTORY, INVENTORY_SET, "inventory.set"), body=NewText, answers=(CheckedText,),
            problems=(*_MATCH, "plain-credential")),
     _route("POST", "/inventory/check", _PLAN, "What would be found about an inventory.", _check(INVENTORY_CHECK),
-           body=Text, answers=(CheckedText,), problems=("plain-credential",)),
+           body=NewText, answers=(CheckedText,), problems=("plain-credential",)),
     _route("GET", "/secrets", _READ, "The names of the secrets.", _secrets, answers=(SecretNames,),
            verb="secrets list"),
     _route("PUT", "/secrets/{name}", _SECRETS, "Keep a secret; it is sealed, and never given back.", _set_secret,
@@ -303,7 +303,7 @@ TABLE = (
            problems=("unknown-package", "not-deployed", "invalid", "plan-refused", "unknown-environment")),
     _route("GET", "/notifications", _READ, "What was told to the ensemble, and what came of it.", _notices,
            answers=(NoticesData,)),
-    _route("POST", "/notifications", _OPERATE, "Tell that something has happened.", _notify, body=Notice,
+    _route("POST", "/notifications", _OPERATE, "Tell that something has happened.", _notify, body=NewNotice,
            answers=(NoticeStored,), status=202, keyed=True, verb="notify",
            problems=("unknown-name", "not-deployed", "bad-value", "several-instances", "no-instance")),
     _route("GET", "/state", _RECORDS, "The records of instances, deleted ones included.", _state, query=StateQuery,

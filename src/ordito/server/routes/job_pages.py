@@ -17,6 +17,8 @@ from ordito.ensemble.logs import LogPart, log_part, log_part_before
 from ordito.results.answer import UseCase
 from ordito.results.jobs import JOB, JobAsked
 from ordito.results.log_search import LOG_FACETS, LOG_SEARCH, is_of
+from ordito.results.report.report import JOB_REPORT, ReportAsked
+from ordito.results.report.style import POLICY
 from ordito.results.timeline import JOB_CHANGES, JOB_STEPS, TIMELINE
 from ordito.server.call import ApiCall
 from ordito.server.live.ensemble import whole_end
@@ -47,7 +49,8 @@ def _look(use_case: UseCase[Any, Any]) -> Handler:
             asked = msgspec.structs.replace(asked, printed=False)
         end = whole_end(reads[0], job)
         found = await call.services.answers.ask(use_case.name, reads[0], asked, reads=reads, mark=str(end))
-        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor_text({"job": end})})
+        cursor = cursor_text({f"job:{call.project}/{call.ensemble}/{job}": end})
+        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor})
 
     return handler
 
@@ -202,6 +205,25 @@ def _of_log(use_case: UseCase[Any, Any]) -> Handler:
     return handler
 
 
+HTML = "text/html; charset=utf-8"
+
+
+async def _report(call: ApiCall) -> Reply:
+    reads = await reads_for(call)
+    job = await _whole_id(call, reads)
+    log = Layout(Path(reads[0])).log(job)
+    mark = f"{whole_end(reads[0], job)} {log.stat().st_size if log.exists() else 0}"
+    found = await call.services.answers.ask(JOB_REPORT.name, reads[0], ReportAsked(job), reads=reads, mark=mark)
+    await call.read("report.read", job)
+    headers = {
+        "ETag": found.etag,
+        # It has a style of its own, and is not to be taken for a page of this server.
+        "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'; sandbox",
+        "Content-Disposition": f'inline; filename="{job}.html"',
+    }
+    return Reply(found.body, headers=headers, media=HTML)
+
+
 _UNKNOWN_JOB = ("unknown-job", "ambiguous-job", "no-jobs")
 
 
@@ -225,6 +247,9 @@ TABLE = (
     Route(method="GET", path=ENSEMBLE + "/jobs/{job}/log", access=Permission.LOGS, handler=_log, query=LogFields,
           summary="What the operations of a job printed, forwards or backwards.", answers=(LogData,), verb="jobs logs",
           problems=(*UNKNOWN, *_UNKNOWN_JOB, "forgotten")),
+    Route(method="GET", path=ENSEMBLE + "/jobs/{job}/report.html", access=Permission.LOGS, handler=_report, media=HTML,
+          summary="A page about a job that needs neither a network nor scripts.", verb="jobs report",
+          problems=(*UNKNOWN, *_UNKNOWN_JOB, "no-record", "no-ensemble", "ensemble", "too-costly")),
     _log_route("/log/search", LOG_SEARCH, "Lines of the log in which a text is found."),
     _log_route("/log/facets", LOG_FACETS, "How much each step, instance and operation has printed."),
 )  # fmt: skip

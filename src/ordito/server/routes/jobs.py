@@ -151,7 +151,7 @@ class KnownJobs(msgspec.Struct, frozen=True):
     """The ensembles that could not be asked in time, or cannot be read."""
 
 
-class _Line(msgspec.Struct, frozen=True):
+class _ListedJob(msgspec.Struct, frozen=True):
     id: str
     workflow: str
     outcome: str
@@ -161,7 +161,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Lines(msgspec.Struct):
-    jobs: tuple[_Line, ...]
+    jobs: tuple[_ListedJob, ...]
 
 
 _LINES = msgspec.json.Decoder(_Lines)
@@ -188,7 +188,7 @@ async def _jobs(call: ApiCall) -> Reply:
     return Reply(KnownJobs(tuple(found[: fields.limit]), tuple(missing)))
 
 
-def _fits(line: _Line, fields: JobsFields) -> bool:
+def _fits(line: _ListedJob, fields: JobsFields) -> bool:
     return fields.status in ("", line.outcome) and fields.workflow in ("", line.workflow)
 
 

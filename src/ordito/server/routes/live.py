@@ -17,7 +17,7 @@ from ordito.server.call import ApiCall
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import by_credentials
 from ordito.server.live.feed import Feed, Item, Place
-from ordito.server.live.topics import OVERALL, Topic, cursor_text, places_in, topic_named
+from ordito.server.live.topics import LONGEST_CURSOR, OVERALL, Topic, cursor_text, places_in, topic_named
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
@@ -25,6 +25,7 @@ from ordito.server.route import BASE, Fields, Reply, Route
 
 SSE, NDJSON = "text/event-stream", "application/x-ndjson"
 MOST_TOPICS = 16
+Cursor = Annotated[str, msgspec.Meta(max_length=LONGEST_CURSOR)]
 MOST_OF_ONE, MOST = 8, 2_000
 HEARTBEAT = 15.0
 ASK_AGAIN = 30.0
@@ -42,7 +43,7 @@ class StreamFields(Fields, frozen=True):
     topic: tuple[str, ...] = ()
     """At most 16 topics, as in ``job:shop/prod/A6BM5PEY0000``."""
 
-    after: Annotated[tuple[Annotated[str, msgspec.Meta(max_length=1_024)], ...], msgspec.Meta(max_length=16)] = ()
+    after: Annotated[tuple[Cursor, ...], msgspec.Meta(max_length=MOST_TOPICS)] = ()
     """The cursor to go on from, which the header ``Last-Event-ID`` says too; several where topics were read apart."""
 
     wait: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_WAIT)] = 0

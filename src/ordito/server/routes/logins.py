@@ -68,7 +68,7 @@ class LoginFields(Fields, frozen=True):
     """Seconds."""
 
 
-class LoginState(msgspec.Struct, frozen=True):
+class LoginAnswer(msgspec.Struct, frozen=True):
     """Whether a sign-in is confirmed."""
 
     user: str
@@ -128,7 +128,7 @@ async def _state(call: ApiCall) -> Reply:
         if row.user:
             return await _give(call)
         if time.monotonic() >= until or call.services.draining.is_set():
-            return Reply(LoginState("", None, moment(row.expires)))
+            return Reply(LoginAnswer("", None, moment(row.expires)))
         await asyncio.sleep(PAUSE)
 
 
@@ -154,7 +154,7 @@ async def _give(call: ApiCall) -> Reply:
         login = _own(connection, call)
         connection.execute(delete(LOGINS).where(LOGINS.c.id == login.id))
         token = made_token(connection, NewTokenFields(login.name), Principal(USER, login.user), call.now)
-        return Reply(LoginState(login.user, token.token, token.expires))
+        return Reply(LoginAnswer(login.user, token.token, token.expires))
 
     return await call.change("login.end", give, about=row.name, by=row.user)
 
@@ -212,7 +212,7 @@ TABLE = (
            problems=_UNKNOWN),
     _route("GET", "/{id}", Access.ANYBODY,
            "The token of a sign-in, once somebody has confirmed it: for who sends its secret in `Ordito-Login`.",
-           _state, query=LoginFields, answers=(LoginState,), problems=("unknown-login",)),
+           _state, query=LoginFields, answers=(LoginAnswer,), problems=("unknown-login",)),
     _route("POST", "/{id}/confirm", Access.ME,
            "Confirm a sign-in: a token is made for who confirms it, valid for 90 days.", _confirm, body=CodeFields,
            status=204, problems=_UNKNOWN),

@@ -98,7 +98,7 @@ class NewPackage(Fields, frozen=True):
     """``name:version``, "" for its digest alone. A label stays where it is, unless its version ends in ``-dev``."""
 
 
-class Values(Fields, frozen=True):
+class PackageInputs(Fields, frozen=True):
     """Values to check against the inputs of a service."""
 
     inputs: Mapping[str, object] = {}
@@ -394,7 +394,8 @@ TABLE = (
            _label, status=204, problems=("label-taken",)),
     _route("GET", PACKAGE_PATH + "/content", Permission.READ, "The archive.", _content, media=ZIP),
     _route("POST", PACKAGE_PATH + "/validate", Permission.PLAN, "Whether it can be deployed with some inputs.",
-           _validate, body=Values, answers=(ValidatedData,), verb="validate", problems=("invalid", "too-costly")),
+           _validate, body=PackageInputs, answers=(ValidatedData,), verb="validate",
+           problems=("invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/files/{path:path}", Permission.READ, "A file in it, with its text.", _file,
            answers=(PackageFile,), problems=("unknown-file", "invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/graph", Permission.READ, "Its nodes, and how they are connected.", _graph,

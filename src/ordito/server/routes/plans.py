@@ -53,7 +53,7 @@ MOST_LOOKED_AT = 5_000
 DIGEST = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
 
-class Decision(Fields, frozen=True):
+class ApprovalDecision(Fields, frozen=True):
     """An approval or a rejection of exactly the plan with this digest."""
 
     decision: Literal["approve", "reject"]
@@ -386,7 +386,7 @@ async def _report(call: ApiCall) -> Reply:
 
 
 async def _decide(call: ApiCall) -> Reply:
-    given: Decision = call.body
+    given: ApprovalDecision = call.body
     of, plan, who = (call.project, call.ensemble), call.path["id"], call.principal
 
     def decide(connection: Connection) -> Reply:
@@ -520,7 +520,7 @@ TABLE = (
     _route("GET", _PLAN + "/report", Permission.LOGS, "How the job of the plan ended.", _report,
            answers=(PlanReport,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
     _route("POST", _PLAN + "/approvals", Permission.APPROVE, "Approve or reject a plan of somebody else.", _decide,
-           body=Decision, answers=(AskedPlan,), keyed=True, verb="plans approve",
+           body=ApprovalDecision, answers=(AskedPlan,), keyed=True, verb="plans approve",
            problems=(*_UNKNOWN, "own-plan", "not-ready", "changed", "forbidden")),
     _route("DELETE", _PLAN + "/approvals/mine", Permission.APPROVE, "Take one's approval back.", _take_back,
            status=204, problems=(*_UNKNOWN, "not-ready"), verb="plans approve"),

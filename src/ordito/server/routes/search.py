@@ -49,7 +49,7 @@ class FoundInstance(msgspec.Struct, frozen=True):
     type: str
 
 
-class FoundJob(msgspec.Struct, frozen=True):
+class SearchedJob(msgspec.Struct, frozen=True):
     """A job that was found."""
 
     project: str
@@ -68,12 +68,12 @@ class FoundPackage(msgspec.Struct, frozen=True):
     labels: tuple[str, ...]
 
 
-class Found(msgspec.Struct, frozen=True):
+class SearchResult(msgspec.Struct, frozen=True):
     """What was found, at most 20 of each kind."""
 
     ensembles: tuple[FoundEnsemble, ...]
     instances: tuple[FoundInstance, ...]
-    jobs: tuple[FoundJob, ...]
+    jobs: tuple[SearchedJob, ...]
     packages: tuple[FoundPackage, ...]
     complete: bool
     """Whether all ensembles could be searched within two seconds; ask again for the rest."""
@@ -94,7 +94,7 @@ async def _search(call: ApiCall) -> Reply:
     ]
     packages = await services.database.read(lambda connection: _first(_packages(connection, call, text)))
     return Reply(
-        Found(
+        SearchResult(
             ensembles=_first(FoundEnsemble(row.project, row.name) for row in mine if text in _shown(row)),
             instances=_first(_instances(known, text)),
             jobs=_first(_jobs(known, text)),
@@ -129,11 +129,11 @@ def _instances(known: _Known, text: str) -> Iterator[FoundInstance]:
                 yield FoundInstance(row.project, row.name, one.id, one.node, one.type)
 
 
-def _jobs(known: _Known, text: str) -> Iterator[FoundJob]:
+def _jobs(known: _Known, text: str) -> Iterator[SearchedJob]:
     for row, names in known:
         for job in names.jobs:
             if job.id.lower().startswith(text) or text in job.workflow.lower():
-                yield FoundJob(row.project, row.name, job.id, job.workflow, job.outcome, job.start)
+                yield SearchedJob(row.project, row.name, job.id, job.workflow, job.outcome, job.start)
 
 
 def _packages(connection: Connection, call: ApiCall, text: str) -> Iterator[FoundPackage]:
@@ -157,6 +157,6 @@ TABLE = (
         summary="Search in ensembles, instances, jobs and packages that I may see.",
         handler=_search,
         query=SearchFields,
-        answers=(Found,),
+        answers=(SearchResult,),
     ),
 )

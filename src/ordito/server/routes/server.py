@@ -10,15 +10,16 @@ from sqlalchemy import Connection, func, select, text
 from ordito import __version__
 from ordito.ensemble.job_format import moment
 from ordito.results.pages import as_markdown, read_page
-from ordito.server.call import ApiCall
+from ordito.server.call import ApiCall, tag_of
 from ordito.server.database.tables import DELIVERIES, EVENTS, PLANS, WEBHOOKS
 from ordito.server.deployers import warning
-from ordito.server.metrics import Counted
+from ordito.server.metrics import CountedRows
 from ordito.server.permissions import Access, Permission
 from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Reply, Route
-from ordito.server.settings import JobSettings, Limits
+from ordito.server.services import keep_settings, kept_settings
+from ordito.server.settings import ChangedSettings, JobSettings, Limits
 
 PLAIN = "text/plain; charset=utf-8"
 DELIVERY_STATES = ("waiting", "done", "failed")
@@ -85,7 +86,7 @@ async def _ready(call: ApiCall) -> Reply:
     return Reply(HealthData(not problems, tuple(problems)), 503 if problems else 200)
 
 
-def _counted(connection: Connection) -> Counted:
+def _counted(connection: Connection) -> CountedRows:
     """What figures count in the database."""
     plans = connection.execute(select(PLANS.c.state, func.count()).group_by(PLANS.c.state)).all()
     queued = PLANS.c.state == PlanState.QUEUED
@@ -94,7 +95,7 @@ def _counted(connection: Connection) -> Counted:
     deliveries = connection.execute(select(DELIVERIES.c.state, func.count()).group_by(DELIVERIES.c.state)).all()
     newest = connection.execute(select(func.max(EVENTS.c.number))).scalar() or 0
     slowest = connection.execute(select(func.min(WEBHOOKS.c.seen)).where(~WEBHOOKS.c.paused)).scalar()
-    return Counted(
+    return CountedRows(
         plans={**dict.fromkeys(map(str, PlanState), 0), **{row[0]: row[1] for row in plans}},
         longest_queue=max(connection.execute(by_ensemble).scalars(), default=0),
         oldest_wait=oldest or 0.0,
@@ -121,12 +122,30 @@ class SettingsData(msgspec.Struct, frozen=True):
     egress: tuple[str, ...]
     """What the server itself may reach."""
 
+    changed: ChangedSettings
+    """What was set here; null is as the server's own file says."""
+
 
 async def _settings(call: ApiCall) -> Reply:
-    settings = call.services.settings
+    settings, changed = call.services.settings, call.services.current.changed
     said = await call.services.database.read(lambda connection: warning(connection, settings.isolation))
-    about = (settings.banner, settings.isolation, said, settings.jobs, settings.limits, settings.egress)
-    return Reply(SettingsData(*about))
+    about = (settings.banner, settings.isolation, said, settings.jobs, settings.limits, settings.egress, changed)
+    return Reply(SettingsData(*about), headers={"ETag": tag_of(changed)})
+
+
+async def _set_settings(call: ApiCall) -> Reply:
+    given: ChangedSettings = call.body
+
+    def change(connection: Connection) -> Reply:
+        call.must_match(kept_settings(connection))
+        keep_settings(connection, given)
+        return Reply()
+
+    names = [name for name, value in msgspec.structs.asdict(given).items() if value is not None]
+    await call.change("settings.set", change, about="server", detail=" ".join(names))
+    call.services.use(given)
+    call.services.keeper.wake()
+    return await _settings(call)
 
 
 async def _openapi(call: ApiCall) -> Reply:
@@ -183,6 +202,17 @@ TABLE = (
         handler=_settings,
         answers=(SettingsData,),
         verb="server status",
+    ),
+    Route(
+        method="PUT",
+        path=BASE + "/settings",
+        access=Permission.ADMINISTER,
+        summary="Set the banner, how jobs run, limits, and what the server may reach, from now on; null is as its"
+        " file says.",
+        handler=_set_settings,
+        body=ChangedSettings,
+        answers=(SettingsData,),
+        problems=("match-required", "changed"),
     ),
     Route(
         method="GET",

@@ -194,20 +194,20 @@ class Schedules:
 
 def broken(status: bytes) -> list[str]:
     """The instances of a status that are not ok, in the order in which they were made."""
-    instances = msgspec.json.decode(status, type=_Status).instances
+    instances = msgspec.json.decode(status, type=_TurnStatus).instances
     return [name for name, one in instances.items() if one.local in BROKEN and one.counts]
 
 
 def drifted(status: bytes) -> list[str]:
     """The instances of a status that differ from how they were left."""
-    instances = msgspec.json.decode(status, type=_Status).instances
+    instances = msgspec.json.decode(status, type=_TurnStatus).instances
     return [name for name, one in instances.items() if one.drift and one.counts]
 
 
 def to_heal(status: bytes) -> list[str]:
     """The instances of a status that are not ok and can be healed, required ones first. What is hosted on something
     absent comes back with its host."""
-    instances = msgspec.json.decode(status, type=_Status).instances
+    instances = msgspec.json.decode(status, type=_TurnStatus).instances
     absent = {name for name, one in instances.items() if one.local == ABSENT}
     found = ((name, instances[name]) for name in broken(status))
     return [name for name, one in found if one.host not in absent and one.status_reason not in NOBODY_KNOWS]
@@ -226,7 +226,7 @@ class _Instance(msgspec.Struct):
         return self.local != ABSENT or (self.status_reason in MISSED and not self.orphaned)
 
 
-class _Status(msgspec.Struct):
+class _TurnStatus(msgspec.Struct):
     instances: dict[str, _Instance] = {}
 
 

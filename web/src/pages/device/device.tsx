@@ -37,7 +37,7 @@ export default function DevicePage(): ReactNode {
           <strong>{me.name}</strong>, with all that you may do, for 90 days.
         </p>
         <p className="muted">
-          Confirm only if you have just called <code>ordito login</code> yourself. The code is valid until{" "}
+          Confirm only if you have just called <code>ordito login</code> yourself. The code is over{" "}
           <Time at={found.expires} />.
         </p>
         {confirm.isError && <ProblemPart error={confirm.error} title="It was not confirmed" />}

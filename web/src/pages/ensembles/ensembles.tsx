@@ -1,4 +1,4 @@
-import { type ReactNode, useDeferredValue } from "react";
+import { lazy, type ReactNode, Suspense, useDeferredValue, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
 import type { EnsembleData, FreezeData, ListPartEnsembleData } from "../../api/types.ts";
 import { useLook, useTitle } from "../../api/use.ts";
@@ -12,6 +12,7 @@ import { freezeOf, useFreezes } from "../../shell/freeze.tsx";
 import { filtersOf, toggled } from "./filters.ts";
 import "./ensembles.css";
 
+const NewEnsemble = lazy(() => import("./new-ensemble.tsx"));
 const ATTENTION = "needs:attention";
 
 /** Page 1: all ensembles that I see, those that need somebody first. */
@@ -20,6 +21,7 @@ export default function EnsemblesPage(): ReactNode {
   const [, go] = useLocation();
   const text = new URLSearchParams(useSearch()).get("filter") ?? "";
   const filters = useDeferredValue(text);
+  const [isMaking, setMaking] = useState(false);
   const found = useLook("GET /ensembles", { query: filtersOf(filters) }, { topics: ["ensembles"], keeps: true });
   const filter = (words: string): void => {
     go(words ? `/?filter=${encodeURIComponent(words)}` : "/", { replace: true });
@@ -27,7 +29,10 @@ export default function EnsemblesPage(): ReactNode {
   return (
     <>
       <div className="page-head">
-        <h1>Ensembles</h1>
+        <h1>
+          Ensembles
+          {found.data && <span className="count figure">{found.data.data.items.length}</span>}
+        </h1>
         <input
           type="search"
           data-filter
@@ -45,10 +50,20 @@ export default function EnsemblesPage(): ReactNode {
         >
           Needs attention
         </button>
+        <button type="button" className="button" data-actions onClick={() => setMaking(true)}>
+          <span aria-hidden="true">+</span> New
+        </button>
       </div>
       <Wait for={found} title="The ensembles could not be read" lines={8}>
-        {(data) => <List data={data} isFiltered={filters !== ""} onAll={() => filter("")} />}
+        {(data) => (
+          <List data={data} isFiltered={filters !== ""} onAll={() => filter("")} onNew={() => setMaking(true)} />
+        )}
       </Wait>
+      {isMaking && (
+        <Suspense>
+          <NewEnsemble onClose={() => setMaking(false)} />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -57,10 +72,12 @@ function List({
   data,
   isFiltered,
   onAll,
+  onNew,
 }: {
   data: ListPartEnsembleData;
   isFiltered: boolean;
   onAll: () => void;
+  onNew: () => void;
 }): ReactNode {
   const freezes = useFreezes();
   if (!data.items.length && isFiltered) {
@@ -72,25 +89,34 @@ function List({
       </Empty>
     );
   }
-  if (!data.items.length) return <First />;
+  if (!data.items.length) return <First onNew={onNew} />;
   const rows = sorted(data.items).map((one) => ({ ...one, freeze: freezeOf(freezes, one.project, one.name) }));
   return <Table label="Ensembles" columns={COLUMNS} rows={rows} keyOf={nameOf} addressOf={addressOf} />;
 }
 
 /** What shows where there is nothing yet. */
-function First(): ReactNode {
-  const address = window.location.origin;
+function First({ onNew }: { onNew: () => void }): ReactNode {
+  const commands = [
+    `ordito login ${window.location.origin} --as team`,
+    "ordito --server team ensembles create shop/prod --package ./shop",
+    "ordito --server team -e shop/prod deploy",
+  ];
   return (
     <Empty title="Deploy your first service">
-      <p>
-        From a terminal, with a service template in the folder <code>shop</code>:
-      </p>
-      <p>
-        <Copy label="command" text={`ordito --server ${address} deploy ./shop`} />
-      </p>
+      <p>Make an ensemble of a package, and deploy it:</p>
+      <button type="button" className="button main" onClick={onNew}>
+        Send a package
+      </button>
       <p className="muted">
-        Or send a package in <Link href="/packages">Packages</Link>, and make an ensemble of it.
+        or from a terminal, with the template of a service in the folder <code>shop</code>:
       </p>
+      <ol className="ensembles-commands">
+        {commands.map((command) => (
+          <li key={command}>
+            <Copy label="command" text={command} />
+          </li>
+        ))}
+      </ol>
     </Empty>
   );
 }
@@ -174,20 +200,24 @@ function jobOf(one: EnsembleData): ReactNode {
   if (job) {
     return (
       <>
-        {job.workflow} <Progress done={job.done} of={job.steps} label={`${job.workflow} of ${nameOf(one)}`} />
+        <Link href={`${addressOf(one)}/jobs/${job.job}`} className="row-link">
+          {job.workflow}
+        </Link>{" "}
+        <Progress done={job.done} of={job.steps} label={`${job.workflow} of ${nameOf(one)}`} />
       </>
     );
   }
   return last ? (
-    <>
+    <Link href={`${addressOf(one)}/jobs/${last.id}`} className="row-link">
       {last.workflow} <Status of={last.status} />
-    </>
+    </Link>
   ) : (
     <span className="muted">none yet</span>
   );
 }
 
 function attentionOf(one: Row): ReactNode {
+  if (!one.freeze && !needsSomebody(one)) return null;
   if (one.problem) return <span className="tone-error">{one.problem}</span>;
   return (
     <span className="ensembles-reasons">

@@ -1,4 +1,4 @@
-"""Who made the tokens of accounts, and so answers for what is asked with them."""
+"""Who made the tokens of accounts, and so answers for what is asked with them; settings."""
 
 from __future__ import annotations
 
@@ -13,3 +13,9 @@ def upgrade() -> None:
     """Add the columns. Nobody knows any more who made what is there already."""
     for table in ("token", "plan", "schedule", "source"):
         op.add_column(table, sa.Column("made_by", sa.Text(), server_default="", nullable=False))
+    op.create_table(
+        "setting",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("name"),
+    )

@@ -1,0 +1,1 @@
+"""The report of a job: one page that needs no network and no script, to be kept, sent and printed."""
